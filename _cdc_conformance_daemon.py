@@ -1,8 +1,10 @@
-"""The daemon that forks Spark's Python workers on this machine: Spark's own, with PySpark from where it is installed.
+"""The daemon that forks Spark's Python workers on this machine: Spark's own, with PySpark from
+where it is installed.
 
-Spark puts PySpark as an archive, and a jar of its own, before all else on the workers' path. Python compiles an archive's modules
-at each start, and Python 3.11 lists the contents of every archive again before each task. Workers start in the user's
-directory, whose folders may hide our packages: so this module stands alone, on the standard library.
+Spark puts PySpark as an archive, and a jar of its own, before all else on the workers' path. Python
+compiles an archive's modules at each start, and Python 3.11 lists the contents of every archive
+again before each task. Workers start in the user's directory, whose folders may hide our packages:
+so this module stands alone, on the standard library.
 """
 
 from __future__ import annotations

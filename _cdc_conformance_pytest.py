@@ -1,7 +1,9 @@
-"""The module that pytest and the console script load first: standard library only; our packages are imported on demand.
+"""The module that pytest and the console script load first: standard library only; our packages are
+imported on demand.
 
-pytest imports this module in every project of an environment with cdc-conformance, even if the project does not use it. So it
-only declares options and markers; `conformance.pytest_plugin` is imported once a class with `__cdc_suite__` is collected.
+pytest imports this module in every project of an environment with cdc-conformance, even if the
+project does not use it. So it only declares options and markers; `conformance.pytest_plugin` is
+imported once a class with `__cdc_suite__` is collected.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def _shadow() -> ModuleType:
 
 
 def main() -> None:
-    """The console script: the command line, unless one of the packages is hidden (exit 2, naming the path)."""
+    """The console script: the command line, unless one of the packages is hidden (exit 2, naming
+    the path).
+    """
     shadow = _shadow()
     paths = shadow.shadows()
     if paths:
@@ -51,22 +55,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The suite's options. A class attribute of the same meaning overrides its option."""
     group = parser.getgroup("cdc-conformance", "CDC decoder conformance")
     file = "default: the configuration file's, else"
-    group.addoption("--cdc-budget", choices=BUDGETS, default=None, help=f"number of drawn cases ({file} smoke)")
-    group.addoption("--cdc-seed", type=int, default=None, metavar="N", help=f"the seed of drawn cases ({file} 1)")
+    group.addoption(
+        "--cdc-budget", choices=BUDGETS, default=None, help=f"number of drawn cases ({file} smoke)"
+    )
+    group.addoption(
+        "--cdc-seed",
+        type=int,
+        default=None,
+        metavar="N",
+        help=f"the seed of drawn cases ({file} 1)",
+    )
     group.addoption(
         "--cdc-broker",
         default=None,
         metavar="BROKER",
-        help=f"auto, embedded, container, HOST:PORT, or none: records reach Spark as a table ({file} none)",
+        help=(
+            f"auto, embedded, container, HOST:PORT, or none: records reach Spark as a table ({file}"
+            " none)"
+        ),
     )
     group.addoption(
         "--cdc-broker-config",
         default=None,
         metavar="FILE",
-        help="the Kafka client's properties in librdkafka's names: TLS, SASL (default: the configuration file's)",
+        help=(
+            "the Kafka client's properties in librdkafka's names: TLS, SASL (default: the"
+            " configuration file's)"
+        ),
     )
-    group.addoption("--cdc-master", default=None, metavar="URL", help=f"the Spark cluster: spark://HOST:PORT ({file} none)")
-    group.addoption("--cdc-remote", default=None, metavar="URL", help=f"a server of Spark Connect: sc://HOST:PORT ({file} none)")
+    group.addoption(
+        "--cdc-master",
+        default=None,
+        metavar="URL",
+        help=f"the Spark cluster: spark://HOST:PORT ({file} none)",
+    )
+    group.addoption(
+        "--cdc-remote",
+        default=None,
+        metavar="URL",
+        help=f"a server of Spark Connect: sc://HOST:PORT ({file} none)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,7 +117,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks the suites' items. With suites, the configuration file sets the options that are not given."""
+    """Marks the suites' items. With suites, the configuration file sets the options that are not
+    given.
+    """
     suites = [item for item in items if _suite(item) is not None]
     for item in suites:
         item.add_marker("cdc")

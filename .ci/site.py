@@ -22,15 +22,36 @@ def on_config(config: Any) -> Any:
     nav: list[Any] = [{"Home": "index.md"}]
     for part in index.split("\n## ")[1:]:
         title, _, text = part.partition("\n")
-        nav.append({title: [{name[1:-1]: target.removeprefix("../")} for name, target, _ in LINK.findall(text)]})
-    named = {target for part in nav[1:] for listed in part.values() for one in listed for target in one.values()}
+        nav.append(
+            {
+                title: [
+                    {name[1:-1]: target.removeprefix("../")}
+                    for name, target, _ in LINK.findall(text)
+                ]
+            }
+        )
+    named = {
+        target
+        for part in nav[1:]
+        for listed in part.values()
+        for one in listed
+        for target in one.values()
+    }
     groups = {
-        name: sorted(page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs" / folder).glob("*.md"))
+        name: sorted(
+            page.relative_to(ROOT / "docs").as_posix()
+            for page in (ROOT / "docs" / folder).glob("*.md")
+        )
         for name, folder in GROUPS.items()
     }
     config.nav = [
         *nav[:-1],
-        {title: [*nav[-1][title], *({name: [p for p in pages if p not in named]} for name, pages in groups.items())]},
+        {
+            title: [
+                *nav[-1][title],
+                *({name: [p for p in pages if p not in named]} for name, pages in groups.items()),
+            ]
+        },
     ]
     return config
 

@@ -1,7 +1,8 @@
 """Judges decoders of change-data-capture messages.
 
-Public: `run`, `RunResult`, `Verdict`, `DecoderSuite` (docs/api.md). Everything else is private to the project, and may change
-between releases. Names are imported when they are first used: the command line starts without Spark and Hypothesis.
+Public: `run`, `RunResult`, `Verdict`, `DecoderSuite` (docs/api.md). Everything else is private to
+the project, and may change between releases. Names are imported when they are first used: the
+command line starts without Spark and Hypothesis.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""`conformance.run`: one decoder judged from Python, as the command `run` does it, or on a session that is running.
+"""`conformance.run`: one decoder judged from Python, as the command `run` does it, or on a session
+that is running.
 
 Imports `brokers`, `cases`, `engines`, `judging`, `reports` and `running`.
 """
@@ -47,17 +48,21 @@ def run(
 ) -> RunResult:
     """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
 
-    `named` are names of formats and, if it is not given as `decoder`, a decoder: a function, or an object with decode functions.
-    The decoder may also be a specification, as `--decoder` takes it. On `spark`, a session of the caller's, classic or of Spark
-    Connect, it runs in this process; the session is not stopped, keeps its settings, and no view, table or file is left. With
-    `isolated`, and without a session, it runs in a process of its own. `report` is a folder for the run's reports.
+    `named` are names of formats and, if it is not given as `decoder`, a decoder: a function, or an
+    object with decode functions. The decoder may also be a specification, as `--decoder` takes it.
+    On `spark`, a session of the caller's, classic or of Spark Connect, it runs in this process; the
+    session is not stopped, keeps its settings, and no view, table or file is left. With `isolated`,
+    and without a session, it runs in a process of its own. `report` is a folder for the run's
+    reports.
 
-    The other arguments are the options of `cdc-conformance run`; `broker_properties` are those of the Kafka client by name.
-    `listen` gets the run's events (conformance.running.events). Nothing is printed, and nothing but `report` is saved.
-    `RunResult.exit_code` is the command's, `failures` are the broken rules with the smallest message of each; a notebook shows
-    the result as HTML.
+    The other arguments are the options of `cdc-conformance run`; `broker_properties` are those of
+    the Kafka client by name. `listen` gets the run's events (conformance.running.events). Nothing
+    is printed, and nothing but `report` is saved. `RunResult.exit_code` is the command's,
+    `failures` are the broken rules with the smallest message of each; a notebook shows the result
+    as HTML.
 
-    Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its environment fails.
+    Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its
+    environment fails.
     """
     from conformance.brokers.asked import asked
     from conformance.cases.catalogue import budget as budget_of
@@ -76,7 +81,10 @@ def run(
     if len(decoders) + (decoder is not None) > 1:
         raise UsageError("give one decoder")
     decoder = decoders[0] if decoders else decoder
-    formats = (*(name for name in named if isinstance(name, str)), *((format,) if isinstance(format, str) else format))
+    formats = (
+        *(name for name in named if isinstance(name, str)),
+        *((format,) if isinstance(format, str) else format),
+    )
     if isolated:
         spark = None
     tables_in_cache()

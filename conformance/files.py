@@ -21,16 +21,23 @@ def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     own = environ.get("CDC_CONFORMANCE_CACHE")
     if own:
         return Path(own).expanduser().absolute()
-    return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "cdc-conformance"
+    return (
+        Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
+        / "cdc-conformance"
+    )
 
 
 def tables_in_cache() -> None:
-    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's folder."""
+    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's
+    folder.
+    """
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
 def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the report") -> Path:
-    """Writes a file whole or not at all. Raises HarnessError, in which `what` says what could not be written."""
+    """Writes a file whole or not at all. Raises HarnessError, in which `what` says what could not
+    be written.
+    """
     # Runs may share a folder.
     partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")
     try:
@@ -41,7 +48,8 @@ def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the repo
         partial.replace(path)
     except OSError as error:
         raise HarnessError(
-            f"cannot write {what} to {path}: {error.strerror or error}. Free space, or choose another place."
+            f"cannot write {what} to {path}: {error.strerror or error}. Free space, or choose"
+            " another place."
         ) from error
     finally:
         with contextlib.suppress(OSError):
@@ -50,12 +58,15 @@ def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the repo
 
 
 def check(directory: Path) -> None:
-    """Creates a report's folder and writes to it, before a long run. Raises HarnessError if that fails."""
+    """Creates a report's folder and writes to it, before a long run. Raises HarnessError if that
+    fails.
+    """
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(b"\n")
     except OSError as error:
         raise HarnessError(
-            f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report."
+            f"cannot write a report to {directory}: {error.strerror or error}. Choose another"
+            " --report."
         ) from error

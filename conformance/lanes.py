@@ -15,6 +15,8 @@ def lanes_of(places: Iterable[tuple[str, int]]) -> Lanes:
 
 
 def by_name(lanes: Lanes) -> dict[str, int]:
-    """Lanes by TOPIC/NUMBER, as Spark's side takes them; empty where each is the number of its partition."""
+    """Lanes by TOPIC/NUMBER, as Spark's side takes them; empty where each is the number of its
+    partition.
+    """
     apart = any(number != lane for (_, number), lane in lanes.items())
     return {f"{topic}/{number}": lane for (topic, number), lane in lanes.items()} if apart else {}

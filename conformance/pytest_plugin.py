@@ -4,9 +4,9 @@
         format = "ticdc-canal-json"
         decoder = "mine.py:decode"
 
-`_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist one worker runs the
-suite of a class, and the others wait for its results. Imports `brokers`, `rules`, `cases`, `judging`, `engines`, `running`
-and `reports`.
+`_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under
+pytest-xdist one worker runs the suite of a class, and the others wait for its results. Imports
+`brokers`, `rules`, `cases`, `judging`, `engines`, `running` and `reports`.
 """
 
 from __future__ import annotations
@@ -80,21 +80,26 @@ class Kept:
 
 
 class DecoderSuite:
-    """Base of a conformance suite: one run per class, one item per rule, and `test_run` for cases that errored or timed out.
+    """Base of a conformance suite: one run per class, one item per rule, and `test_run` for cases
+    that errored or timed out.
 
-    `decoder` is what `--decoder` takes, None the format's reference decoder; a `.py` path is looked for below the working
-    directory, beside the test module and below pytest's root directory. Modules are imported by another process, from what is
-    installed or lies in the working directory. It may also be a function, or an object with decode functions. `spark` names a
-    fixture that gives a SparkSession: the decoder runs on it, in this process, as with `conformance.run(..., spark=...)`; the
-    session is not stopped and keeps its settings. `profile` is a glob of writer profiles, `level` changes, rows or both,
-    `mapping` what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed`,
-    `broker`, `master` and `remote`, when not None, win over their options; `spark_packages` and `spark_conf` are what the options
-    of `run` of these names take. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
-    (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
-    failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
-    match nothing. `tables` are your own tables, as `--tables` takes them: files, looked for where a decoder's is, or URLs;
-    `dialect`, `database` and `values` are as the options of these names. So are `broker_config`, a file looked for where a
-    decoder's is, `topic` and `topic_prefix`; `broker_properties` are properties of the Kafka client by name.
+    `decoder` is what `--decoder` takes, None the format's reference decoder; a `.py` path is looked
+    for below the working directory, beside the test module and below pytest's root directory.
+    Modules are imported by another process, from what is installed or lies in the working
+    directory. It may also be a function, or an object with decode functions. `spark` names a
+    fixture that gives a SparkSession: the decoder runs on it, in this process, as with
+    `conformance.run(..., spark=...)`; the session is not stopped and keeps its settings. `profile`
+    is a glob of writer profiles, `level` changes, rows or both, `mapping` what `--map` says,
+    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed`,
+    `broker`, `master` and `remote`, when not None, win over their options; `spark_packages` and
+    `spark_conf` are what the options of `run` of these names take. A broken MAY or UNSPECIFIED rule
+    never fails; it is shown in the item's report section (`-rP`). `expect` is a record of known
+    failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose failures
+    are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run`
+    fails for entries that match nothing. `tables` are your own tables, as `--tables` takes them:
+    files, looked for where a decoder's is, or URLs; `dialect`, `database` and `values` are as the
+    options of these names. So are `broker_config`, a file looked for where a decoder's is, `topic`
+    and `topic_prefix`; `broker_properties` are properties of the Kafka client by name.
     """
 
     __cdc_suite__: ClassVar[bool] = True
@@ -127,7 +132,9 @@ class DecoderSuite:
 
     @classmethod
     def cdc_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
-        """One item per rule, under the rule's id. Raises CollectError when the class names no known format."""
+        """One item per rule, under the rule's id. Raises CollectError when the class names no known
+        format.
+        """
         if "rule" in metafunc.fixturenames:
             try:
                 listed = rules(cls.format)
@@ -149,8 +156,12 @@ class DecoderSuite:
         )
 
     @pytest.fixture
-    def cdc_outcomes(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-        """The outcome of each item of the class; the first item that asks for it performs the run."""
+    def cdc_outcomes(
+        self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    ) -> Outcomes:
+        """The outcome of each item of the class; the first item that asks for it performs the
+        run.
+        """
         runs = request.config.stash.setdefault(_RUNS, {})
         cls = type(self)
         if cls not in runs:
@@ -165,7 +176,9 @@ class DecoderSuite:
         settle(cdc_outcomes[rule.id], request)
 
     def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """Every case was decoded, at least one was judged, and the record of known failures has no entry that matches nothing."""
+        """Every case was decoded, at least one was judged, and the record of known failures has no
+        entry that matches nothing.
+        """
         settle(cdc_outcomes[RUN], request)
 
 
@@ -204,7 +217,10 @@ def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
 def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
     """The outcome of each item of a suite."""
     judged = result.formats[0]
-    return {**{rule.rule.id: _of_rule(cls, result, rule) for rule in judged.rules}, RUN: _of_run(cls, result)}
+    return {
+        **{rule.rule.id: _of_rule(cls, result, rule) for rule in judged.rules},
+        RUN: _of_run(cls, result),
+    }
 
 
 def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> SuiteRun:
@@ -212,27 +228,49 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> S
     failures = result.failures_of(rule.id)
     new = [f for f in failures if not f.known]
     if new:
-        binding = rule.obligation is Obligation.MUST or (cls.strict and rule.obligation is Obligation.SHOULD)
+        binding = rule.obligation is Obligation.MUST or (
+            cls.strict and rule.obligation is Obligation.SHOULD
+        )
         return SuiteRun("failed" if binding else "passed", "\n\n".join(map(explain, new)))
     if failures:
-        reasons = (f"{f.reason or 'on record'} ({f.cases} cases) {f.link}".rstrip() for f in failures)
+        reasons = (
+            f"{f.reason or 'on record'} ({f.cases} cases) {f.link}".rstrip() for f in failures
+        )
         return SuiteRun("xfailed", "; ".join(dict.fromkeys(reasons)))
-    passed = [e for e in result.entries if e.state is State.UNEXPECTED_PASS and matches(rule.id, e.entry.rule)]
+    passed = [
+        e
+        for e in result.entries
+        if e.state is State.UNEXPECTED_PASS and matches(rule.id, e.entry.rule)
+    ]
     if passed:
         return SuiteRun("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
     if not tally.compared:
         reason = unreached(tally, judged, cls.profile)
-        return SuiteRun("failed", f"{rule.id} was not exercised: {reason}") if tally.reachable else SuiteRun("skipped", reason)
+        return (
+            SuiteRun("failed", f"{rule.id} was not exercised: {reason}")
+            if tally.reachable
+            else SuiteRun("skipped", reason)
+        )
     return SuiteRun("passed")
 
 
 def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
     judged = result.formats[0]
-    bad = [c for c in judged.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
+    bad = [
+        c for c in judged.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)
+    ]
     if bad:
-        lines = [f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}" for c in bad[:SHOWN]]
+        lines = [
+            f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}"
+            for c in bad[:SHOWN]
+        ]
         more = [f"... and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
-        return SuiteRun("failed", "\n".join([f"{len(bad)} of {len(judged.cases)} cases errored or timed out", *lines, *more]))
+        return SuiteRun(
+            "failed",
+            "\n".join(
+                [f"{len(bad)} of {len(judged.cases)} cases errored or timed out", *lines, *more]
+            ),
+        )
     if all(c.verdict is Verdict.UNSUPPORTED for c in judged.cases):
         return SuiteRun("failed", "nothing was judged: the decoder claims none of the cases")
     wrong = [e for e in result.entries if e.state is State.MATCHES_NOTHING]
@@ -243,8 +281,10 @@ def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
 
 
 def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path) -> Outcomes | str:
-    """The outcomes of the suite's items, or why its run failed. The workers of pytest-xdist share one run: the first to ask
-    performs it, and the others wait for its file in `folder`, which all of them have."""
+    """The outcomes of the suite's items, or why its run failed. The workers of pytest-xdist share
+    one run: the first to ask performs it, and the others wait for its file in `folder`, which all
+    of them have.
+    """
     if not hasattr(request.config, "workerinput"):
         return _performed(cls, request)
     import fcntl
@@ -255,12 +295,18 @@ def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path
         file.seek(0)
         if text := file.read():
             saved = json.loads(text)
-            return saved if isinstance(saved, str) else {key: SuiteRun(*value) for key, value in saved.items()}
+            return (
+                saved
+                if isinstance(saved, str)
+                else {key: SuiteRun(*value) for key, value in saved.items()}
+            )
         performed = _performed(cls, request)
         json.dump(
-            performed
-            if isinstance(performed, str)
-            else {key: (outcome.kind, outcome.text) for key, outcome in performed.items()},
+            (
+                performed
+                if isinstance(performed, str)
+                else {key: (outcome.kind, outcome.text) for key, outcome in performed.items()}
+            ),
             file,
         )
     return performed
@@ -276,7 +322,9 @@ def _performed(cls: type[DecoderSuite], request: pytest.FixtureRequest) -> Outco
 
 
 def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
-    """A class attribute, else the option, which may be the configuration file's, else the default."""
+    """A class attribute, else the option, which may be the configuration file's, else the
+    default.
+    """
     own = getattr(cls, name, None)
     asked = config.getoption(f"cdc_{name}", None) if own is None else own
     return DEFAULTS[name] if asked is None else asked
@@ -288,8 +336,9 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
 
 
 def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
-    """Runs a suite from start to end, on a given session if there is one, and saves its failures where `cdc-conformance replay`
-    finds them. Raises HarnessError."""
+    """Runs a suite from start to end, on a given session if there is one, and saves its failures
+    where `cdc-conformance replay` finds them. Raises HarnessError.
+    """
     from conformance.cases.catalogue import budget
     from conformance.engines.child import QUICK
     from conformance.engines.live import name_of
@@ -303,9 +352,16 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
 
     folders = _folders(cls, config)
     decoder = resolve(cls.decoder, folders) if isinstance(cls.decoder, str) else cls.decoder
-    record = next((folder / cls.expect for folder in folders if (folder / cls.expect).is_file()), None) if cls.expect else None
+    record = (
+        next((folder / cls.expect for folder in folders if (folder / cls.expect).is_file()), None)
+        if cls.expect
+        else None
+    )
     if cls.expect and record is None:
-        raise UsageError(f"{cls.__name__}.expect: there is no file {cls.expect} in {', '.join(map(str, folders))}")
+        raise UsageError(
+            f"{cls.__name__}.expect: there is no file {cls.expect} in"
+            f" {', '.join(map(str, folders))}"
+        )
     seed = _option(cls, config, "seed")
     settings = Settings(
         formats=(cls.format,),
@@ -323,9 +379,14 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     wanted = _asked(cls, config, folders)
     given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
     conf = given if spark is not None else merged(QUICK, given)
-    lasting = spark is None and (decoder is None or isinstance(decoder, str)) and not is_command(decoder)
+    lasting = (
+        spark is None and (decoder is None or isinstance(decoder, str)) and not is_command(decoder)
+    )
     engine = partial(_lasting, config, decoder, settings, wanted.kafka, conf) if lasting else None
-    with started(settings, wanted, conf, decoder=decoder, spark=spark, engine=engine) as (ready, given_engine):
+    with started(settings, wanted, conf, decoder=decoder, spark=spark, engine=engine) as (
+        ready,
+        given_engine,
+    ):
         result = run(ready, given_engine)
     result, unsaved = replay.save_all(replay.named(result, FAILURES, settings), settings)
     if unsaved is not None:
@@ -335,17 +396,27 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
 
 @contextlib.contextmanager
 def _lasting(
-    config: pytest.Config, decoder: str | None, settings: Settings, kafka: bool, conf: Mapping[str, str]
+    config: pytest.Config,
+    decoder: str | None,
+    settings: Settings,
+    kafka: bool,
+    conf: Mapping[str, str],
 ) -> Iterator[Any]:
-    """An engine with a Spark that stays for the next suite of the same decoder's file and settings, until pytest ends; an error
-    ends it."""
+    """An engine with a Spark that stays for the next suite of the same decoder's file and settings,
+    until pytest ends; an error ends it.
+    """
     from conformance.brokers import registry
     from conformance.engines.child import needed
     from conformance.engines.command import engine_for
 
     given: dict[str, Any] = {"kafka": kafka, "timeout_s": settings.timeout_s, "conf": conf}
     there = os.environ.get(registry.ADDRESS)
-    asked = ((decoder or "").rpartition(":")[0], needed(settings.formats, kafka=kafka), given, there)
+    asked = (
+        (decoder or "").rpartition(":")[0],
+        needed(settings.formats, kafka=kafka),
+        given,
+        there,
+    )
     if _KEPT not in config.stash:
         config.stash[_KEPT] = Kept()
         config.add_cleanup(config.stash[_KEPT].end)
@@ -369,7 +440,9 @@ def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) 
     file = _option(cls, config, "broker_config")
     pairs = [*map(parsed, _option(cls, config, "broker_property")), *cls.broker_properties.items()]
     broker = _option(cls, config, "broker")
-    return asked(broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix)
+    return asked(
+        broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix
+    )
 
 
 def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:
@@ -378,7 +451,9 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
 
     if not cls.tables:
         return None
-    sources = [source if "://" in source else str(_placed(source, folders)) for source in cls.tables]
+    sources = [
+        source if "://" in source else str(_placed(source, folders)) for source in cls.tables
+    ]
     overrides = _placed(cls.values, folders) if cls.values else None
     values = read_tables(sources, cls.dialect, cls.database, overrides, seed)
     writing((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
@@ -399,20 +474,30 @@ def _folders(cls: type[DecoderSuite], config: pytest.Config) -> list[Path]:
 
 
 def resolve(spec: str, folders: list[Path]) -> str:
-    """A decoder's spec with the first existing file that it can mean, relative to the working directory; else unchanged."""
-    file, colon, function = spec.partition(".py:") if ".py:" in spec else (spec.removesuffix(".py"), "", "")
+    """A decoder's spec with the first existing file that it can mean, relative to the working
+    directory; else unchanged.
+    """
+    file, colon, function = (
+        spec.partition(".py:") if ".py:" in spec else (spec.removesuffix(".py"), "", "")
+    )
     if not colon and file == spec:
         return spec
     for folder in folders:
         path = folder / f"{file}.py"
         if path.is_file():
-            shown = os.path.relpath(path) if path.resolve().is_relative_to(Path.cwd()) else str(path.resolve())
+            shown = (
+                os.path.relpath(path)
+                if path.resolve().is_relative_to(Path.cwd())
+                else str(path.resolve())
+            )
             return f"{shown}:{function}" if colon else shown
     return spec
 
 
 def explain(failure: Failure) -> str:
-    """A broken rule as the console shows it, without box and colours: lines stay whole, so that the command can be copied."""
+    """A broken rule as the console shows it, without box and colours: lines stay whole, so that the
+    command can be copied.
+    """
     panel = console.failure(failure)
     assert isinstance(panel.title, Text) and isinstance(panel.renderable, Text)
     return f"{panel.title.plain}\n{panel.renderable.plain}"
@@ -423,7 +508,9 @@ def unreached(result: RuleResult, judged: FormatResult, profile: str) -> str:
     levels = result.rule.selector.levels
     because = []
     if levels and not set(levels) & set(judged.levels):
-        because.append(f"it is of level {_join(levels)}, the decoder decodes level {_join(judged.levels)}")
+        because.append(
+            f"it is of level {_join(levels)}, the decoder decodes level {_join(judged.levels)}"
+        )
     elif len(judged.levels) == 1:
         because.append(f"the decoder decodes only level {judged.levels[0]}")
     if profile != "*":

@@ -1,8 +1,9 @@
 """Says by path when a folder or file of the user's hides one of our packages.
 
-A folder `generators/` in the working directory wins over the installed package under `python -m`, `PYTHONPATH=.` or pytest's
-default import mode, and the import errors that follow name neither. This module imports only the standard library and can be
-loaded by path, so that it works whichever of the three packages is hidden.
+A folder `generators/` in the working directory wins over the installed package under `python -m`,
+`PYTHONPATH=.` or pytest's default import mode, and the import errors that follow name neither. This
+module imports only the standard library and can be loaded by path, so that it works whichever of
+the three packages is hidden.
 """
 
 from __future__ import annotations
@@ -22,15 +23,22 @@ class Shadowed(ImportError):
 
 
 def shadows() -> dict[str, Path]:
-    """The path that hides each of our packages, or would: its path by package name; {} if nothing is hidden."""
+    """The path that hides each of our packages, or would: its path by package name; {} if nothing
+    is hidden.
+    """
     paths = {}
     for name in PACKAGES:
         loaded = sys.modules.get(name)
         spec = loaded.__spec__ if loaded is not None else PathFinder.find_spec(name)
         if spec is None:
             continue
-        # A folder without __init__.py has no origin and yields to any package; a hidden package with one is that folder.
-        where = Path(spec.origin) if spec.origin else Path(next(iter(spec.submodule_search_locations or ()), name))
+        # A folder without __init__.py has no origin and yields to any package; a hidden package
+        # with one is that folder.
+        where = (
+            Path(spec.origin)
+            if spec.origin
+            else Path(next(iter(spec.submodule_search_locations or ()), name))
+        )
         where = (where.parent if where.name == "__init__.py" else where).resolve()
         if where != HOME / name:
             paths[name] = where
@@ -41,8 +49,9 @@ def explain(paths: dict[str, Path]) -> str:
     """The message for a user."""
     listed = "; ".join(f"{path} hides the package {name!r}" for name, path in paths.items())
     return (
-        f"{listed} that cdc-conformance installed in {HOME}. Rename it, or keep its folder off sys.path: run the command "
-        "`cdc-conformance` instead of `python -m`, unset PYTHONPATH, and use pytest's --import-mode=importlib."
+        f"{listed} that cdc-conformance installed in {HOME}. Rename it, or keep its folder off"
+        " sys.path: run the command `cdc-conformance` instead of `python -m`, unset PYTHONPATH,"
+        " and use pytest's --import-mode=importlib."
     )
 
 

@@ -18,22 +18,33 @@ def cell(text: object) -> str:
     return line.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def marked(head: Sequence[str], rows: Iterable[Sequence[object]], written: Callable[[object], str] = cell) -> list[str]:
+def marked(
+    head: Sequence[str], rows: Iterable[Sequence[object]], written: Callable[[object], str] = cell
+) -> list[str]:
     """The lines of a table in Markdown."""
     lines = (f"| {' | '.join(map(written, row))} |" for row in rows)
     return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *lines]
 
 
 def grid(
-    head: Sequence[str], rows: Iterable[Sequence[str | Text]], left: Collection[str] | None = None, caption: str | None = None
+    head: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    left: Collection[str] | None = None,
+    caption: str | None = None,
 ) -> Table:
-    """A table on a terminal; columns but those of `left`, if given, have numbers, which stand at the right."""
+    """A table on a terminal; columns but those of `left`, if given, have numbers, which stand at
+    the right.
+    """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(header_style="bold", pad_edge=False, caption=caption)
     for name in head:
-        table.add_column(name, justify="left" if left is None or name in left else "right", no_wrap=name == "format")
+        table.add_column(
+            name,
+            justify="left" if left is None or name in left else "right",
+            no_wrap=name == "format",
+        )
     for row in rows:
         table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
     return table

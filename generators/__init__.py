@@ -1,8 +1,8 @@
 """Plays the writers of change-data-capture messages.
 
-Public: the Hypothesis strategies `messages`, `histories`, `tables`, `rows`, and `write` (docs/api.md);
-`generators.formats.<name>` holds each format's `FORMAT`. Everything else is private to the project, and may change between
-releases. Names are imported when they are first used.
+Public: the Hypothesis strategies `messages`, `histories`, `tables`, `rows`, and `write`
+(docs/api.md); `generators.formats.<name>` holds each format's `FORMAT`. Everything else is private
+to the project, and may change between releases. Names are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["histories", "messages", "rows", "tables", "write"]
 
-_HOMES = dict.fromkeys(("histories", "messages", "rows", "tables"), "generators.drawing.strategies") | {
-    "write": "generators.drawing.write"
-}
+_HOMES = dict.fromkeys(
+    ("histories", "messages", "rows", "tables"), "generators.drawing.strategies"
+) | {"write": "generators.drawing.write"}
 
 
 def __getattr__(name: str) -> Any:

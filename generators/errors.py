@@ -19,7 +19,9 @@ class UsageError(HarnessError):
 
 
 class Refused(HarnessError):
-    """A source cannot have this history, or a fault has no place in these messages. Writers raise it on purpose."""
+    """A source cannot have this history, or a fault has no place in these messages. Writers raise
+    it on purpose.
+    """
 
 
 class NothingSelected(HarnessError):
@@ -45,5 +47,8 @@ class UnknownName(UsageError):
         known = sorted(legal)
         near = nearest(value, known)
         listed = ", ".join(known[:24]) + (f", ... ({len(known)} in all)" if len(known) > 24 else "")
-        super().__init__(f"unknown {what} {value!r}{' of ' + of if of else ''}.{did_you_mean(near)} Known: {listed}.")
+        super().__init__(
+            f"unknown {what} {value!r}{' of ' + of if of else ''}.{did_you_mean(near)} Known:"
+            f" {listed}."
+        )
         self.what, self.value, self.near = what, value, near

@@ -1,7 +1,7 @@
 """The model that all formats share: tables, events, messages and the expected changes.
 
-A `History` is what happened at the source; a writer turns it into `Message`s and, beside each, the `Change`s that a perfect
-decoder recovers from those bytes. Nothing here knows a wire format.
+A `History` is what happened at the source; a writer turns it into `Message`s and, beside each, the
+`Change`s that a perfect decoder recovers from those bytes. Nothing here knows a wire format.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class Logical(enum.StrEnum):
 class SourceType:
     """A column type as its source declares it.
 
-    `name` is the bare lower-case name (`bigint`, `varchar`), `logical` decides comparison, the rest are its parameters.
-    `display` is MySQL's display width or declared length in parentheses where the declaration has one.
+    `name` is the bare lower-case name (`bigint`, `varchar`), `logical` decides comparison, the rest
+    are its parameters. `display` is MySQL's display width or declared length in parentheses where
+    the declaration has one.
     """
 
     name: str
@@ -105,8 +106,9 @@ class ZeroDate:
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """A JSON document; `value` is what a parser with exact numbers makes of it (`Json(None)` is the literal null), `text` the
-    text in which PostgreSQL keeps it, where that is known."""
+    """A JSON document; `value` is what a parser with exact numbers makes of it (`Json(None)` is the
+    literal null), `text` the text in which PostgreSQL keeps it, where that is known.
+    """
 
     value: Any
     text: str = field(default="", compare=False)
@@ -114,13 +116,16 @@ class Json:
 
 Value: TypeAlias = None | int | float | Decimal | str | bytes | dt.date | ZeroDate | Json
 Row: TypeAlias = Mapping[str, Value]
-"""A whole row by column name. DATETIME is microseconds of wall clock since 1970-01-01, TIMESTAMP microseconds since the epoch,
-TIME signed microseconds, ENUM a 1-based index, SET a bit mask."""
+"""A whole row by column name. DATETIME is microseconds of wall clock since 1970-01-01, TIMESTAMP
+microseconds since the epoch, TIME signed microseconds, ENUM a 1-based index, SET a bit mask.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A column's DEFAULT: `text` as SHOW CREATE TABLE (PostgreSQL: the catalogue) prints it, `value` None for an expression."""
+    """A column's DEFAULT: `text` as SHOW CREATE TABLE (PostgreSQL: the catalogue) prints it,
+    `value` None for an expression.
+    """
 
     text: str
     value: Value = field(default=None, hash=False)
@@ -130,9 +135,9 @@ class Default:
 class Column:
     """A column of a table.
 
-    `declared` is the type as the statement that made the table spelled it, "" for the source's own spelling; `charset` a
-    character set other than the table's default and `collation` its collation; `generated` is stored, virtual or ""; `comment` is
-    its comment.
+    `declared` is the type as the statement that made the table spelled it, "" for the source's own
+    spelling; `charset` a character set other than the table's default and `collation` its
+    collation; `generated` is stored, virtual or ""; `comment` is its comment.
     """
 
     name: str
@@ -148,7 +153,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index of a table under its name; `clustered` is the primary key by which the database finds rows."""
+    """An index of a table under its name; `clustered` is the primary key by which the database
+    finds rows.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -158,10 +165,11 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it.
+    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique`
+    are unique keys beside it.
 
-    `indexes` are the indexes with their names, where they are known: with the unique keys, without a single integer key by which
-    the database finds rows. `comment` is the table's comment.
+    `indexes` are the indexes with their names, where they are known: with the unique keys, without
+    a single integer key by which the database finds rows. `comment` is the table's comment.
     """
 
     database: str
@@ -182,24 +190,35 @@ class Table:
 
     @property
     def handle_key(self) -> tuple[str, ...]:
-        """The columns that identify a row: the primary key, else the narrowest unique key without nullable columns, else ()."""
+        """The columns that identify a row: the primary key, else the narrowest unique key without
+        nullable columns, else ().
+        """
         if self.primary_key:
             return self.primary_key
         solid = [key for key in self.unique if not any(self.column(name).nullable for name in key)]
         return min(solid, key=len) if solid else ()
 
     def image(self, cells: Mapping[str, Cell]) -> Image:
-        """The image of a row of which a message has these cells: those of other columns are absent."""
-        return {c.name: cells[c.name] if c.name in cells else Cell(State.ABSENT, c.type) for c in self.columns}
+        """The image of a row of which a message has these cells: those of other columns are
+        absent.
+        """
+        return {
+            c.name: cells[c.name] if c.name in cells else Cell(State.ABSENT, c.type)
+            for c in self.columns
+        }
 
     def spark_ddl(self) -> str:
-        """The table's columns with their default Spark types, as the DDL text that `StructType.fromDDL` reads."""
+        """The table's columns with their default Spark types, as the DDL text that
+        `StructType.fromDDL` reads.
+        """
         return ", ".join(f"`{c.name.replace('`', '``')}` {c.type.spark}" for c in self.columns)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Instant:
-    """When the source committed: wall-clock milliseconds, and a counter that orders commits within one millisecond."""
+    """When the source committed: wall-clock milliseconds, and a counter that orders commits within
+    one millisecond.
+    """
 
     ms: int
     seq: int = 0
@@ -230,7 +249,9 @@ class RowImages:
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """One statement's changes of one kind to one table (a binlog rows event); writers split it as they do."""
+    """One statement's changes of one kind to one table (a binlog rows event); writers split it as
+    they do.
+    """
 
     at: Instant
     table: Table
@@ -240,9 +261,11 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """A DDL statement. `action` is a key of `generators.sources.mysql.DDL_ACTIONS`; `table` is "" for database-level statements.
+    """A DDL statement. `action` is a key of `generators.sources.mysql.DDL_ACTIONS`; `table` is ""
+    for database-level statements.
 
-    `old_name` is the table's name before a RENAME, `tables` all objects of a multi-table statement (new names first).
+    `old_name` is the table's name before a RENAME, `tables` all objects of a multi-table statement
+    (new names first).
     """
 
     at: Instant
@@ -259,12 +282,14 @@ class SchemaChange:
 class SourceStatement:
     """A statement that some writers pass on although it is neither a row image nor DDL.
 
-    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`,
-    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), `logical-message-hex`
-    (the same with content in hex digits), `logical-message-alone` (one that is of no transaction), `incremental-snapshot` (the
-    rows read next are of one, amid the stream), `replica-identity` (`sql`, full, index or default, is PostgreSQL's for `table`
-    from here on), what only Aliyun DTS has: `dts-operation` (a record of an operation without an event) and `dts-setting`
-    (facts of the profile from here on), and `canal-restart` (Canal itself stops and starts again).
+    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`,
+    `xa-commit`, `xa-rollback`, `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is
+    the content, `table` the prefix), `logical-message-hex` (the same with content in hex digits),
+    `logical-message-alone` (one that is of no transaction), `incremental-snapshot` (the rows read
+    next are of one, amid the stream), `replica-identity` (`sql`, full, index or default, is
+    PostgreSQL's for `table` from here on), what only Aliyun DTS has: `dts-operation` (a record of
+    an operation without an event) and `dts-setting` (facts of the profile from here on), and
+    `canal-restart` (Canal itself stops and starts again).
     """
 
     at: Instant
@@ -283,7 +308,9 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """A table's schema, sent ahead of its rows; `over`: all of them have been sent, which Maxwell alone tells."""
+    """A table's schema, sent ahead of its rows; `over`: all of them have been sent, which Maxwell
+    alone tells.
+    """
 
     at: Instant
     table: Table
@@ -307,12 +334,16 @@ class TransactionMark:
     changes: int = 0
 
 
-Event: TypeAlias = RowChange | SchemaChange | SourceStatement | Watermark | Bootstrap | Heartbeat | TransactionMark
+Event: TypeAlias = (
+    RowChange | SchemaChange | SourceStatement | Watermark | Bootstrap | Heartbeat | TransactionMark
+)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Events in commit order, and the seed of everything a writer would leave to chance (random key orders, `ts` lag, uuids)."""
+    """Events in commit order, and the seed of everything a writer would leave to chance (random key
+    orders, `ts` lag, uuids).
+    """
 
     events: tuple[Event, ...]
     seed: int = 0
@@ -322,11 +353,13 @@ class History:
 class Deployment:
     """What decoding needs and the bytes do not show.
 
-    `time_zone` is an IANA name, `compression` none, snappy or lz4. The others are the writer's options, "" if it has no such
-    option: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
-    `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values. `schemas` says where the schema of a
-    message is: `message` (in its key and value), `value` (in its value alone), `none` (nowhere), `published` (it is the
-    product's published one), `registry` (in a registry, under the id in the message), "" if the format has none.
+    `time_zone` is an IANA name, `compression` none, snappy or lz4. The others are the writer's
+    options, "" if it has no such option: `binary` the text form of binaries, `decimal` that of
+    DECIMAL, `temporal` the precision or form of dates and times, `bigint_unsigned` that of BIGINT
+    UNSIGNED. The format's module names their values. `schemas` says where the schema of a message
+    is: `message` (in its key and value), `value` (in its value alone), `none` (nowhere),
+    `published` (it is the product's published one), `registry` (in a registry, under the id in the
+    message), "" if the format has none.
     """
 
     time_zone: str = "UTC"
@@ -341,7 +374,9 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where a writer may put messages: its default topic and the number of partitions of every topic."""
+    """Where a writer may put messages: its default topic and the number of partitions of every
+    topic.
+    """
 
     topic: str = "cdc"
     partitions: int = 3
@@ -349,7 +384,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A Kafka record as the writer produces it. `key` and `value` tell None from b"". `event` numbers the history's events."""
+    """A Kafka record as the writer produces it. `key` and `value` tell None from b"". `event`
+    numbers the history's events.
+    """
 
     topic: str
     partition: int
@@ -398,10 +435,11 @@ UNPAIRED: Final = "the message does not say which before image is the row's"
 class Cell:
     """What a perfect decoder recovers for one column of one image.
 
-    `value` is canonical (level two), `text` what stands on the wire (level one); `json` says that the wire holds a JSON value
-    other than a string, to be compared as a value. ONE_OF lists canonical values in `options`; for ANY they are values that it
-    cannot be. ANY and ONE_OF say why in `reason`, and still compare `text` at level one when it is set.
-    `cls` is the value's class (`generators.sources.mysql.value_class`), by which rules select.
+    `value` is canonical (level two), `text` what stands on the wire (level one); `json` says that
+    the wire holds a JSON value other than a string, to be compared as a value. ONE_OF lists
+    canonical values in `options`; for ANY they are values that it cannot be. ANY and ONE_OF say why
+    in `reason`, and still compare `text` at level one when it is set. `cls` is the value's class
+    (`generators.sources.mysql.value_class`), by which rules select.
     """
 
     state: State
@@ -415,18 +453,21 @@ class Cell:
 
 
 Image: TypeAlias = Mapping[str, Cell]
-"""A row image by column: every column of the table, the ones that the wire does not carry as ABSENT."""
+"""A row image by column: every column of the table, the ones that the wire does not carry as
+ABSENT.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One row of a decoder's output, as a perfect decoder would give it.
 
-    `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
-    two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that
-    are as good, `databases` and `tables` other names of database and table, `key_sets` other keys, each in any order; `anything`
-    says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`, `commit_time_us`, `types`,
-    `schema_version` means that the format has none there.
+    `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not
+    None, replace them at level two: images rebuilt from the whole message (a partial `old` overlaid
+    on `data`). `accept` lists other (kind, op) pairs that are as good, `databases` and `tables`
+    other names of database and table, `key_sets` other keys, each in any order; `anything` says
+    that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`,
+    `commit_time_us`, `types`, `schema_version` means that the format has none there.
     """
 
     row: int
@@ -472,7 +513,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A named history to be written by some profile. `level` is 1, or 2 when its tables are the pool's.
+    """A named history to be written by some profile. `level` is 1, or 2 when its tables are the
+    pool's.
 
     `tags` are words that rules select by (`boundary`, `ddl:rename table`, `fault:truncated`).
     """
@@ -488,8 +530,9 @@ class Scenario:
 
 
 class Origin(enum.StrEnum):
-    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another table in a level-two call,
-    RECORDED bytes of a real product."""
+    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another
+    table in a level-two call, RECORDED bytes of a real product.
+    """
 
     NAMED = "named"
     DRAWN = "drawn"
@@ -500,11 +543,13 @@ class Origin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A scenario as one profile of one format wrote it: what is published, what is owed, under an id that never changes.
+    """A scenario as one profile of one format wrote it: what is published, what is owed, under an
+    id that never changes.
 
-    `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to. `scenario` is the scenario's name,
-    `fault` the name of what spoils it, "" for nothing. `unmatched` says why nothing is known of what a recorded case owes: it has
-    no messages and has failed.
+    `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to.
+    `scenario` is the scenario's name, `fault` the name of what spoils it, "" for nothing.
+    `unmatched` says why nothing is known of what a recorded case owes: it has no messages and has
+    failed.
     """
 
     id: str

@@ -1,8 +1,10 @@
-"""Compares what a product published with what our writer writes for the same history: records, and JSON inside them by path.
+"""Compares what a product published with what our writer writes for the same history: records, and
+JSON inside them by path.
 
-A difference has a path: `value.payload.after.{}` (a column's name is `{}`, an array's index `#`, a member of a Connect schema the
-name of its field), the column's type, and both texts. Fields that no two runs share (ids, positions, clocks) are masked by
-declared paths, but their kind of JSON value is compared.
+A difference has a path: `value.payload.after.{}` (a column's name is `{}`, an array's index `#`, a
+member of a Connect schema the name of its field), the column's type, and both texts. Fields that no
+two runs share (ids, positions, clocks) are masked by declared paths, but their kind of JSON value
+is compared.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ INDEX: Final = "#"
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """Where a format's JSON has what no two runs share, and names of columns. Paths are regular expressions over whole paths.
+    """Where a format's JSON has what no two runs share, and names of columns. Paths are regular
+    expressions over whole paths.
 
-    `columns` are the objects whose members are columns. `kind` are the members that tell records of a table apart, by the first
-    path that is there. `unpartitioned`: the partition is left to Kafka, and not compared.
+    `columns` are the objects whose members are columns. `kind` are the members that tell records of
+    a table apart, by the first path that is there. `unpartitioned`: the partition is left to Kafka,
+    and not compared.
     """
 
     volatile: re.Pattern[str]
@@ -98,13 +102,20 @@ class _Number(str):
 
 
 def parsed(data: bytes | None) -> Any:
-    """JSON with the order of members and the text of numbers; the text itself when it is no JSON. None for no data."""
+    """JSON with the order of members and the text of numbers; the text itself when it is no JSON.
+    None for no data.
+    """
     if data is None:
         return None
     text = data.decode("utf-8", "backslashreplace")
     try:
         return json.loads(
-            text, object_pairs_hook=_Members, parse_int=_Number, parse_float=_Number, parse_constant=_Number, strict=False
+            text,
+            object_pairs_hook=_Members,
+            parse_int=_Number,
+            parse_float=_Number,
+            parse_constant=_Number,
+            strict=False,
         )
     except ValueError:
         return text
@@ -115,7 +126,10 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 def _spelt(data: bytes) -> dict[str, str]:
     """The strings of a JSON text by what they mean."""
-    return {json.loads(text, strict=False): text for text in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))}
+    return {
+        json.loads(text, strict=False): text
+        for text in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +146,10 @@ class _Walk:
             yield from self.leaf("partition", "", _Number(ours.partition), _Number(real.partition))
         yield from self.data("key", ours.key, real.key)
         yield from self.data("value", ours.value, real.value)
-        pair = (_Members((name, value.decode("utf-8", "backslashreplace")) for name, value in x.headers) for x in (ours, real))
+        pair = (
+            _Members((name, value.decode("utf-8", "backslashreplace")) for name, value in x.headers)
+            for x in (ours, real)
+        )
         yield from self.node("headers", "", *pair)
 
     def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
@@ -141,7 +158,12 @@ class _Walk:
             return
         mine, theirs = parsed(ours), parsed(real)
         yield from self.node(part, "", mine, theirs)
-        if ours is not None and real is not None and isinstance(mine, list) and isinstance(theirs, list):
+        if (
+            ours is not None
+            and real is not None
+            and isinstance(mine, list)
+            and isinstance(theirs, list)
+        ):
             yield from self.spelling(part, ours, real)
 
     def spelling(self, part: str, ours: bytes, real: bytes) -> Iterator[Difference]:
@@ -154,21 +176,33 @@ class _Walk:
     def node(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
         if isinstance(ours, _Members) and isinstance(real, _Members):
             yield from self.members(path, column, ours, real)
-        elif isinstance(ours, _Members | list) and isinstance(real, list) and not isinstance(real, _Members):
+        elif (
+            isinstance(ours, _Members | list)
+            and isinstance(real, list)
+            and not isinstance(real, _Members)
+        ):
             yield from self.items(path, column, ours, real)
         else:
             yield from self.leaf(path, column, ours, real)
 
-    def members(self, path: str, column: str, ours: _Members, real: _Members) -> Iterator[Difference]:
+    def members(
+        self, path: str, column: str, ours: _Members, real: _Members
+    ) -> Iterator[Difference]:
         mine, theirs = dict(ours), dict(real)
         common = [name for name, _ in real if name in mine]
         order = [name for name, _ in ours if name in theirs]
         if common != order:
-            yield Difference(f"{path} (order)", column, " ".join(order), " ".join(common), self.scenario)
+            yield Difference(
+                f"{path} (order)", column, " ".join(order), " ".join(common), self.scenario
+            )
         for name in dict.fromkeys([*mine, *theirs]):
-            yield from self.member(path, column, name, mine.get(name, ABSENT), theirs.get(name, ABSENT))
+            yield from self.member(
+                path, column, name, mine.get(name, ABSENT), theirs.get(name, ABSENT)
+            )
 
-    def member(self, path: str, column: str, name: str, ours: Any, real: Any) -> Iterator[Difference]:
+    def member(
+        self, path: str, column: str, name: str, ours: Any, real: Any
+    ) -> Iterator[Difference]:
         schemas = path == "key" and name in ("schema", "payload")
         if not column and not schemas and self.shape.columns.fullmatch(path):
             type = self.types.get(name)
@@ -176,28 +210,41 @@ class _Walk:
         else:
             yield from self.node(f"{path}.{name}", column, ours, real)
 
-    def items(self, path: str, column: str, ours: list[Any], real: list[Any]) -> Iterator[Difference]:
+    def items(
+        self, path: str, column: str, ours: list[Any], real: list[Any]
+    ) -> Iterator[Difference]:
         mine, theirs = _by_field(ours), _by_field(real)
         if mine is not None and theirs is not None:
             # A Connect schema: its fields have names, and stand for members of the payload.
             yield from self.members(path, column, mine, theirs)
             return
         if len(ours) != len(real):
-            yield Difference(f"{path} (length)", column, str(len(ours)), str(len(real)), self.scenario)
+            yield Difference(
+                f"{path} (length)", column, str(len(ours)), str(len(real)), self.scenario
+            )
         for a, b in zip(ours, real, strict=False):
             yield from self.node(f"{path}.{INDEX}", column, a, b)
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
         if ours == real and type(ours) is type(real):
             return
-        if self.shape.volatile.fullmatch(path) and type(ours) is type(real) and ours is not ABSENT and real is not ABSENT:
+        if (
+            self.shape.volatile.fullmatch(path)
+            and type(ours) is type(real)
+            and ours is not ABSENT
+            and real is not ABSENT
+        ):
             return
         yield Difference(path, column, _shown(ours), _shown(real), self.scenario)
 
 
 def _by_field(items: list[Any]) -> _Members | None:
     # Connect's schemas say `field`, Avro's `name`.
-    fields = (dict(item).get("field", dict(item).get("name")) for item in items if isinstance(item, _Members))
+    fields = (
+        dict(item).get("field", dict(item).get("name"))
+        for item in items
+        if isinstance(item, _Members)
+    )
     named = [name for name in fields if isinstance(name, str)]
     if not named or len(named) < len(items):
         return None
@@ -250,20 +297,33 @@ def types_of(plan: Plan) -> dict[str, SourceType]:
 
 
 def compare(
-    shape: JsonShape, scenario: str, types: Mapping[str, SourceType], ours: Sequence[Message], real: Sequence[ProducedRecord]
+    shape: JsonShape,
+    scenario: str,
+    types: Mapping[str, SourceType],
+    ours: Sequence[Message],
+    real: Sequence[ProducedRecord],
 ) -> Iterator[Compared]:
     """The records of one scenario side by side, in the order of publication."""
     walk = _Walk(shape, types, scenario)
-    kinds = [kind_of(shape, m.topic, m.value) for m in ours], [kind_of(shape, r.topic, r.value) for r in real]
+    kinds = (
+        [kind_of(shape, m.topic, m.value) for m in ours],
+        [kind_of(shape, r.topic, r.value) for r in real],
+    )
     for tag, a0, a1, b0, b1 in difflib.SequenceMatcher(None, *kinds, autojunk=False).get_opcodes():
         if tag == "equal":
             for mine, theirs in zip(ours[a0:a1], real[b0:b1], strict=True):
-                yield Compared(scenario, mine, theirs, tuple(dict.fromkeys(walk.records(mine, theirs))))
+                yield Compared(
+                    scenario, mine, theirs, tuple(dict.fromkeys(walk.records(mine, theirs)))
+                )
             continue
         for mine, (_, kind) in zip(ours[a0:a1], kinds[0][a0:a1], strict=True):
-            yield Compared(scenario, mine, None, (Difference("record", "", kind, ABSENT, scenario),))
+            yield Compared(
+                scenario, mine, None, (Difference("record", "", kind, ABSENT, scenario),)
+            )
         for theirs, (_, kind) in zip(real[b0:b1], kinds[1][b0:b1], strict=True):
-            yield Compared(scenario, None, theirs, (Difference("record", "", ABSENT, kind, scenario),))
+            yield Compared(
+                scenario, None, theirs, (Difference("record", "", ABSENT, kind, scenario),)
+            )
 
 
 _SUFFIX: Final = re.compile(r"_s(\d+)$")
@@ -290,9 +350,14 @@ def named_in_sql(document: Any) -> int | None:
 
 
 def number_of(record: ProducedRecord) -> int | None:
-    """The scenario's number in the name of a record's table; None when the record has no such table."""
+    """The scenario's number in the name of a record's table; None when the record has no such
+    table.
+    """
     document = parsed(record.value)
-    names = [record.topic, *(name for path in _TABLE_PATHS if isinstance(name := _at(document, path), str))]
+    names = [
+        record.topic,
+        *(name for path in _TABLE_PATHS if isinstance(name := _at(document, path), str)),
+    ]
     hits: Iterable[re.Match[str]] = filter(None, map(_SUFFIX.search, names))
     number = next((int(hit[1]) for hit in hits), None)
     # A statement that the product does not take to pieces names its table in its text alone.

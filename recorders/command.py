@@ -33,14 +33,19 @@ def perform(
     out: Path | None,
     note: Note,
 ) -> Audited:
-    """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing, UsageError before any start."""
+    """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing,
+    UsageError before any start.
+    """
     chosen = _product(product)
     given = tuple(options)
     if "mysql8" in given and not image:
         raise UsageError(f"{product} with option mysql8 needs a server of MySQL: --image")
     profile = chosen.profile(release, (*given, *(() if image else chosen.server(release, given))))
     if image and profile.source != "mysql":
-        raise UsageError(f"--image {image}: a container takes the place of MariaDB; {profile.name} reads {profile.source}")
+        raise UsageError(
+            f"--image {image}: a container takes the place of MariaDB; {profile.name} reads"
+            f" {profile.source}"
+        )
     real_mysql = bool(image)
     explained = load(expect or FILE, f"{product} {profile.name}")
     explained = explained if select == "*" else explained.narrowed()
@@ -53,14 +58,21 @@ def perform(
             with _database(image, chosen, profile, note) as database:
                 done = audit(chosen, profile, database, cases, explained, seed, note, stopped)
         except Stopped as error:
-            # Fresh input may have a table that the product cannot pass: without it, the others are still audited.
+            # Fresh input may have a table that the product cannot pass: without it, the others are
+            # still audited.
             number = named_in(str(error))
             if number is None or number in stopped or len(stopped) == _STOPS:
                 raise
             stopped[number] = f"{product} stops: {str(error).splitlines()[-1].strip()}"
             note(f"{product} stops at the scenario {cases[number].name}; again without it")
     if out:
-        put(out, lambda: [b"".join(map(_line, (record.real for record in done.compared if record.real)))], "the records")
+        put(
+            out,
+            lambda: [
+                b"".join(map(_line, (record.real for record in done.compared if record.real)))
+            ],
+            "the records",
+        )
     return done
 
 

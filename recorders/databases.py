@@ -1,8 +1,8 @@
-"""Private databases in temporary folders: MariaDB and PostgreSQL from the system's packages, an older MariaDB from the Maven
-registry, or MySQL in a container.
+"""Private databases in temporary folders: MariaDB and PostgreSQL from the system's packages, an
+older MariaDB from the Maven registry, or MySQL in a container.
 
-Each is a context manager. The server listens at 127.0.0.1 alone, runs as an unprivileged user, and ends when this process ends in
-any way; its folder is removed.
+Each is a context manager. The server listens at 127.0.0.1 alone, runs as an unprivileged user, and
+ends when this process ends in any way; its folder is removed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from generators.errors import HarnessError
 
 USER: Final = "cdc"
 DATABASE: Final = "audit"
-"""The database of every table, and the user (with the same password) that the product connects as."""
+"""The database of every table, and the user (with the same password) that the product connects as.
+"""
 
 BINLOG: Final = "mysql-bin"
 SLOT: Final = "recorder"
@@ -68,7 +69,9 @@ _MARIADB_OPTIONS: Final = {
 
 
 class Database(ABC):
-    """A running server. `port` is at 127.0.0.1; `version` is what it says of itself; `connector` is Debezium's name for it."""
+    """A running server. `port` is at 127.0.0.1; `version` is what it says of itself; `connector` is
+    Debezium's name for it.
+    """
 
     source = ""
     users: tuple[str, ...] = ()
@@ -96,7 +99,12 @@ class Database(ABC):
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     @abstractmethod
@@ -109,7 +117,9 @@ class Database(ABC):
 
     @abstractmethod
     def refused(self, line: str) -> tuple[int, str] | None:
-        """A line of the statement and the error in a line of the client's messages; None for other lines."""
+        """A line of the statement and the error in a line of the client's messages; None for other
+        lines.
+        """
 
     def close(self) -> None:
         """Stops it and removes its folder."""
@@ -128,15 +138,22 @@ class Database(ABC):
     def run(self, statements: Iterable[str], *, timeout_s: float = _STATEMENTS_S) -> dict[int, str]:
         """Executes statements; the error of each one that the server refuses, by its index.
 
-        Raises HarnessError when the client does not end in time, or ends with an error that names no statement.
+        Raises HarnessError when the client does not end in time, or ends with an error that names
+        no statement.
         """
         lines = [f"{statement};\n" for statement in statements]
         text = "".join(lines)
-        # The first line of each: the clients count lines, and a name may have an end of a line in it.
+        # The first line of each: the clients count lines, and a name may have an end of a line in
+        # it.
         starts = list(itertools.accumulate((line.count("\n") for line in lines[:-1]), initial=1))
         try:
             ran = subprocess.run(
-                self.client(), input=text.encode(), capture_output=True, timeout=timeout_s, check=False, env=self._environment()
+                self.client(),
+                input=text.encode(),
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+                env=self._environment(),
             )
         except subprocess.TimeoutExpired as error:
             raise HarnessError(f"the statements took more than {timeout_s:.0f} s") from error
@@ -146,7 +163,10 @@ class Database(ABC):
             if hit is not None:
                 errors.setdefault(bisect.bisect_right(starts, hit[0]) - 1, hit[1])
         if ran.returncode != 0 and not errors:
-            raise HarnessError(f"the client ended with exit code {ran.returncode}: {ran.stderr.decode('utf-8', 'replace')[:400]}")
+            raise HarnessError(
+                f"the client ended with exit code {ran.returncode}:"
+                f" {ran.stderr.decode('utf-8', 'replace')[:400]}"
+            )
         return errors
 
     def must(self, *statements: str) -> None:
@@ -158,7 +178,9 @@ class Database(ABC):
         return {**os.environ, "LC_ALL": "C.UTF-8"}
 
     def _folder(self) -> str | None:
-        """Makes its folder; the user that owns it and runs the server, None for this process's own."""
+        """Makes its folder; the user that owns it and runs the server, None for this process's
+        own.
+        """
         self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-database-"))
         if os.getuid() != 0:
             return None
@@ -167,12 +189,16 @@ class Database(ABC):
                 entry = pwd.getpwnam(user)
                 os.chown(self._dir, entry.pw_uid, entry.pw_gid)
                 return user
-        raise HarnessError(f"no unprivileged user for the server: none of {', '.join(self.users)} is there")
+        raise HarnessError(
+            f"no unprivileged user for the server: none of {', '.join(self.users)} is there"
+        )
 
     def _serve(self, command: Sequence[str]) -> None:
         """Starts the server and waits until it answers."""
         with (self.directory / "log").open("ab") as log:
-            self._server = Guarded(command, output=log, pid_file=self.directory / "guarded.pid", remove=self.directory)
+            self._server = Guarded(
+                command, output=log, pid_file=self.directory / "guarded.pid", remove=self.directory
+            )
         self._await(self._server.exit_code, (self.directory / "log").read_text)
 
     def _await(self, ended: Callable[[], int | None], log: Callable[..., str]) -> None:
@@ -182,19 +208,34 @@ class Database(ABC):
                 self.must("SELECT 1")
                 return
             if ended() is not None or time.monotonic() > deadline:
-                tail = "\n".join(f"  {line[:300]}" for line in log(errors="replace").splitlines()[-_LOG_LINES:])
-                raise HarnessError(f"the {type(self).__name__} server did not start. The end of its log:\n{tail}")
+                tail = "\n".join(
+                    f"  {line[:300]}" for line in log(errors="replace").splitlines()[-_LOG_LINES:]
+                )
+                raise HarnessError(
+                    f"the {type(self).__name__} server did not start. The end of its log:\n{tail}"
+                )
             time.sleep(0.2)
 
 
 def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
     """What a command prints. Raises HarnessError if it does not run, or ends with an error."""
     try:
-        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, check=False, cwd=folder)
+        ran = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=300,
+            check=False,
+            cwd=folder,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HarnessError(f"{what} does not run: {error}") from error
     if ran.returncode != 0:
-        raise HarnessError(f"{what} ended with exit code {ran.returncode}: {(ran.stderr or ran.stdout).strip()[-600:]}")
+        raise HarnessError(
+            f"{what} ended with exit code {ran.returncode}:"
+            f" {(ran.stderr or ran.stdout).strip()[-600:]}"
+        )
     return ran.stdout + ran.stderr
 
 
@@ -210,13 +251,20 @@ def _program(name: str, package: str, folders: Iterable[Path] = ()) -> str:
     path = shutil.which(name, path=os.pathsep.join(places))
     if path is None:
         raise HarnessError(
-            f"no {name} found. Install the database (Debian, Ubuntu: apt-get install --no-install-recommends {package}). "
-            "Its service need not run: `.ci/databases.sh` installs it without starting it."
+            f"no {name} found. Install the database (Debian, Ubuntu: apt-get install"
+            f" --no-install-recommends {package}). Its service need not run: `.ci/databases.sh`"
+            " installs it without starting it."
         )
     return path
 
 
-_FORCED: Final = ("--batch", "--force", "--binary-mode", "--default-character-set=utf8mb4", "--user=root")
+_FORCED: Final = (
+    "--batch",
+    "--force",
+    "--binary-mode",
+    "--default-character-set=utf8mb4",
+    "--user=root",
+)
 _MYSQL_ERROR: Final = re.compile(r"ERROR \d+ \(\w+\) at line (\d+): (.*)")
 
 
@@ -256,7 +304,12 @@ class MariaDb(_MySqlLike):
         _program("mariadb", "mariadb-client")
         (self.port,) = free_ports(1)
         options = _MARIADB_OPTIONS | self.options | own
-        options |= {"port": str(self.port), "datadir": f"{here}/data", "socket": f"{here}/socket", "pid-file": f"{here}/pid"}
+        options |= {
+            "port": str(self.port),
+            "datadir": f"{here}/data",
+            "socket": f"{here}/socket",
+            "pid-file": f"{here}/pid",
+        }
         options |= {"tmpdir": str(here)} | ({"user": user} if user else {})
         lines = "".join(f"{name}={value}\n" for name, value in options.items())
         (here / "server.cnf").write_text(f"[mysqld]\n{lines}", encoding="utf-8")
@@ -269,9 +322,15 @@ class MariaDb(_MySqlLike):
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
-        """The command that fills the data folder, with the option `file`, the server, and options of this server."""
+        """The command that fills the data folder, with the option `file`, the server, and options
+        of this server.
+        """
         server = _program("mariadbd", "mariadb-server")
-        return [_program("mariadb-install-db", "mariadb-server"), file, "--skip-test-db"], [server], {}
+        return (
+            [_program("mariadb-install-db", "mariadb-server"), file, "--skip-test-db"],
+            [server],
+            {},
+        )
 
     def client(self) -> list[str]:
         """The command line of `mariadb`."""
@@ -295,7 +354,9 @@ _LACKING: Final = re.compile(r"shared libraries: (\S+): cannot open")
 
 
 class OldMariaDb(MariaDb):
-    """MariaDB 10.2 for x86-64 Linux from the Maven registry, unpacked into the private folder; the client is the system's."""
+    """MariaDB 10.2 for x86-64 Linux from the Maven registry, unpacked into the private folder; the
+    client is the system's.
+    """
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
         (jar,) = jars_of(MARIADB_10_2, self.note)
@@ -311,17 +372,33 @@ class OldMariaDb(MariaDb):
         # Some libraries come with the jar.
         own = ["env", f"LD_LIBRARY_PATH={base}/libs"]
         server = [*own, f"{base}/bin/mysqld"]
-        ran = subprocess.run([*server, "--version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
+        ran = subprocess.run(
+            [*server, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=30,
+            check=False,
+        )
         if ran.returncode != 0:
             hit = _LACKING.search(ran.stderr)
-            why = f"the shared library {hit[1]} is missing; install the package that has it" if hit else ran.stderr.strip()[:300]
-            raise HarnessError(f"the server of {MARIADB_10_2.title}, which is built for x86-64 Linux, does not run here: {why}")
+            why = (
+                f"the shared library {hit[1]} is missing; install the package that has it"
+                if hit
+                else ran.stderr.strip()[:300]
+            )
+            raise HarnessError(
+                f"the server of {MARIADB_10_2.title}, which is built for x86-64 Linux, does not run"
+                f" here: {why}"
+            )
         install = [*own, "sh", f"{base}/scripts/mysql_install_db", file, f"--basedir={base}"]
         return install, server, {"basedir": str(base), "lc-messages-dir": f"{base}/share"}
 
 
 class MySqlContainer(_MySqlLike):
-    """MySQL in a container of an image, through the command `docker`: binary JSON and GTIDs, which MariaDB does not have."""
+    """MySQL in a container of an image, through the command `docker`: binary JSON and GTIDs, which
+    MariaDB does not have.
+    """
 
     connector = "mysql"
 
@@ -335,13 +412,33 @@ class MySqlContainer(_MySqlLike):
         if docker is None:
             raise HarnessError("--image needs a container engine: no `docker` command found")
         (self.port,) = free_ports(1)
-        options = [f"--{name}={value}" for name, value in {**MYSQL_OPTIONS, "bind-address": "*", **self.options}.items()]
+        options = [
+            f"--{name}={value}"
+            for name, value in {**MYSQL_OPTIONS, "bind-address": "*", **self.options}.items()
+        ]
         # Removes the container even if this process is killed.
-        self._docker = Guarded(None, afterwards=[docker, "rm", "--force", "--volumes", self._container])
+        self._docker = Guarded(
+            None, afterwards=[docker, "rm", "--force", "--volumes", self._container]
+        )
         self.note(f"starting a container of {self._image}")
         published = f"127.0.0.1:{self.port}:3306"
-        environment = ("--env", f"MYSQL_ROOT_PASSWORD={USER}", "--env", f"MARIADB_ROOT_PASSWORD={USER}")
-        self._call("run", "--detach", "--name", self._container, "--publish", published, *environment, self._image, *options)
+        environment = (
+            "--env",
+            f"MYSQL_ROOT_PASSWORD={USER}",
+            "--env",
+            f"MARIADB_ROOT_PASSWORD={USER}",
+        )
+        self._call(
+            "run",
+            "--detach",
+            "--name",
+            self._container,
+            "--publish",
+            published,
+            *environment,
+            self._image,
+            *options,
+        )
         self._await(self._ended, self._log)
         self._fill("WITH mysql_native_password ")
         self.version = f"MySQL of the image {self._image}"
@@ -357,10 +454,21 @@ class MySqlContainer(_MySqlLike):
         return self._call("logs", self._container)
 
     def client(self) -> list[str]:
-        """The command line of the image's own client, over TCP: the server that fills the data folder has none."""
+        """The command line of the image's own client, over TCP: the server that fills the data
+        folder has none.
+        """
         fixed = ("--protocol=tcp", "--host=127.0.0.1", *_FORCED, *filter(None, [self._name]))
         shell = ("sh", "-c", 'exec "$(command -v mysql || command -v mariadb)" "$@"', "mysql")
-        return ["docker", "exec", "--interactive", "--env", f"MYSQL_PWD={USER}", self._container, *shell, *fixed]
+        return [
+            "docker",
+            "exec",
+            "--interactive",
+            "--env",
+            f"MYSQL_PWD={USER}",
+            self._container,
+            *shell,
+            *fixed,
+        ]
 
     def close(self) -> None:
         """Removes the container."""
@@ -388,9 +496,20 @@ class PostgreSql(Database):
         (self.port,) = free_ports(1)
         here = self.directory
         # Its processes have to see a shell's user; setpriv keeps the process id.
-        as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user else []
+        as_user = (
+            ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
+            if user
+            else []
+        )
         self.note("preparing a PostgreSQL")
-        fixed = ("--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", f"--username={USER}", "--no-sync", "--no-instructions")
+        fixed = (
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            f"--username={USER}",
+            "--no-sync",
+            "--no-instructions",
+        )
         _ran([*as_user, initdb, f"--pgdata={here}/data", *fixed], initdb, here)
         options = {
             "listen_addresses": "127.0.0.1",
@@ -419,7 +538,21 @@ class PostgreSql(Database):
 
     def client(self) -> list[str]:
         """The command line of `psql`."""
-        return [self._psql, "-X", "-q", "-f", "-", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", self._name]
+        return [
+            self._psql,
+            "-X",
+            "-q",
+            "-f",
+            "-",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(self.port),
+            "-U",
+            USER,
+            "-d",
+            self._name,
+        ]
 
     def refused(self, line: str) -> tuple[int, str] | None:
         """Line and error of `psql:<stdin>:7: ERROR:  ...`."""

@@ -1,8 +1,8 @@
 """The record of explained differences: TOML, strict in both directions.
 
-An entry explains differences by product, path, column type and both texts (regular expressions over whole texts), with a reason.
-A difference without an entry fails an audit; so does an entry that explains nothing, unless it is `drawn`: another seed need not
-show it.
+An entry explains differences by product, path, column type and both texts (regular expressions over
+whole texts), with a reason. A difference without an entry fails an audit; so does an entry that
+explains nothing, unless it is `drawn`: another seed need not show it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,18 @@ from recorders.audit import Difference
 
 VERSION: Final = 1
 FILE: Final = Path(__file__).with_name("explained.toml")
-_FIELDS: Final = {"profile": str | list, "drawn": bool, **dict.fromkeys(("path", "type", "ours", "real", "reason"), str)}
+_FIELDS: Final = {
+    "profile": str | list,
+    "drawn": bool,
+    **dict.fromkeys(("path", "type", "ours", "real", "reason"), str),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Differences that are known. `profiles` are globs over `product release+option`; the other fields cover whole texts."""
+    """Differences that are known. `profiles` are globs over `product release+option`; the other
+    fields cover whole texts.
+    """
 
     profiles: tuple[str, ...]
     path: str
@@ -42,7 +48,12 @@ class Entry:
 
     def explains(self, other: Difference) -> bool:
         """Whether the difference is this one."""
-        pairs = ((self.path, other.path), (self.type, other.type), (self.ours, other.ours), (self.real, other.real))
+        pairs = (
+            (self.path, other.path),
+            (self.type, other.type),
+            (self.ours, other.ours),
+            (self.real, other.real),
+        )
         return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in pairs)
 
 
@@ -62,13 +73,17 @@ class Explained:
         return None
 
     def narrowed(self) -> Explained:
-        """The same entries, none of which has to explain anything: a part of the scenarios is audited."""
+        """The same entries, none of which has to explain anything: a part of the scenarios is
+        audited.
+        """
         return Explained(tuple(replace(entry, drawn=True) for entry in self.entries))
 
     @property
     def idle(self) -> tuple[Entry, ...]:
         """Entries that explained nothing and had to."""
-        return tuple(entry for i, entry in enumerate(self.entries) if not self.counts[i] and not entry.drawn)
+        return tuple(
+            entry for i, entry in enumerate(self.entries) if not self.counts[i] and not entry.drawn
+        )
 
 
 def load(path: Path, profile: str) -> Explained:

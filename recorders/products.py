@@ -1,4 +1,5 @@
-"""The products that can be recorded, as data: their jars, their database, and how an option of a profile is set.
+"""The products that can be recorded, as data: their jars, their database, and how an option of a
+profile is set.
 
 Debezium runs in its embedded engine, Canal in its embedded server with its own Kafka producer.
 """
@@ -34,14 +35,17 @@ Prepared = tuple[Bundle, str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product: its wire format, its releases (the default first) and `refused`, the options that cannot be recorded, with why.
+    """A product: its wire format, its releases (the default first) and `refused`, the options that
+    cannot be recorded, with why.
 
-    `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
-    are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
-    release or an option before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that
-    have an option of this name, `old` those that read only a server older than the system's, `misled` those that take the number
-    of MariaDB's version for MySQL's, and then say what MySQL 8.4 alone understands. `field` is the name that a column has in the
-    product's schemas, in which no two columns may have one.
+    `prepare` gives jars, Java program and properties for a profile and a database; `database` the
+    server's own options. `stops` are regular expressions for the beginnings of `mysql table NAME`,
+    `postgresql key NAME`, `mysql ddl ACTION`, with or without a release or an option before them,
+    that stop the product, or that it cannot follow, with why. `mariadb` are the releases that have
+    an option of this name, `old` those that read only a server older than the system's, `misled`
+    those that take the number of MariaDB's version for MySQL's, and then say what MySQL 8.4 alone
+    understands. `field` is the name that a column has in the product's schemas, in which no two
+    columns may have one.
     """
 
     name: str
@@ -57,17 +61,30 @@ class Product:
     field: Callable[[str], str] = str
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
-        """The options for the system's server, which is MariaDB, whose messages are another deployment's than MySQL's."""
+        """The options for the system's server, which is MariaDB, whose messages are another
+        deployment's than MySQL's.
+        """
         named = {"mariadb", "mysql", "postgresql"} & set(options)
         return () if named or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
         """Why the product cannot be told the plan; "" if nothing is known."""
         tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
-        made = {event.after for event in plan.history.events if isinstance(event, SchemaChange) and event.after}
-        if any(len({self.field(c.name) for c in table.columns}) < len(table.columns) for table in tables | made):
+        made = {
+            event.after
+            for event in plan.history.events
+            if isinstance(event, SchemaChange) and event.after
+        }
+        if any(
+            len({self.field(c.name) for c in table.columns}) < len(table.columns)
+            for table in tables | made
+        ):
             return f"{self.name} stops: two columns have one name in its schema"
-        actions = {f"{profile.source} ddl {event.action}" for event in plan.history.events if isinstance(event, SchemaChange)}
+        actions = {
+            f"{profile.source} ddl {event.action}"
+            for event in plan.history.events
+            if isinstance(event, SchemaChange)
+        }
         names = actions | {
             f"{table.columns[0].type.source} {what} {name}"
             for table in tables
@@ -78,8 +95,12 @@ class Product:
             )
             for name in listed
         }
-        names |= {f"{part} {name}" for part in (profile.release, *profile.options) for name in names}
-        reasons = (why for name in names for part, why in self.stops.items() if re.match(part, name))
+        names |= {
+            f"{part} {name}" for part in (profile.release, *profile.options) for name in names
+        }
+        reasons = (
+            why for name in names for part, why in self.stops.items() if re.match(part, name)
+        )
         return next(reasons, "")
 
     @property
@@ -88,16 +109,22 @@ class Product:
         return get(self.format)
 
     def profile(self, release: str, options: tuple[str, ...]) -> Profile:
-        """The profile under audit; the default release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
+        """The profile under audit; the default release for "". Raises UnknownName, and UsageError
+        for what cannot be recorded.
+        """
         release = release or self.releases[0]
         if release not in self.releases:
             known = [p.release for p in self.wire_format.profiles]
             if release in known:
-                raise UsageError(f"{self.name} {release} cannot be recorded: {_UNRECORDED.get(self.name, '')}")
+                raise UsageError(
+                    f"{self.name} {release} cannot be recorded: {_UNRECORDED.get(self.name, '')}"
+                )
             raise UnknownName("release", release, self.releases, of=self.name)
         for option in options:
             if option in self.refused:
-                raise UsageError(f"{self.name} with option {option} cannot be recorded: {self.refused[option]}")
+                raise UsageError(
+                    f"{self.name} with option {option} cannot be recorded: {self.refused[option]}"
+                )
         profile: Profile = self.wire_format.build(release, *options)
         return profile
 
@@ -107,7 +134,9 @@ class Product:
         if self.wire_format.container != "confluent":
             return running.run(program, bundle, properties, note)
         with EmbeddedRegistry(note) as registry:
-            address = {f"{side}.converter.apicurio.registry.url": registry.api for side in ("key", "value")}
+            address = {
+                f"{side}.converter.apicurio.registry.url": registry.api for side in ("key", "value")
+            }
             records = running.run(program, bundle, {**properties, **address}, note)
             schemas = partial(_schema, Remote(registry.url), {})
             return [shown(record, schemas) for record in records]
@@ -123,7 +152,9 @@ def _schema(registry: Remote, known: confluent.Schemas, number: int) -> tuple[tu
     """The subjects and the text of a schema in a registry."""
     if number not in known:
         path = f"{registry.path}/schemas/ids/{number}"
-        versions, text = (json.loads(registry.ask("GET", f"{path}{of}")) for of in ("/versions", ""))
+        versions, text = (
+            json.loads(registry.ask("GET", f"{path}{of}")) for of in ("/versions", "")
+        )
         known[number] = tuple(sorted({version["subject"] for version in versions})), text["schema"]
     return known[number]
 
@@ -172,11 +203,16 @@ _UNREAD: Final[Mapping[bool, Mapping[str, str]]] = {
     False: {"snapshot.mode": "never"},
     True: {
         "snapshot.mode": "configuration_based",
-        **{f"{_BASED}.{part}": "false" for part in ("snapshot.data", "snapshot.schema", "snapshot.on.schema.error")},
+        **{
+            f"{_BASED}.{part}": "false"
+            for part in ("snapshot.data", "snapshot.schema", "snapshot.on.schema.error")
+        },
         f"{_BASED}.start.stream": "true",
     },
 }
-"""No snapshot: the whole binlog is read, from its first statement. By whether the connector is MySQL's of 3.6 or later."""
+"""No snapshot: the whole binlog is read, from its first statement. By whether the connector is
+MySQL's of 3.6 or later.
+"""
 
 
 def _debezium(profile: Any, database: Database) -> Prepared:
@@ -209,13 +245,19 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         "value.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
         "key.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
         "tombstones.on.delete": str(profile.tombstones).lower(),
-        **{name: getattr(profile.deployment, field) for field, name in _MODES.items() if getattr(profile.deployment, field)},
+        **{
+            name: getattr(profile.deployment, field)
+            for field, name in _MODES.items()
+            if getattr(profile.deployment, field)
+        },
     }
     if profile.modes.decimal == "numeric":
         properties["decimal.handling.mode"] = "precise"
         properties |= {f"{part}.converter.decimal.format": "NUMERIC" for part in ("key", "value")}
     if profile.source_types:
-        properties["column.propagate.source.type"] = "(?s).*"  # a name may have an end of a line in it
+        properties["column.propagate.source.type"] = (
+            "(?s).*"  # a name may have an end of a line in it
+        )
     if profile.queries:
         properties["include.query"] = "true"
     if profile.flat:
@@ -272,7 +314,11 @@ def _debezium_avro(profile: Any, database: Database) -> Prepared:
     bundle, program, properties = _debezium(profile, database)
     module = "io.apicurio", "apicurio-registry-utils-converter", apicurio.VERSION
     bundle = replace(bundle, name=f"{bundle.name}-avro", modules=(*bundle.modules, module))
-    converters = {f"{side}.converter{name}": value for side in ("key", "value") for name, value in _CONVERTER.items()}
+    converters = {
+        f"{side}.converter{name}": value
+        for side in ("key", "value")
+        for name, value in _CONVERTER.items()
+    }
     return bundle, program, {**properties, **_AVRO_NAMES, **converters}
 
 
@@ -295,8 +341,14 @@ _CANAL_OLD: Final = ("1.1.5", "1.1.4")
 
 def _canal(profile: Any, database: Database) -> Prepared:
     # The producer of 1.1.4 is a part of the server.
-    parts = ("canal.instance.spring",) if profile.release == "1.1.4" else ("connector.core", "connector.kafka")
-    modules = tuple(("com.alibaba.otter", name, profile.release) for name in ("canal.server", *parts))
+    parts = (
+        ("canal.instance.spring",)
+        if profile.release == "1.1.4"
+        else ("connector.core", "connector.kafka")
+    )
+    modules = tuple(
+        ("com.alibaba.otter", name, profile.release) for name in ("canal.server", *parts)
+    )
     slf4j = ("org.slf4j", "slf4j-api", LOGGING[2])
     bundle = Bundle(
         f"canal-{profile.release}",
@@ -304,7 +356,8 @@ def _canal(profile: Any, database: Database) -> Prepared:
         (*modules, LOGGING, slf4j),
         "canal.server",
         "75 jars",
-        # Two other backends of the same logging interface, and three modules of another, which the registry lacks.
+        # Two other backends of the same logging interface, and three modules of another, which the
+        # registry lacks.
         without=("slf4j-log4j12", "logback-classic", "logback-core", "jms", "jmxtools", "jmxri"),
     )
     properties = {
@@ -324,7 +377,10 @@ def _canal(profile: Any, database: Database) -> Prepared:
     }
     columns = "$pk$" if profile.pk_hash else "^".join(profile.hash_columns)
     if columns or profile.table_hash:
-        properties |= {"recorder.partitions": "3", "recorder.partitionHash": rf".*\..*{':' if columns else ''}{columns}"}
+        properties |= {
+            "recorder.partitions": "3",
+            "recorder.partitionHash": rf".*\..*{':' if columns else ''}{columns}",
+        }
     if profile.dynamic_topic:
         properties["recorder.dynamicTopic"] = r".*\..*"
     return bundle, "CanalRecorder", properties
@@ -335,15 +391,30 @@ def _canal_database(profile: Any) -> Mapping[str, str]:
 
 
 _CANAL_STOPS: Final = {
-    "tsdb-off mysql ddl (?!create table$)": "without tsdb Canal asks for tables, which are at the end no longer what they were",
-    r"mysql (table|column) \s": "Canal stops: it loses the blank that a name begins with (not found in db, unknow column)",
-    r"1\.1\.4 mysql table .*[^ -~]": "Canal stops: it reads a table's name as ISO-8859-1 (fetch failed by table meta)",
-    "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
+    "tsdb-off mysql ddl (?!create table$)": (
+        "without tsdb Canal asks for tables, which are at the end no longer what they were"
+    ),
+    r"mysql (table|column) \s": (
+        "Canal stops: it loses the blank that a name begins with (not found in db, unknow column)"
+    ),
+    r"1\.1\.4 mysql table .*[^ -~]": (
+        "Canal stops: it reads a table's name as ISO-8859-1 (fetch failed by table meta)"
+    ),
+    "mysql table .*`": (
+        "Canal stops: it does not double the back-tick in a table's name (fetch failed by table"
+        " meta)"
+    ),
 }
 _DEBEZIUM_STOPS: Final = {
-    r"flat(-rewrite)? \w+ column __(op|table|lsn|source_ts_ms)$": "Debezium stops: an added member has the column's name",
-    "postgresql ddl rename table": "the connector looks for the table's key after the rename, under the old name",
-    'postgresql key .*"': "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)",
+    r"flat(-rewrite)? \w+ column __(op|table|lsn|source_ts_ms)$": (
+        "Debezium stops: an added member has the column's name"
+    ),
+    "postgresql ddl rename table": (
+        "the connector looks for the table's key after the rename, under the old name"
+    ),
+    'postgresql key .*"': (
+        "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)"
+    ),
 }
 
 _DEBEZIUM: Final = Product(
@@ -353,8 +424,11 @@ _DEBEZIUM: Final = Product(
     {
         "transaction": "the drawn histories have no transactions",
         "legacy-tombstone": "it needs a Kafka Connect before 2.2",
-        "minimal": "the connector refuses a server whose binlog_row_image is not FULL; that of a session would do, with "
-        "event.processing.failure.handling.mode=warn, and this command sets neither",
+        "minimal": (
+            "the connector refuses a server whose binlog_row_image is not FULL; that of a session"
+            " would do, with event.processing.failure.handling.mode=warn, and this command sets"
+            " neither"
+        ),
     },
     _debezium,
     _debezium_database,
@@ -392,8 +466,9 @@ PRODUCTS: Final[Mapping[str, Product]] = {
     ),
 }
 TICDC: Final = (
-    "ticdc cannot be recorded here: TiCDC and TiDB are built from Go modules, which this command does not fetch. "
-    "The messages that were recorded from a real TiCDC serve instead (generators.recorded)."
+    "ticdc cannot be recorded here: TiCDC and TiDB are built from Go modules, which this command"
+    " does not fetch. The messages that were recorded from a real TiCDC serve instead"
+    " (generators.recorded)."
 )
 
 

@@ -1,4 +1,6 @@
-"""Runs a product: a small Java program over the product's own jars, which writes each record as a line of JSON."""
+"""Runs a product: a small Java program over the product's own jars, which writes each record as a
+line of JSON.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _LOG_LINES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class ProducedRecord:
-    """A record as the product hands it to Kafka; `partition` is None where the product leaves it to Kafka."""
+    """A record as the product hands it to Kafka; `partition` is None where the product leaves it to
+    Kafka.
+    """
 
     topic: str
     partition: int | None
@@ -51,7 +55,11 @@ def read(line: str) -> ProducedRecord:
     fields = json.loads(line)
     headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in fields["headers"])
     return ProducedRecord(
-        _bytes(fields["topic"]).decode(), fields["partition"], _maybe(fields["key"]), _maybe(fields["value"]), headers
+        _bytes(fields["topic"]).decode(),
+        fields["partition"],
+        _maybe(fields["key"]),
+        _maybe(fields["value"]),
+        headers,
     )
 
 
@@ -68,18 +76,24 @@ def compiler() -> str:
     java = require_java()
     if not Path(java.path).resolve().with_name("javac").exists():
         raise HarnessError(
-            f"{java.path} is no JDK: a recorder is a source file, which needs the compiler. "
-            "Install a JDK of 17 or 21 (Debian, Ubuntu: openjdk-17-jdk-headless), or set JAVA_HOME to it."
+            f"{java.path} is no JDK: a recorder is a source file, which needs the compiler. Install"
+            " a JDK of 17 or 21 (Debian, Ubuntu: openjdk-17-jdk-headless), or set JAVA_HOME to it."
         )
     return java.path
 
 
 def run(
-    program: str, bundle: Bundle, properties: Mapping[str, str], note: Note, *, limit_s: int = LIMIT_S
+    program: str,
+    bundle: Bundle,
+    properties: Mapping[str, str],
+    note: Note,
+    *,
+    limit_s: int = LIMIT_S,
 ) -> list[ProducedRecord]:
     """The records of the product until the sentinel, without those of the sentinel's own table.
 
-    Raises Stopped with the errors of the product's log when the last record does not come within `limit_s` seconds.
+    Raises Stopped with the errors of the product's log when the last record does not come within
+    `limit_s` seconds.
     """
     java, jars = compiler(), jars_of(bundle, note)
     note(f"running {bundle.title}")
@@ -87,11 +101,28 @@ def run(
     try:
         output = work / "records"
         given = {**properties, "recorder.output": str(output), "recorder.seconds": str(limit_s)}
-        (work / "properties").write_text("".join(f"{name}={_escaped(value)}\n" for name, value in given.items()), "ascii")
+        (work / "properties").write_text(
+            "".join(f"{name}={_escaped(value)}\n" for name, value in given.items()), "ascii"
+        )
         command = [
-            *(java, HEAP, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", f"-Djava.io.tmpdir={work}"),
-            *("-Duser.timezone=" + properties.get("recorder.zone", "UTC"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=info"),
-            *("-cp", os.pathsep.join(map(str, jars)), str(_SOURCES / f"{program}.java"), str(work / "properties")),
+            *(
+                java,
+                HEAP,
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Djava.awt.headless=true",
+                f"-Djava.io.tmpdir={work}",
+            ),
+            *(
+                "-Duser.timezone=" + properties.get("recorder.zone", "UTC"),
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=info",
+            ),
+            *(
+                "-cp",
+                os.pathsep.join(map(str, jars)),
+                str(_SOURCES / f"{program}.java"),
+                str(work / "properties"),
+            ),
         ]
         with (work / "log").open("wb") as log:
             process = Guarded(command, output=log, pid_file=work / "pid", remove=work)
@@ -124,13 +155,25 @@ def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
         5: "stopped sending",
         None: "did not end",
     }
-    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.startswith("\tat ")]
+    lines = [
+        line
+        for line in log.read_text("utf-8", "replace").splitlines()
+        if not line.startswith("\tat ")
+    ]
     telling = [line for line in lines if re.search(r"\bERROR\b|^Caused by|Exception", line)]
-    shown = "\n".join(f"  {line[:400]}" for line in (list(dict.fromkeys(telling)) or lines)[-_LOG_LINES:])
-    return f"{bundle.title} {what.get(code, f'ended with exit code {code}')}, after {count} records. Its log:\n{shown}"
+    shown = "\n".join(
+        f"  {line[:400]}" for line in (list(dict.fromkeys(telling)) or lines)[-_LOG_LINES:]
+    )
+    return (
+        f"{bundle.title} {what.get(code, f'ended with exit code {code}')}, after {count} records."
+        f" Its log:\n{shown}"
+    )
 
 
 def end(database: Database) -> tuple[str, ...]:
     """The statements that cause the last record."""
     place = f"public.{SENTINEL}" if database.source == "postgresql" else SENTINEL
-    return (f"CREATE TABLE {place} (id int PRIMARY KEY)", f"INSERT INTO {place} VALUES (1)")  # noqa: S608 - no value from outside
+    return (
+        f"CREATE TABLE {place} (id int PRIMARY KEY)",
+        f"INSERT INTO {place} VALUES (1)",  # noqa: S608 - no value from outside
+    )

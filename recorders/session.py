@@ -32,8 +32,8 @@ LAYOUT: Final = Layout(topic=TOPIC)
 class Audited:
     """The result of an audit.
 
-    `refused` is why a scenario was left out, by its name; `unexplained` are differences without an entry, `idle` entries
-    without a difference.
+    `refused` is why a scenario was left out, by its name; `unexplained` are differences without an
+    entry, `idle` entries without a difference.
     """
 
     product: str
@@ -64,25 +64,49 @@ class Audited:
     @property
     def summary(self) -> str:
         """The closing line."""
-        counts = ", ".join(f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained"))
+        counts = ", ".join(
+            f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained")
+        )
         left = f"; {len(self.idle)} entries without a difference" if self.idle else ""
         return (
-            f"{self.product} {self.profile} on {self.database}, seed {self.seed}: {self.scenarios} scenarios, "
-            f"{len(self.refused)} left out; {len(self.compared)} records: {counts}{left}"
+            f"{self.product} {self.profile} on {self.database}, seed {self.seed}: {self.scenarios}"
+            f" scenarios, {len(self.refused)} left out; {len(self.compared)} records:"
+            f" {counts}{left}"
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """The result as rows of a table: counts of records, then differences by reason or place, and what was left out."""
+        """The result as rows of a table: counts of records, then differences by reason or place,
+        and what was left out.
+        """
         rows = [_row(name, self.count(name)) for name in ("identical", "explained", "unexplained")]
-        rows += [_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason) for e, n in self.explained.items()]
+        rows += [
+            _row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason)
+            for e, n in self.explained.items()
+        ]
         for (path, kind), listed in grouped(self.unexplained).items():
             first = listed[0]
-            rows.append(_row("difference unexplained", len(listed), path, kind, first.ours, first.real, first.scenario))
-        rows += [_row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason) for e in self.idle]
+            rows.append(
+                _row(
+                    "difference unexplained",
+                    len(listed),
+                    path,
+                    kind,
+                    first.ours,
+                    first.real,
+                    first.scenario,
+                )
+            )
+        rows += [
+            _row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason)
+            for e in self.idle
+        ]
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             reasons.setdefault(_QUOTED.sub("...", why), []).append(name)
-        rows += [_row("scenario left out", len(names), note=f"{why} ({names[0]})") for why, names in reasons.items()]
+        rows += [
+            _row("scenario left out", len(names), note=f"{why} ({names[0]})")
+            for why, names in reasons.items()
+        ]
         return rows
 
 
@@ -91,10 +115,20 @@ _WIDEST: Final = 160
 
 
 def _row(
-    result: str, count: int, path: str = "", kind: str = "", ours: str = "", real: str = "", note: str = ""
+    result: str,
+    count: int,
+    path: str = "",
+    kind: str = "",
+    ours: str = "",
+    real: str = "",
+    note: str = "",
 ) -> dict[str, Any]:
     texts = {"path": path, "type": kind, "ours": ours, "real": real, "note": note}
-    return {"result": result, "count": count, **{name: printable(text[:_WIDEST]) for name, text in texts.items()}}
+    return {
+        "result": result,
+        "count": count,
+        **{name: printable(text[:_WIDEST]) for name, text in texts.items()},
+    }
 
 
 def _supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
@@ -102,18 +136,30 @@ def _supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
 
 
 def drawn(
-    product: Product, profile: Profile, count: int, seed: int, select: str = "*", *, real_mysql: bool = False
+    product: Product,
+    profile: Profile,
+    count: int,
+    seed: int,
+    select: str = "*",
+    *,
+    real_mysql: bool = False,
 ) -> list[Scenario]:
-    """The scenarios of an audit that the glob selects: each type at its boundaries and each shape of table, then `count` drawn
-    ones; each with tables of its own. Raises NothingSelected."""
+    """The scenarios of an audit that the glob selects: each type at its boundaries and each shape
+    of table, then `count` drawn ones; each with tables of its own. Raises NothingSelected.
+    """
     supports = partial(_supported, product, real_mysql)
     fmt = replace(product.wire_format, supports=supports)
     named = boundaries.scenarios(DATABASE, supports, profile.source)
     fresh = draw(scenarios(fmt, database=DATABASE, source=profile.source), count, seed)
-    every = [*named, *(replace(scenario, name=f"drawn/{seed}/{i}") for i, scenario in enumerate(fresh))]
+    every = [
+        *named,
+        *(replace(scenario, name=f"drawn/{seed}/{i}") for i, scenario in enumerate(fresh)),
+    ]
     chosen = [scenario for scenario in every if fnmatchcase(scenario.name, select)]
     if not chosen:
-        raise NothingSelected(f"no scenario matches {select!r}; names are such as {every[0].name}, {every[-1].name}")
+        raise NothingSelected(
+            f"no scenario matches {select!r}; names are such as {every[0].name}, {every[-1].name}"
+        )
     return [rename(scenario, DATABASE, suffix(i)) for i, scenario in enumerate(chosen)]
 
 
@@ -127,7 +173,8 @@ def audit(
     note: Note,
     stopped: Mapping[int, str],
 ) -> Audited:
-    """Tells the database every scenario but the `stopped` ones, records the product, and compares. The database must be fresh.
+    """Tells the database every scenario but the `stopped` ones, records the product, and compares.
+    The database must be fresh.
 
     Raises Stopped when the product does not reach the end.
     """
@@ -149,15 +196,30 @@ def audit(
             else:
                 counts[entry] += 1
     version = database.version
-    return Audited(product.name, profile.name, version, seed, len(plans), compared, counts, tuple(open_), explained.idle, refused)
+    return Audited(
+        product.name,
+        profile.name,
+        version,
+        seed,
+        len(plans),
+        compared,
+        counts,
+        tuple(open_),
+        explained.idle,
+        refused,
+    )
 
 
 def plan(profile: Any, history: History) -> Plan:
     """The statements of a history for the profile's server. Raises Refused."""
-    return realised(history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False))
+    return realised(
+        history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False)
+    )
 
 
-def _plans(product: Product, cases: Sequence[Scenario], profile: Any) -> tuple[dict[int, Plan], dict[str, str]]:
+def _plans(
+    product: Product, cases: Sequence[Scenario], profile: Any
+) -> tuple[dict[int, Plan], dict[str, str]]:
     plans, refused = {}, {}
     for i, case in enumerate(cases):
         try:
@@ -172,7 +234,9 @@ def _plans(product: Product, cases: Sequence[Scenario], profile: Any) -> tuple[d
     return plans, refused
 
 
-def _execute(database: Database, cases: Sequence[Scenario], plans: dict[int, Plan]) -> dict[str, str]:
+def _execute(
+    database: Database, cases: Sequence[Scenario], plans: dict[int, Plan]
+) -> dict[str, str]:
     """Executes the plans in order; a plan with a statement that the server refuses is taken out."""
     owners = [i for i, plan in plans.items() for _ in plan.statements]
     errors = database.run(sql for plan in plans.values() for sql in plan.statements)
@@ -183,17 +247,24 @@ def _execute(database: Database, cases: Sequence[Scenario], plans: dict[int, Pla
         plans.pop(number, None)
     if plans:
         return refused
-    raise HarnessError(f"the server refused every scenario, the first with: {next(iter(refused.values()))}")
+    raise HarnessError(
+        f"the server refused every scenario, the first with: {next(iter(refused.values()))}"
+    )
 
 
 def _compared(
-    product: Product, profile: Profile, cases: Sequence[Scenario], plans: dict[int, Plan], records: Sequence[ProducedRecord]
+    product: Product,
+    profile: Profile,
+    cases: Sequence[Scenario],
+    plans: dict[int, Plan],
+    records: Sequence[ProducedRecord],
 ) -> Iterator[Compared]:
     fmt, shape = product.wire_format, SHAPES[product.format]
     real: dict[int | None, list[ProducedRecord]] = {}
     for record in records:
         real.setdefault(number_of(record), []).append(record)
-    # One history, as the product reads one log: what a message takes from the one before it crosses scenarios, too.
+    # One history, as the product reads one log: what a message takes from the one before it crosses
+    # scenarios, too.
     owners = [number for number, plan in plans.items() for _ in plan.history.events]
     whole = History(tuple(event for plan in plans.values() for event in plan.history.events))
     ours: dict[int, list[Message]] = {}
@@ -202,7 +273,13 @@ def _compared(
         ours.setdefault(owners[written.message.event], []).append(message)
     # A statement that some other scenario was refused for may still have published something.
     for number, plan in plans.items():
-        yield from compare(shape, cases[number].name, types_of(plan), ours.get(number, []), real.get(number, []))
+        yield from compare(
+            shape, cases[number].name, types_of(plan), ours.get(number, []), real.get(number, [])
+        )
     if left := real.get(None):
-        ddl = any(isinstance(event, SchemaChange) for plan in plans.values() for event in plan.history.events)
+        ddl = any(
+            isinstance(event, SchemaChange)
+            for plan in plans.values()
+            for event in plan.history.events
+        )
         yield from compare(shape, "(no table)" if ddl else "(none)", {}, [], left)

@@ -1,8 +1,10 @@
-"""A history as SQL statements, and the history that they make: what MariaDB, MySQL and PostgreSQL are told.
+"""A history as SQL statements, and the history that they make: what MariaDB, MySQL and PostgreSQL
+are told.
 
-A drawn history may change rows that were never inserted, and several rows to different values in one event. `realised` adds the
-CREATE TABLE and the INSERTs that are missing, and gives each row of an UPDATE or DELETE an event of its own: the writer under
-audit gets the same events as the database.
+A drawn history may change rows that were never inserted, and several rows to different values in
+one event. `realised` adds the CREATE TABLE and the INSERTs that are missing, and gives each row of
+an UPDATE or DELETE an event of its own: the writer under audit gets the same events as the
+database.
 """
 
 from __future__ import annotations
@@ -47,11 +49,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class SqlDialect:
-    """How a database is told: its type declarations and exact literals, the condition for a value, what ends a statement of one
-    row (`limit`) and a CREATE TABLE (`ending`).
+    """How a database is told: its type declarations and exact literals, the condition for a value,
+    what ends a statement of one row (`limit`) and a CREATE TABLE (`ending`).
 
-    `logs_unchanged`: a row that stays as it is gets an event; `identity` is its REPLICA IDENTITY (full, index, or another for the
-    default); `queries`: the statement is logged beside its rows.
+    `logs_unchanged`: a row that stays as it is gets an event; `identity` is its REPLICA IDENTITY
+    (full, index, or another for the default); `queries`: the statement is logged beside its rows.
     """
 
     quote: Callable[[str], str]
@@ -85,7 +87,9 @@ def _mysql_declared(type: SourceType, _name: str) -> str:
 
 
 def _mysql_literal(type: SourceType, value: Value) -> str:
-    """A literal without any conversion on its way: text as bytes of utf8mb4, ENUM and SET as numbers."""
+    """A literal without any conversion on its way: text as bytes of utf8mb4, ENUM and SET as
+    numbers.
+    """
     match type.logical, value:
         case _, None:
             return "NULL"
@@ -106,7 +110,10 @@ def _mysql_literal(type: SourceType, value: Value) -> str:
         case Logical.TIME, int():
             return f"'{mysql.time_text(value, type.fsp)}'"
         case Logical.JSON, Json():
-            return f"_utf8mb4 x'{postgresql_text.json_text(postgresql.json(), value.value).encode().hex()}'"
+            return (
+                "_utf8mb4"
+                f" x'{postgresql_text.json_text(postgresql.json(), value.value).encode().hex()}'"
+            )
         case _, int():
             return str(value)
     raise Refused(f"no literal of {type.key} for {value!r}")
@@ -131,10 +138,18 @@ def _mysql_same(column: str, type: SourceType, value: Value) -> str:
 
 
 _CHARSET: Final = " DEFAULT CHARSET=utf8mb4"
-"""The character set that the writer's databases have; a connector that did not see the database's asks the statement."""
+"""The character set that the writer's databases have; a connector that did not see the database's
+asks the statement.
+"""
 
 MYSQL: Final = SqlDialect(
-    mysql.quote, _mysql_declared, _mysql_literal, _mysql_same, " LIMIT 1", logs_unchanged=False, ending=_CHARSET
+    mysql.quote,
+    _mysql_declared,
+    _mysql_literal,
+    _mysql_same,
+    " LIMIT 1",
+    logs_unchanged=False,
+    ending=_CHARSET,
 )
 
 
@@ -166,7 +181,11 @@ def _postgresql_text(type: SourceType, value: Value) -> str | None:
         case _, None:
             return None
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            return "-0" if value == 0 and math.copysign(1, value) < 0 else postgresql_text.real_text(type, value)
+            return (
+                "-0"
+                if value == 0 and math.copysign(1, value) < 0
+                else postgresql_text.real_text(type, value)
+            )
         case Logical.DECIMAL, Decimal():
             return postgresql_text.numeric_text(value)
         case Logical.BIT, int():
@@ -208,7 +227,12 @@ def _postgresql_same(column: str, type: SourceType, value: Value) -> str:
 
 
 POSTGRESQL: Final = SqlDialect(
-    postgresql.quote, _postgresql_declared, _postgresql_literal, _postgresql_same, "", logs_unchanged=True
+    postgresql.quote,
+    _postgresql_declared,
+    _postgresql_literal,
+    _postgresql_same,
+    "",
+    logs_unchanged=True,
 )
 DIALECTS: Final[Mapping[str, SqlDialect]] = {"mysql": MYSQL, "postgresql": POSTGRESQL}
 
@@ -221,7 +245,9 @@ def _place(table: Table, dialect: SqlDialect) -> str:
 
 
 def _enum_name(table: Table, column: Column) -> str:
-    """An enum type of one column: its name has the table's last letters, which are unique, before the column's number."""
+    """An enum type of one column: its name has the table's last letters, which are unique, before
+    the column's number.
+    """
     return f"enum_{table.columns.index(column)}_{table.name[-24:]}"
 
 
@@ -248,12 +274,16 @@ def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
 
 def _solid(table: Table) -> Table:
     """The table as the database makes it: the columns of its primary key are NOT NULL."""
-    columns = tuple(replace(c, nullable=c.nullable and c.name not in table.primary_key) for c in table.columns)
+    columns = tuple(
+        replace(c, nullable=c.nullable and c.name not in table.primary_key) for c in table.columns
+    )
     return replace(table, columns=columns)
 
 
 def _index(table: Table, dialect: SqlDialect) -> str:
-    """The table's first unique key as an identity, by the name that PostgreSQL gives a key without one; "" if it has none."""
+    """The table's first unique key as an identity, by the name that PostgreSQL gives a key without
+    one; "" if it has none.
+    """
     if not table.unique:
         return ""
     name = "_".join((table.name, *table.unique[0], "key"))
@@ -265,8 +295,13 @@ def _index(table: Table, dialect: SqlDialect) -> str:
 def inserted(table: Table, rows: Iterable[Row], dialect: SqlDialect) -> str:
     """One INSERT of whole rows."""
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
-    values = (", ".join(dialect.literal(c.type, row[c.name]) for c in table.columns) for row in rows)
-    return f"INSERT INTO {_place(table, dialect)} ({names}) VALUES {', '.join(f'({row})' for row in values)}"
+    values = (
+        ", ".join(dialect.literal(c.type, row[c.name]) for c in table.columns) for row in rows
+    )
+    return (
+        f"INSERT INTO {_place(table, dialect)} ({names}) VALUES"
+        f" {', '.join(f'({row})' for row in values)}"
+    )
 
 
 def _where(table: Table, row: Row, dialect: SqlDialect) -> str:
@@ -284,7 +319,9 @@ def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     before, after = images.before, images.after
     assert before is not None and after is not None
     changed = [c for c in table.columns if before[c.name] != after[c.name]] or [table.columns[0]]
-    sets = ", ".join(f"{dialect.quote(c.name)} = {dialect.literal(c.type, after[c.name])}" for c in changed)
+    sets = ", ".join(
+        f"{dialect.quote(c.name)} = {dialect.literal(c.type, after[c.name])}" for c in changed
+    )
     return f"UPDATE {_place(table, dialect)} SET {sets} {_where(table, before, dialect)}"
 
 
@@ -312,7 +349,10 @@ class _Realising:
             case SchemaChange():
                 if event.before is not None:
                     self.know(_solid(event.before), event)
-                before, after = (self.as_declared(_solid(table)) if table else None for table in (event.before, event.after))
+                before, after = (
+                    self.as_declared(_solid(table)) if table else None
+                    for table in (event.before, event.after)
+                )
                 event = replace(event, before=before, after=after)
                 self.statements.append(event.sql)
                 self.events.append(event)
@@ -327,22 +367,44 @@ class _Realising:
         self.rows[table.name] = []
         *before, sql = created(table, self.dialect)
         if table.schema is None:
-            self.spelled |= {(c.name, c.type): c.declared or self.dialect.declared(c.type, "") for c in table.columns}
-        self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, self.as_declared(table)))
+            self.spelled |= {
+                (c.name, c.type): c.declared or self.dialect.declared(c.type, "")
+                for c in table.columns
+            }
+        self.events.append(
+            SchemaChange(
+                event.at,
+                "create table",
+                sql,
+                table.database,
+                table.name,
+                None,
+                self.as_declared(table),
+            )
+        )
         self.statements += [*before, sql]
         identity = {"full": "FULL", "index": _index(table, self.dialect)}.get(self.dialect.identity)
         if identity:
-            self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}")
+            self.statements.append(
+                f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}"
+            )
 
     def as_declared(self, table: Table) -> Table:
-        """The table with its types as CREATE TABLE spelled them to MySQL, display widths included, and with PostgreSQL's enums by
-        the names that CREATE TYPE gave them."""
+        """The table with its types as CREATE TABLE spelled them to MySQL, display widths included,
+        and with PostgreSQL's enums by the names that CREATE TYPE gave them.
+        """
 
         def declared(column: Column) -> str:
             enum = table.schema is not None and column.type.name == "enum"
-            return _enum_name(table, column) if enum else self.spelled.get((column.name, column.type), column.declared)
+            return (
+                _enum_name(table, column)
+                if enum
+                else self.spelled.get((column.name, column.type), column.declared)
+            )
 
-        return replace(table, columns=tuple(replace(c, declared=declared(c)) for c in table.columns))
+        return replace(
+            table, columns=tuple(replace(c, declared=declared(c)) for c in table.columns)
+        )
 
     def follow(self, event: SchemaChange) -> None:
         """What the statement does to the rows."""
@@ -365,7 +427,9 @@ class _Realising:
                 else:
                     missing.append(images.before)
         if missing:
-            self.insert(replace(event, op=Op.INSERT, rows=tuple(RowImages(None, row) for row in missing)))
+            self.insert(
+                replace(event, op=Op.INSERT, rows=tuple(RowImages(None, row) for row in missing))
+            )
         if event.op is Op.INSERT:
             self.insert(event)
             return
@@ -391,20 +455,26 @@ class _Realising:
     def logged(self, sql: str, event: RowChange) -> None:
         """The event, behind the statement that caused it where the server logs that."""
         if self.dialect.queries:
-            self.events.append(SourceStatement(event.at, "rows-query", sql, event.table.database, event.table.name))
+            self.events.append(
+                SourceStatement(event.at, "rows-query", sql, event.table.database, event.table.name)
+            )
         self.events.append(event)
 
 
 def realised(history: History, *, identity: str = "", queries: bool = False) -> Plan:
-    """The history with everything that a database needs, and its statements; `identity` is PostgreSQL's REPLICA IDENTITY (full,
-    index), `queries` logs statements beside their rows.
+    """The history with everything that a database needs, and its statements; `identity` is
+    PostgreSQL's REPLICA IDENTITY (full, index), `queries` logs statements beside their rows.
 
-    Watermarks, bootstraps, heartbeats and transaction marks are no statements and are left out. Raises Refused for an event that
-    no statement causes (a snapshot).
+    Watermarks, bootstraps, heartbeats and transaction marks are no statements and are left out.
+    Raises Refused for an event that no statement causes (a snapshot).
     """
     tables = [event.table for event in history.events if isinstance(event, RowChange)]
     source = sources.of_table(tables[0]).name if tables else "mysql"
-    work = _Realising(replace(DIALECTS[source], identity=identity if source == "postgresql" else "", queries=queries))
+    work = _Realising(
+        replace(
+            DIALECTS[source], identity=identity if source == "postgresql" else "", queries=queries
+        )
+    )
     for event in history.events:
         work.event(event)
     return Plan(replace(history, events=tuple(work.events)), tuple(work.statements))

@@ -14,17 +14,37 @@ from generators.errors import HarnessError, UnknownName
 from scoreboard import board, judging, page, readers, reproducing
 
 LOST, BROKEN, STALE, UNEXPLAINED = 1, 3, 4, 5
-"""Exit codes: a fault on record is no longer shown; a reader could not be judged; results are stale; a failure is unexplained."""
+"""Exit codes: a fault on record is no longer shown; a reader could not be judged; results are
+stale; a failure is unexplained.
+"""
 
 
-@click.command(help="Builds and judges READERs (all of them without an argument), and writes docs/scoreboard.*.")
+@click.command(
+    help=(
+        "Builds and judges READERs (all of them without an argument), and writes docs/scoreboard.*."
+    )
+)
 @click.argument("names", metavar="[READER]...", nargs=-1)
-@click.option("--format", "formats", multiple=True, metavar="FORMAT", help="Only this format; repeatable.")
+@click.option(
+    "--format", "formats", multiple=True, metavar="FORMAT", help="Only this format; repeatable."
+)
 @click.option("--stale", is_flag=True, help="Judges only what is stale.")
-@click.option("--check", is_flag=True, help="Judges nothing: says which results are stale. Exit code 4 if there are any.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Judges nothing: says which results are stale. Exit code 4 if there are any.",
+)
 @click.option("--page-only", is_flag=True, help="Writes the pages of the results that are there.")
-@click.option("--reproduce", is_flag=True, help="Runs the programs of the named records or record/fault; all without a name.")
-@click.option("--releases", is_flag=True, help="Runs the programs on earlier and later releases, too, and keeps what they show.")
+@click.option(
+    "--reproduce",
+    is_flag=True,
+    help="Runs the programs of the named records or record/fault; all without a name.",
+)
+@click.option(
+    "--releases",
+    is_flag=True,
+    help="Runs the programs on earlier and later releases, too, and keeps what they show.",
+)
 @click.option("--list", "listing", is_flag=True, help="Prints the readers and their formats.")
 def main(
     names: tuple[str, ...],
@@ -36,8 +56,9 @@ def main(
     releases: bool,
     listing: bool,
 ) -> None:
-    """Exit code 1: a fault on record is no longer shown; 3: a reader could not be judged; 4: results are stale (--check); 5: a
-    failure against a MUST is on no record."""
+    """Exit code 1: a fault on record is no longer shown; 3: a reader could not be judged; 4:
+    results are stale (--check); 5: a failure against a MUST is on no record.
+    """
     if reproduce or releases:
         sys.exit(_reproduce(names, keep=releases))
     chosen = [readers.named(name) for name in names] or list(readers.READERS)
@@ -77,18 +98,37 @@ def main(
 
 
 def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
-    """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on record."""
-    releases = json.loads(board.RELEASES.read_text("utf-8")) if board.RELEASES.exists() else {"tried": {}, "shown": {}}
+    """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on
+    record.
+    """
+    releases = (
+        json.loads(board.RELEASES.read_text("utf-8"))
+        if board.RELEASES.exists()
+        else {"tried": {}, "shown": {}}
+    )
     differ = 0
-    known = {f"{product}/{fault.id}" for product in reproducing.PRODUCTS for fault in reproducing.shown(product)}
+    known = {
+        f"{product}/{fault.id}"
+        for product in reproducing.PRODUCTS
+        for fault in reproducing.shown(product)
+    }
     for name in set(names) - known - set(reproducing.PRODUCTS):
         raise UnknownName("program", name, sorted(known))
     asked = {
-        product: [fault for fault in reproducing.shown(product) if not names or {product, f"{product}/{fault.id}"} & set(names)]
+        product: [
+            fault
+            for fault in reproducing.shown(product)
+            if not names or {product, f"{product}/{fault.id}"} & set(names)
+        ]
         for product in reproducing.PRODUCTS
     }
     with ThreadPoolExecutor() as pool:  # The registry is waited for once, not once a product.
-        list(pool.map(lambda product: jars_of(reproducing.bundle(product), _note), filter(asked.get, asked)))
+        list(
+            pool.map(
+                lambda product: jars_of(reproducing.bundle(product), _note),
+                filter(asked.get, asked),
+            )
+        )
     for product, some in asked.items():
         for release in reproducing.releases(product) if keep and some else ("",) if some else ():
             try:
@@ -100,16 +140,26 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
                 continue
             if keep:
                 releases["tried"].setdefault(product, [])
-                releases["tried"][product] = [*(other for other in releases["tried"][product] if other != release), release]
+                releases["tried"][product] = [
+                    *(other for other in releases["tried"][product] if other != release),
+                    release,
+                ]
                 for fault in some:
-                    seen = [other for other in releases["shown"].setdefault(product, {}).get(fault.id, ()) if other != release]
+                    seen = [
+                        other
+                        for other in releases["shown"].setdefault(product, {}).get(fault.id, ())
+                        if other != release
+                    ]
                     releases["shown"][product][fault.id] = (
                         [*seen, release] if reproducing.is_shown(fault, printed[fault.id]) else seen
                     )
             for fault in some:
                 same = printed[fault.id] == fault.actual
                 differ += not same and not keep
-                click.echo(f"{'shown ' if same else 'DIFFERS'} {product} {release} {fault.id}: {page.shown(printed[fault.id])}")
+                click.echo(
+                    f"{'shown ' if same else 'DIFFERS'} {product} {release} {fault.id}:"
+                    f" {page.shown(printed[fault.id])}"
+                )
     if keep:
         board.RELEASES.write_text(json.dumps(releases, indent=1) + "\n", "utf-8")
     return LOST if differ else 0

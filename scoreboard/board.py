@@ -1,4 +1,6 @@
-"""The scoreboard's data: the faults of each reader on each format, with the failures that show them."""
+"""The scoreboard's data: the faults of each reader on each format, with the failures that show
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,32 @@ from scoreboard.judging import RESULTS
 from scoreboard.readers import READERS, Reader
 from scoreboard.record import FAULTS, Fault, Outcome, faults
 
-_OUTCOMES: Final = {Symptom.RAISED: Outcome.REFUSES, Symptom.REFUSED: Outcome.REFUSES, Symptom.LOST: Outcome.DROPS}
+_OUTCOMES: Final = {
+    Symptom.RAISED: Outcome.REFUSES,
+    Symptom.REFUSED: Outcome.REFUSES,
+    Symptom.LOST: Outcome.DROPS,
+}
 _BEHIND: Final = tuple(
-    f"{Symptom.ACCEPTED}: fault {fault}" for fault in ("trailing-*", "second-document", "joined", "closing-tail")
+    f"{Symptom.ACCEPTED}: fault {fault}"
+    for fault in ("trailing-*", "second-document", "joined", "closing-tail")
 )
-"""Causes by which a reader returns the first document of a message, and nothing of what follows it."""
+"""Causes by which a reader returns the first document of a message, and nothing of what follows it.
+"""
 RELEASES: Final = RESULTS / "releases.json"
-"""`tried`: the releases of each product on which its programs ran, the oldest first; `shown`: by fault, where they show it."""
+"""`tried`: the releases of each product on which its programs ran, the oldest first; `shown`: by
+fault, where they show it.
+"""
 STALE: Final = RESULTS / "stale.json"
-"""Readers and formats whose results are of other cases, rules or adapters than the checkout's, as `--check` found them."""
+"""Readers and formats whose results are of other cases, rules or adapters than the checkout's, as
+`--check` found them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken rule with one cause. `entry` is what the report says of it; `fault` the named failure that explains it."""
+    """A broken rule with one cause. `entry` is what the report says of it; `fault` the named
+    failure that explains it.
+    """
 
     entry: Mapping[str, Any]
     fault: Fault | None
@@ -41,9 +55,13 @@ class Failure:
         symptom = cause.partition(":")[0]
         if symptom == Symptom.EXTRA and actual.endswith("the first: CORRUPT"):
             return Outcome.REFUSES
-        if symptom == Symptom.ACCEPTED and (actual == "no output row" or any(covers(glob, cause) for glob in _BEHIND)):
+        if symptom == Symptom.ACCEPTED and (
+            actual == "no output row" or any(covers(glob, cause) for glob in _BEHIND)
+        ):
             return Outcome.DROPS
-        return next((outcome for known, outcome in _OUTCOMES.items() if known == symptom), Outcome.WRONG)
+        return next(
+            (outcome for known, outcome in _OUTCOMES.items() if known == symptom), Outcome.WRONG
+        )
 
     @property
     def rule(self) -> str:
@@ -58,7 +76,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Judged:
-    """A reader on a format: its failures of all cases, those on recorded messages, and the faults that a program alone shows."""
+    """A reader on a format: its failures of all cases, those on recorded messages, and the faults
+    that a program alone shows.
+    """
 
     reader: Reader
     format: str
@@ -71,7 +91,9 @@ class Judged:
     @property
     def cases(self) -> int:
         """Cases judged, without those of what the reader does not claim."""
-        return sum(count for verdict, count in self.outcome["cases"].items() if verdict != "unsupported")
+        return sum(
+            count for verdict, count in self.outcome["cases"].items() if verdict != "unsupported"
+        )
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
@@ -89,14 +111,18 @@ class Judged:
     @cached_property
     def unexplained(self) -> int:
         """Broken MUST rules that nobody has looked into: they are held against nobody."""
-        return len({failure.rule for failure in self.failures if failure.counts and failure.fault is None})
+        return len(
+            {failure.rule for failure in self.failures if failure.counts and failure.fault is None}
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A named failure with what shows it: the reader, the format, a case, how many there are, and the recorded one.
+    """A named failure with what shows it: the reader, the format, a case, how many there are, and
+    the recorded one.
 
-    `counts` says whether a MUST is broken; `releases` are those of the ones tried on which the program shows it.
+    `counts` says whether a MUST is broken; `releases` are those of the ones tried on which the
+    program shows it.
     """
 
     reader: Reader
@@ -110,27 +136,45 @@ class Proof:
     tried: tuple[str, ...]
 
 
-def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[Reader] = READERS) -> tuple[Judged, ...]:
+def board(
+    results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[Reader] = READERS
+) -> tuple[Judged, ...]:
     """Every reader that was judged, by the order of the readers and their formats."""
     judged = []
-    stale = json.loads((results / STALE.name).read_text("utf-8")) if (results / STALE.name).exists() else {}
+    stale = (
+        json.loads((results / STALE.name).read_text("utf-8"))
+        if (results / STALE.name).exists()
+        else {}
+    )
     for reader in readers:
         file = results / f"{reader.name}.json"
         formats = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
-        known = [fault for fault in faults(reader.record, directory) if reader.name in (fault.readers or (reader.name,))]
+        known = [
+            fault
+            for fault in faults(reader.record, directory)
+            if reader.name in (fault.readers or (reader.name,))
+        ]
         for fmt in (fmt for fmt in reader.formats if fmt in formats):
             outcome = formats[fmt]
             every, real = (
                 tuple(_failure(entry, fmt, known) for entry in some)
                 for some in (outcome["failures"], outcome["recorded"].get("failures", ()))
             )
-            alone = tuple(fault for fault in known if fault.alone and fault.readers and fmt in fault.formats)
-            judged.append(Judged(reader, fmt, outcome, every, real, fmt in stale.get(reader.name, ()), alone))
+            alone = tuple(
+                fault for fault in known if fault.alone and fault.readers and fmt in fault.formats
+            )
+            judged.append(
+                Judged(reader, fmt, outcome, every, real, fmt in stale.get(reader.name, ()), alone)
+            )
     return tuple(judged)
 
 
-def proofs(judged: Iterable[Judged], directory: Path = FAULTS, results: Path = RESULTS) -> tuple[Proof, ...]:
-    """Each named failure by the reader and format that show it best: against a MUST, in most cases; in the records' order."""
+def proofs(
+    judged: Iterable[Judged], directory: Path = FAULTS, results: Path = RESULTS
+) -> tuple[Proof, ...]:
+    """Each named failure by the reader and format that show it best: against a MUST, in most cases;
+    in the records' order.
+    """
     file = results / RELEASES.name
     releases = json.loads(file.read_text("utf-8")) if file.exists() else {"tried": {}, "shown": {}}
     every = tuple(judged)
@@ -141,22 +185,57 @@ def proofs(judged: Iterable[Judged], directory: Path = FAULTS, results: Path = R
             seen = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
             ran = seen, tuple(releases["tried"].get(record, ())) if fault.message else ()
             for result in (result for result in every if result.reader.record == record):
-                mine = [failure for failure in (*result.failures, *result.recorded) if failure.fault == fault]
+                mine = [
+                    failure
+                    for failure in (*result.failures, *result.recorded)
+                    if failure.fault == fault
+                ]
                 if mine:
                     best = max(mine, key=lambda failure: (failure.counts, failure.entry["cases"]))
-                    cases = sum(failure.entry["cases"] for failure in result.failures if failure.fault == fault) or 1
-                    real = next((failure.entry["case"] for failure in result.recorded if failure.fault == fault), "")
-                    some.append(Proof(result.reader, fault, result.format, best.entry["case"], best.counts, cases, real, *ran))
+                    cases = (
+                        sum(
+                            failure.entry["cases"]
+                            for failure in result.failures
+                            if failure.fault == fault
+                        )
+                        or 1
+                    )
+                    real = next(
+                        (
+                            failure.entry["case"]
+                            for failure in result.recorded
+                            if failure.fault == fault
+                        ),
+                        "",
+                    )
+                    some.append(
+                        Proof(
+                            result.reader,
+                            fault,
+                            result.format,
+                            best.entry["case"],
+                            best.counts,
+                            cases,
+                            real,
+                            *ran,
+                        )
+                    )
             if fault.alone and not some:
                 reader = next(result.reader for result in every if result.reader.record == record)
                 some.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
             if some:
-                made.append(max(some, key=lambda proof: (proof.counts, bool(proof.recorded), proof.cases)))
+                made.append(
+                    max(some, key=lambda proof: (proof.counts, bool(proof.recorded), proof.cases))
+                )
     return tuple(made)
 
 
-def unproved(directory: Path = FAULTS, results: Path = RESULTS, readers: Sequence[Reader] = READERS) -> list[str]:
-    """Faults on the board that no result shows against a MUST: the record's name and the fault's id."""
+def unproved(
+    directory: Path = FAULTS, results: Path = RESULTS, readers: Sequence[Reader] = READERS
+) -> list[str]:
+    """Faults on the board that no result shows against a MUST: the record's name and the fault's
+    id.
+    """
     made = {
         (proof.reader.record, proof.fault.id)
         for proof in proofs(board(results, directory, readers), directory, results)
@@ -164,7 +243,11 @@ def unproved(directory: Path = FAULTS, results: Path = RESULTS, readers: Sequenc
     }
     names = dict.fromkeys(reader.record for reader in readers)
     every = ((name, fault) for name in names for fault in faults(name, directory))
-    return [f"{name}: {fault.id}" for name, fault in every if fault.on_board and (name, fault.id) not in made]
+    return [
+        f"{name}: {fault.id}"
+        for name, fault in every
+        if fault.on_board and (name, fault.id) not in made
+    ]
 
 
 def cited(citation: str) -> tuple[str, str]:

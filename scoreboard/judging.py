@@ -1,4 +1,6 @@
-"""Judges a reader: builds its adapter, runs the harness on all cases and on the recorded ones, and keeps the outcome."""
+"""Judges a reader: builds its adapter, runs the harness on all cases and on the recorded ones, and
+keeps the outcome.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,13 @@ from scoreboard.readers import READERS, Reader
 ROOT: Final = Path(__file__).parent
 RESULTS: Final = ROOT / "results"
 JAVA: Final = ROOT / "java"
-JVM: Final = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", "-Duser.timezone=UTC")
+JVM: Final = (
+    "-Xmx1g",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+    "-Duser.timezone=UTC",
+)
 _KEPT: Final = ("rule", "case", "cases", "path", "expected", "actual", "cause", "cause_in_words")
 LETTERS: Final = 700
 """Characters of a text that are kept."""
@@ -48,8 +56,11 @@ _NOTHING: Final = (2, 4)
 """Exit codes of a run that selects no case, or only cases that the reader does not claim."""
 
 
-def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Any]:
-    """The outcome of a reader: for each format the counts, the rules and the failures, of all cases and of recorded ones.
+def judge(
+    reader: Reader, note: Note, *, formats: Sequence[str] = (), options: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The outcome of a reader: for each format the counts, the rules and the failures, of all cases
+    and of recorded ones.
 
     Raises HarnessError if the adapter cannot be built or a run does not reach its verdict.
     """
@@ -62,16 +73,32 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s")
         real = catalogue.recorded_cases(get(name), "*", None)
-        recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True) if real else {}
-        of = {"recorded": recorded, "seconds": seconds, "date": datetime.now(UTC).date().isoformat(), "commit": _commit()}
-        outcome["formats"][name] = {**every, **of, "cases_digest": digest(reader, name), "adapter_digest": adapter_digest(reader)}
+        recorded = (
+            _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
+            if real
+            else {}
+        )
+        of = {
+            "recorded": recorded,
+            "seconds": seconds,
+            "date": datetime.now(UTC).date().isoformat(),
+            "commit": _commit(),
+        }
+        outcome["formats"][name] = {
+            **every,
+            **of,
+            "cases_digest": digest(reader, name),
+            "adapter_digest": adapter_digest(reader),
+        }
     return outcome
 
 
 def digest(reader: Reader, name: str) -> str:
-    """A digest of the cases that a reader is judged on, with what they expect, and of the format's rules.
+    """A digest of the cases that a reader is judged on, with what they expect, and of the format's
+    rules.
 
-    Cases of level one, and of profiles or recorded types that the reader does not claim, are none of them.
+    Cases of level one, and of profiles or recorded types that the reader does not claim, are none
+    of them.
     """
     made = hashlib.sha256(repr([(rule.id, rule.obligation.value) for rule in rules(name)]).encode())
     claims = Capabilities.of(reader.formats[name])
@@ -83,7 +110,9 @@ def digest(reader: Reader, name: str) -> str:
 
 @cache
 def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
-    """The named and the recorded cases of a format at level two, each with a digest, by their ids."""
+    """The named and the recorded cases of a format at level two, each with a digest, by their
+    ids.
+    """
     fmt = get(name)
     every = (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None))
     return {case.id: (case, _digest(case)) for case in every if case.level == 2}
@@ -91,24 +120,40 @@ def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
 
 def _digest(case: Case) -> bytes:
     """A digest of a case; the tables, which hundreds share, are dumped once."""
-    plain = codec.dump_case(replace(case, tables=())) | {"tables": [_table_digest(table) for table in case.tables]}
+    plain = codec.dump_case(replace(case, tables=())) | {
+        "tables": [_table_digest(table) for table in case.tables]
+    }
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 @cache
 def _table_digest(table: Table) -> str:
-    return hashlib.sha256(orjson.dumps(codec.dump_table(table), option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return hashlib.sha256(
+        orjson.dumps(codec.dump_table(table), option=orjson.OPT_SORT_KEYS)
+    ).hexdigest()
 
 
 def adapter_digest(reader: Reader) -> str:
     """A digest of a reader's release, options and claims, and of its adapter's source."""
-    files = _sources(reader) if reader.bundle else [ROOT / "spark" / reader.module.partition(":")[0]]
-    data = (reader.release, reader.formats, reader.settings, reader.options, reader.bundle and reader.bundle.name)
-    return hashlib.sha256(repr(data).encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    files = (
+        _sources(reader) if reader.bundle else [ROOT / "spark" / reader.module.partition(":")[0]]
+    )
+    data = (
+        reader.release,
+        reader.formats,
+        reader.settings,
+        reader.options,
+        reader.bundle and reader.bundle.name,
+    )
+    return hashlib.sha256(
+        repr(data).encode() + b"".join(path.read_bytes() for path in files)
+    ).hexdigest()[:16]
 
 
 def stale() -> dict[str, list[str]]:
-    """Readers and formats whose results are of other cases, rules or adapters than these, or are missing."""
+    """Readers and formats whose results are of other cases, rules or adapters than these, or are
+    missing.
+    """
     by_reader = {}
     for reader in READERS:
         file = RESULTS / f"{reader.name}.json"
@@ -117,7 +162,8 @@ def stale() -> dict[str, list[str]]:
         old = [
             fmt
             for fmt in reader.formats
-            if kept.get(fmt, {}).get("adapter_digest") != adapter or kept[fmt].get("cases_digest") != digest(reader, fmt)
+            if kept.get(fmt, {}).get("adapter_digest") != adapter
+            or kept[fmt].get("cases_digest") != digest(reader, fmt)
         ]
         if old:
             by_reader[reader.name] = old
@@ -126,14 +172,18 @@ def stale() -> dict[str, list[str]]:
 
 def _commit() -> str:
     """The checkout's commit, "" outside of a checkout."""
-    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return ran.stdout.strip()[:12]
 
 
 def _sources(reader: Reader) -> list[Path]:
     """The Java files of a reader's adapter."""
     package = reader.factory.rpartition(".")[0]
-    return sorted([*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")])
+    return sorted(
+        [*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")]
+    )
 
 
 def save(outcome: Mapping[str, Any]) -> None:
@@ -143,7 +193,9 @@ def save(outcome: Mapping[str, Any]) -> None:
     if kept.get("release") == outcome["release"]:
         outcome = {**outcome, "formats": {**kept["formats"], **outcome["formats"]}}
     RESULTS.mkdir(exist_ok=True)
-    file.write_text(json.dumps(outcome, indent=1, ensure_ascii=True, sort_keys=True) + "\n", "utf-8")
+    file.write_text(
+        json.dumps(outcome, indent=1, ensure_ascii=True, sort_keys=True) + "\n", "utf-8"
+    )
 
 
 def decoder_of(reader: Reader, name: str, note: Note) -> str:
@@ -152,11 +204,14 @@ def decoder_of(reader: Reader, name: str, note: Note) -> str:
         return str(ROOT / "spark" / reader.module)
     capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
     settings = [f"{key}={value}" for key, value in reader.settings.items()]
-    return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities, *settings))
+    return "cmd:" + shlex.join(
+        program(reader, note, "scoreboard.Adapter", reader.factory, capabilities, *settings)
+    )
 
 
 def program(reader: Reader, note: Note, *words: str) -> list[str]:
-    """The command of a Java program, a class and its arguments, with a Java reader's jars and compiled adapter.
+    """The command of a Java program, a class and its arguments, with a Java reader's jars and
+    compiled adapter.
 
     Raises HarnessError if they cannot be had.
     """
@@ -169,58 +224,114 @@ def program(reader: Reader, note: Note, *words: str) -> list[str]:
 def path_of(classes: Path, jars: Sequence[Path]) -> Path:
     """A file beside a folder of classes with Java's option for the class path of it and of jars."""
     path = classes.with_suffix(".path")
-    path.write_text("\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8")
+    path.write_text(
+        "\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8"
+    )
     return path
 
 
 def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
-    """The folder with the classes of a reader's adapter, compiled once for each content of its sources."""
+    """The folder with the classes of a reader's adapter, compiled once for each content of its
+    sources.
+    """
     sources = _sources(reader)
     content = b"".join(path.read_bytes() for path in sources) + reader.release.encode()
-    target = cache_dir() / "scoreboard" / f"{reader.record}-{hashlib.sha256(content).hexdigest()[:16]}"
+    target = (
+        cache_dir() / "scoreboard" / f"{reader.record}-{hashlib.sha256(content).hexdigest()[:16]}"
+    )
     if target.is_dir():
         return target
     note(f"{reader.name}: compiling its adapter")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".compiling-", dir=target.parent, ignore_cleanup_errors=True) as work:
+    with tempfile.TemporaryDirectory(
+        prefix=".compiling-", dir=target.parent, ignore_cleanup_errors=True
+    ) as work:
         run_compiler(java, jars, sources, Path(work) / "classes", f"the adapter of {reader.name}")
         (Path(work) / "classes").rename(target)
     return target
 
 
-def run_compiler(java: str, jars: Sequence[Path], sources: Sequence[Path], target: Path, what: str) -> None:
-    """Compiles Java sources into a folder. Raises HarnessError if that fails, or there is no compiler beside the launcher."""
+def run_compiler(
+    java: str, jars: Sequence[Path], sources: Sequence[Path], target: Path, what: str
+) -> None:
+    """Compiles Java sources into a folder. Raises HarnessError if that fails, or there is no
+    compiler beside the launcher.
+    """
     compiler = Path(java).resolve().with_name("javac")
     if not compiler.exists():
-        raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
+        raise HarnessError(
+            f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)"
+        )
     path = ("-cp", os.pathsep.join(map(str, jars)))
-    options = (*(f"-J{flag}" for flag in QUICK), "-nowarn", "-proc:none", "-encoding", "utf-8", "-d", str(target), *path)
+    options = (
+        *(f"-J{flag}" for flag in QUICK),
+        "-nowarn",
+        "-proc:none",
+        "-encoding",
+        "utf-8",
+        "-d",
+        str(target),
+        *path,
+    )
     command = [str(compiler), *options, *map(str, sources)]
     ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if ran.returncode != 0:
         raise HarnessError(f"{what} does not compile:\n{ran.stdout}{ran.stderr}")
 
 
-def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False) -> dict[str, Any]:
+def _run(
+    name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False
+) -> dict[str, Any]:
     """A run of the harness on a format, distilled from its report."""
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-scoreboard-") as work:
         command = [
-            *(sys.executable, "-m", "conformance", "run", name, "--decoder", decoder, "--level", "rows"),
-            *("--no-reduce", "--broker", "none", "--format", "markdown", "--report", work, *options),
+            *(
+                sys.executable,
+                "-m",
+                "conformance",
+                "run",
+                name,
+                "--decoder",
+                decoder,
+                "--level",
+                "rows",
+            ),
+            *(
+                "--no-reduce",
+                "--broker",
+                "none",
+                "--format",
+                "markdown",
+                "--report",
+                work,
+                *options,
+            ),
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
-        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=work, env=environment, check=False)
+        ran = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=work,
+            env=environment,
+            check=False,
+        )
         if may_be_empty and ran.returncode in _NOTHING:
             return {}
         if ran.returncode not in _ENDS:
-            raise HarnessError(f"the run of {name} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}")
+            raise HarnessError(
+                f"the run of {name} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}"
+            )
         text = (Path(work) / "report.jsonl").read_text("utf-8")
         lines = [json.loads(line) for line in text.split("\n") if line]  # A text may hold U+2028.
     return distilled(lines, ran.returncode)
 
 
 def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
-    """What the scoreboard keeps of a report: verdict, counts of cases and rules, and the failures."""
+    """What the scoreboard keeps of a report: verdict, counts of cases and rules, and the
+    failures.
+    """
     cases = Counter(line["verdict"] for line in lines if line["type"] == "case")
     rules = [line for line in lines if line["type"] == "rule"]
     broken = {line["id"]: line for line in rules if line["broken"]}
@@ -231,7 +342,10 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "nulled": sum(1 for line in lines if line["type"] == "case" and line["nulled"]),
         "failures": [
             {
-                **{key: clip(line[key], LETTERS) if isinstance(line[key], str) else line[key] for key in _KEPT},
+                **{
+                    key: clip(line[key], LETTERS) if isinstance(line[key], str) else line[key]
+                    for key in _KEPT
+                },
                 "obligation": broken[line["rule"]]["obligation"],
             }
             for line in lines

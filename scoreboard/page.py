@@ -1,4 +1,6 @@
-"""The pages: docs/scoreboard.md and .html, a page of docs/scoreboard/ for each product's faults and each reader's failures."""
+"""The pages: docs/scoreboard.md and .html, a page of docs/scoreboard/ for each product's faults and
+each reader's failures.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 DOCS: Final = ROOT.parent / "docs"
 RECIPES: Final = "spark-"
-"""How the readers' names begin that this project wrote itself: they stand on a page of their own."""
+"""How the readers' names begin that this project wrote itself: they stand on a page of their own.
+"""
 TO_SEND: Final = (
     ("seatunnel", "debezium-null-is-zero"),
     ("flink", "flink-canal-old-of-several-rows"),
@@ -45,22 +48,38 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     def made(template: str, some: tuple[Judged, ...], proved: Iterable[Proof], **more: Any) -> str:
         return templates.get_template(template).render(
             judged=some,
-            readers=[[r for r in some if r.reader.name == name] for name in dict.fromkeys(r.reader.name for r in some)],
+            readers=[
+                [r for r in some if r.reader.name == name]
+                for name in dict.fromkeys(r.reader.name for r in some)
+            ],
             proofs=list(proved),
-            standings={standing.value: [p for p in proved if p.fault.standing is standing] for standing in Standing},
+            standings={
+                standing.value: [p for p in proved if p.fault.standing is standing]
+                for standing in Standing
+            },
             **more,
         )
 
     proved = proofs(readers, faults)
-    written = {f"scoreboard.{kind}": made(f"scoreboard.{kind}.j2", readers, proved) for kind in ("md", "html")}
+    written = {
+        f"scoreboard.{kind}": made(f"scoreboard.{kind}.j2", readers, proved)
+        for kind in ("md", "html")
+    }
     written["scoreboard/spark.md"] = made("spark.md.j2", recipes, proofs(recipes, faults))
     for record in dict.fromkeys(result.reader.record for result in readers):
         mine = [proof for proof in proved if proof.reader.record == record]
         of = tuple(result for result in readers if result.reader.record == record)
         written[f"scoreboard/{record}.md"] = made("product.md.j2", of, mine, record=record)
     for name in dict.fromkeys(result.reader.name for result in every):
-        written[f"scoreboard/failures-{name}.md"] = made("failures.md.j2", tuple(r for r in every if r.reader.name == name), ())
-    send = [proof for place in TO_SEND for proof in proved if (proof.reader.record, proof.fault.id) == place]
+        written[f"scoreboard/failures-{name}.md"] = made(
+            "failures.md.j2", tuple(r for r in every if r.reader.name == name), ()
+        )
+    send = [
+        proof
+        for place in TO_SEND
+        for proof in proved
+        if (proof.reader.record, proof.fault.id) == place
+    ]
     written["issues-to-send.md"] = made("send.md.j2", readers, send)
     return written
 
@@ -79,7 +98,9 @@ def write(directory: Path = DOCS) -> list[Path]:
 
 def cell(judged: Judged) -> str:
     """A reader on a format in a few words."""
-    counts = [f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]]
+    counts = [
+        f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]
+    ]
     counts += [f"{judged.unexplained} not looked into"] if judged.unexplained else []
     return "; ".join(counts) or "none"
 
@@ -93,10 +114,26 @@ def seen(proof: Proof) -> str:
     """On which releases the reproduction shows a fault."""
     if not proof.tried:
         return f"{proof.reader.release}"
-    span = f"{proof.releases[0]} to {proof.releases[-1]}" if len(proof.releases) > 1 else "".join(proof.releases)
-    later = [release for release in proof.tried if proof.releases and _key(release) > _key(proof.releases[-1])]
-    older = [release for release in proof.tried if proof.releases and _key(release) < _key(proof.releases[0])]
-    return span + (f"; not in {older[-1]}" if older else "") + (f"; gone in {later[0]}" if later else "")
+    span = (
+        f"{proof.releases[0]} to {proof.releases[-1]}"
+        if len(proof.releases) > 1
+        else "".join(proof.releases)
+    )
+    later = [
+        release
+        for release in proof.tried
+        if proof.releases and _key(release) > _key(proof.releases[-1])
+    ]
+    older = [
+        release
+        for release in proof.tried
+        if proof.releases and _key(release) < _key(proof.releases[0])
+    ]
+    return (
+        span
+        + (f"; not in {older[-1]}" if older else "")
+        + (f"; gone in {later[0]}" if later else "")
+    )
 
 
 def _key(release: str) -> tuple[int, ...]:
@@ -124,7 +161,9 @@ def fenced(text: str) -> str:
 
 
 def plain(text: str) -> Markup:
-    """A text between tags, where quotes need no escape: escaped, those of messages were a quarter of the page."""
+    """A text between tags, where quotes need no escape: escaped, those of messages were a quarter
+    of the page.
+    """
     return Markup(html.escape(printable_lines(text), quote=False))  # noqa: S704 - escaped here
 
 
@@ -150,8 +189,22 @@ def _templates() -> jinja2.Environment:
 
     made = environment()
     assert made.loader is not None
-    made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader])
-    own = (fenced, anchor, plain, words, shown, seen, reported, citations, rule_of, program, tracker)
+    made.loader = jinja2.ChoiceLoader(
+        [jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader]
+    )
+    own = (
+        fenced,
+        anchor,
+        plain,
+        words,
+        shown,
+        seen,
+        reported,
+        citations,
+        rule_of,
+        program,
+        tracker,
+    )
     made.filters |= {function.__name__: function for function in own} | {"in_cell": sheets.cell}
     made.globals |= {"cell": cell, "by_rank": _by_rank}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
@@ -161,4 +214,7 @@ def _templates() -> jinja2.Environment:
 def _by_rank(judged: Judged) -> Iterator[Failure]:
     """Failures, the worst outcome first, MUST before the others."""
     order = list(Outcome)
-    yield from sorted(judged.failures, key=lambda failure: (not failure.counts, order.index(failure.outcome), failure.rule))
+    yield from sorted(
+        judged.failures,
+        key=lambda failure: (not failure.counts, order.index(failure.outcome), failure.rule),
+    )

@@ -1,4 +1,6 @@
-"""Faults of readers, as data: what each does wrong, where its source does it, the rule it breaks, and a message that shows it."""
+"""Faults of readers, as data: what each does wrong, where its source does it, the rule it breaks,
+and a message that shows it.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,17 @@ class Outcome(enum.StrEnum):
     @property
     def words(self) -> str:
         """The outcome as the page says it."""
-        return {"wrong value": "wrong value silently", "drops": "drops silently", "refuses": "refuses"}[self.value]
+        return {
+            "wrong value": "wrong value silently",
+            "drops": "drops silently",
+            "refuses": "refuses",
+        }[self.value]
 
 
 class Standing(enum.StrEnum):
-    """What a named failure is: a fault, what the reader's own documents declare, or nothing that can be held against it."""
+    """What a named failure is: a fault, what the reader's own documents declare, or nothing that
+    can be held against it.
+    """
 
     FAULT = "fault"
     LIMIT = "limit"
@@ -38,14 +46,17 @@ class Standing(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A named failure of a reader. `rules`, `causes` and `errors`, globs of what the reader's error says, choose its failures.
+    """A named failure of a reader. `rules`, `causes` and `errors`, globs of what the reader's error
+    says, choose its failures.
 
-    `formats` are those that show it, () any; `readers` names those of a shared record that have it; empty, all of them have.
-    `source` is the address of the reader's own line, `declared` of a limit that of the document that declares it, `known` that
-    of a report, `searched` the day on which none was found; "" if there is none. `mend` is what could be done, of a fault whose
-    report is ready to be sent. `rule` is the one that a fault stands on; `alone` says that no case at level two shows it, but
-    its program does. The rest is its reproduction: the envelope (canal, debezium, maxwell, ogg), the reader's options, the
-    declared columns, the message, and what the reader must and does make of it, in the words that the program prints.
+    `formats` are those that show it, () any; `readers` names those of a shared record that have it;
+    empty, all of them have. `source` is the address of the reader's own line, `declared` of a limit
+    that of the document that declares it, `known` that of a report, `searched` the day on which
+    none was found; "" if there is none. `mend` is what could be done, of a fault whose report is
+    ready to be sent. `rule` is the one that a fault stands on; `alone` says that no case at level
+    two shows it, but its program does. The rest is its reproduction: the envelope (canal, debezium,
+    maxwell, ogg), the reader's options, the declared columns, the message, and what the reader must
+    and does make of it, in the words that the program prints.
     """
 
     id: str
@@ -84,15 +95,20 @@ class Fault:
             (not self.formats or fmt in self.formats)
             and any(fnmatchcase(rule, glob) for glob in self.rules)
             and (not self.causes or any(covers(glob, cause) for glob in self.causes))
-            and (not self.errors or any(fnmatchcase(str(failure["actual"]), f"CORRUPT: {glob}") for glob in self.errors))
+            and (
+                not self.errors
+                or any(
+                    fnmatchcase(str(failure["actual"]), f"CORRUPT: {glob}") for glob in self.errors
+                )
+            )
         )
 
 
 UNSENT: Final = Fault(
     "of-no-writer",
     (),
-    "A message that no writer is known to send is read: without bytes, with something behind its document, or with a cell that "
-    "does not fit",
+    "A message that no writer is known to send is read: without bytes, with something behind its"
+    " document, or with a cell that does not fit",
     Outcome.WRONG,
     ("fault/*",),
     "The rules are assumptions of this project.",
@@ -102,18 +118,28 @@ UNSENT: Final = Fault(
 
 
 _LISTS: Final = ("formats", "rules", "causes", "errors", "readers")
-_FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Fault)} | {"alone": bool, "options": dict}
+_FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Fault)} | {
+    "alone": bool,
+    "options": dict,
+}
 
 
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The named failures of a record, then `UNSENT`. Raises UsageError for a file that does not fit the record."""
+    """The named failures of a record, then `UNSENT`. Raises UsageError for a file that does not fit
+    the record.
+    """
     file = directory / f"{name}.toml"
     if not file.exists():
         return (UNSENT,)
     made = []
     for entry in _read(file).data["fault"]:
         with placed(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
-            checked(entry, _FIELDS, ("id", "formats", "title", "outcome", "rules", "why"), empty=("expected", "actual", "rules"))
+            checked(
+                entry,
+                _FIELDS,
+                ("id", "formats", "title", "outcome", "rules", "why"),
+                empty=("expected", "actual", "rules"),
+            )
             outcome = Outcome(one_of(entry["outcome"], "outcome", Outcome))
             standing = Standing(one_of(entry.get("standing", Standing.FAULT), "standing", Standing))
         lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
@@ -122,10 +148,14 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
 
 
 def tracker(name: str) -> tuple[str, str]:
-    """The tracker of a record's product, and where reports were looked for, each in a stored copy."""
+    """The tracker of a record's product, and where reports were looked for, each in a stored
+    copy.
+    """
     data = _read(FAULTS / f"{name}.toml").data
     return data["tracker"], data["looked"]
 
 
 def _read(file: Path) -> TableFile:
-    return TableFile(file.name, file.read_text("utf-8"), {"tracker": str, "looked": str, "fault": list})
+    return TableFile(
+        file.name, file.read_text("utf-8"), {"tracker": str, "looked": str, "fault": list}
+    )

@@ -1,4 +1,6 @@
-"""Reproductions of faults without the harness: Java programs of at most 30 lines against a reader's own class."""
+"""Reproductions of faults without the harness: Java programs of at most 30 lines against a reader's
+own class.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +47,20 @@ def bundle(product: str, release: str = "") -> Bundle:
     assert reader.bundle is not None
     if release in ("", reader.release):
         return reader.bundle
-    moved = tuple((org, name, release if at == reader.release else at) for org, name, at in reader.bundle.modules)
+    moved = tuple(
+        (org, name, release if at == reader.release else at)
+        for org, name, at in reader.bundle.modules
+    )
     return replace(reader.bundle, name=f"{reader.bundle.name}-at-{release}", modules=moved)
 
 
 def releases(product: str) -> list[str]:
     """All releases on which a product's programs are tried, the oldest first."""
     judged = next(reader.release for reader in READERS if reader.record == product)
-    return sorted((*OTHER.get(product, ()), judged), key=lambda release: [int(number) for number in release.split(".")])
+    return sorted(
+        (*OTHER.get(product, ()), judged),
+        key=lambda release: [int(number) for number in release.split(".")],
+    )
 
 
 def name_of(product: str, fault: Fault) -> str:
@@ -64,7 +72,11 @@ def name_of(product: str, fault: Fault) -> str:
 def program(product: str, fault: Fault) -> str:
     """The program that shows a fault; its first line names the jars."""
     modules = [module for module in bundle(product).modules if module not in (JACKSON, LOGGING)]
-    columns = [column.split(" ", 1) for column in re.split(r", (?=\w+ [A-Z])", fault.columns)] if fault.columns else []
+    columns = (
+        [column.split(" ", 1) for column in re.split(r", (?=\w+ [A-Z])", fault.columns)]
+        if fault.columns
+        else []
+    )
     of = {
         "NAME": name_of(product, fault),
         "KIND": fault.kind,
@@ -80,14 +92,19 @@ def program(product: str, fault: Fault) -> str:
         "MESSAGE": fault.message.replace("\\", "\\\\"),
     }
     text = (TEMPLATES / f"{product}.txt").read_text("utf-8")
-    return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(r"@(\w+)@", lambda hit: of[hit[1]], text)
+    return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(
+        r"@(\w+)@", lambda hit: of[hit[1]], text
+    )
 
 
 def _columns(product: str, columns: list[list[str]]) -> str:
     if product.startswith("flink"):
         types = [(name, kind if "(" in kind else f"{kind}()") for name, kind in columns]
         return ", ".join(f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in types)
-    types = [(name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}") for name, kind in columns]
+    types = [
+        (name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}")
+        for name, kind in columns
+    ]
     made = (f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in types)
     return "\n".join(f"        columns.column({column});" for column in made)
 
@@ -98,12 +115,17 @@ def shown(product: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
 
 
 def is_shown(fault: Fault, printed: str) -> bool:
-    """Whether what a program prints on any release shows its fault: the same as on record, or other rows than those expected."""
-    return printed == fault.actual or (fault.expected[:1] in ("+", "-") and printed != fault.expected)
+    """Whether what a program prints on any release shows its fault: the same as on record, or other
+    rows than those expected.
+    """
+    return printed == fault.actual or (
+        fault.expected[:1] in ("+", "-") and printed != fault.expected
+    )
 
 
 def run(product: str, some: Iterable[Fault], note: Note, release: str = "") -> dict[str, str]:
-    """What the programs of faults print on a release, by the fault's id: they are compiled at once and run in one JVM.
+    """What the programs of faults print on a release, by the fault's id: they are compiled at once
+    and run in one JVM.
 
     Raises HarnessError if the jars cannot be had, or a program does not compile.
     """
@@ -113,17 +135,28 @@ def run(product: str, some: Iterable[Fault], note: Note, release: str = "") -> d
         for name, fault in names.items():
             (Path(work) / f"{name}.java").write_text(program(product, fault), "utf-8")
         sources = [TEMPLATES / "All.java", *(Path(work) / f"{name}.java" for name in names)]
-        run_compiler(require_java().path, jars, sources, Path(work) / "classes", f"the reproductions of {product} {release}")
+        run_compiler(
+            require_java().path,
+            jars,
+            sources,
+            Path(work) / "classes",
+            f"the reproductions of {product} {release}",
+        )
         words = [
             require_java().path,
             *JVM,
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
             f"@{path_of(Path(work) / 'classes', jars)}",
         ]
-        ran = subprocess.run([*words, "All", *names], capture_output=True, text=True, errors="replace", check=False)
+        ran = subprocess.run(
+            [*words, "All", *names], capture_output=True, text=True, errors="replace", check=False
+        )
     lines = [line.split(" ") for line in ran.stdout.splitlines()]
     if ran.returncode != 0 or [name for name, _ in lines] != list(names):
         raise HarnessError(
-            f"the reproductions of {product} {release} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}"
+            f"the reproductions of {product} {release} ended with exit code"
+            f" {ran.returncode}:\n{ran.stderr[-3000:]}"
         )
-    return {names[name].id: base64.b64decode(text).decode("utf-8").strip("\n") for name, text in lines}
+    return {
+        names[name].id: base64.b64decode(text).decode("utf-8").strip("\n") for name, text in lines
+    }

@@ -1,7 +1,9 @@
-"""The Spark side: reference decoders, decoders that are wrong on purpose, and what runs in the session.
+"""The Spark side: reference decoders, decoders that are wrong on purpose, and what runs in the
+session.
 
-Public: `reference` and `ChangeFeed` (docs/api.md), and the modules `spark_checks.decoders.<format_name>` with `decode` and
-`decode_rows`. Everything else is private to the project, and may change between releases.
+Public: `reference` and `ChangeFeed` (docs/api.md), and the modules
+`spark_checks.decoders.<format_name>` with `decode` and `decode_rows`. Everything else is private to
+the project, and may change between releases.
 """
 
 from __future__ import annotations
@@ -33,11 +35,15 @@ class Decoder(Protocol):
         """Level one: a row for each change, in the columns of docs/writing-a-decoder.md."""
         ...
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment = ...) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment = ...
+    ) -> DataFrame:
         """Level two: the row changes of one table, with images typed for it."""
         ...
 
 
 def reference(fmt: str) -> Decoder:
     """The reference decoder of a format. Raises UnknownName with the nearest match."""
-    return cast("Decoder", importlib.import_module(f"spark_checks.decoders.{module_name(get(fmt).name)}"))
+    return cast(
+        "Decoder", importlib.import_module(f"spark_checks.decoders.{module_name(get(fmt).name)}")
+    )

@@ -1,8 +1,9 @@
 """Keyed tables kept from changes, batch by batch.
 
-The state after batch n is a Parquet directory `n`, made of the state before it and the batch alone, and moved there by one
-rename. A batch run again after a crash gives the same state, so that at-least-once reading becomes exactly-once tables. It
-uses only Spark's own expressions; nothing is gathered on the driver.
+The state after batch n is a Parquet directory `n`, made of the state before it and the batch alone,
+and moved there by one rename. A batch run again after a crash gives the same state, so that
+at-least-once reading becomes exactly-once tables. It uses only Spark's own expressions; nothing is
+gathered on the driver.
 
 A state holds rows of several parts (`part`):
 
@@ -16,9 +17,11 @@ A state holds rows of several parts (`part`):
 | corrupt | an unreadable message, by partition and offset |
 | seen | how many messages of a partition were seen |
 
-Which of two changes of a row is the newer one is the format's own order (`conformance.rules.order`). A late row needs a
-tombstone to be told from a new one, and tombstones would be kept for ever: where a format has watermarks, they end that. Without
-watermarks tombstones stay. A watermark holds nothing back: rows show as soon as they are read, not when their commit is complete.
+Which of two changes of a row is the newer one is the format's own order
+(`conformance.rules.order`). A late row needs a tombstone to be told from a new one, and tombstones
+would be kept for ever: where a format has watermarks, they end that. Without watermarks tombstones
+stay. A watermark holds nothing back: rows show as soon as they are read, not when their commit is
+complete.
 """
 
 from __future__ import annotations
@@ -39,9 +42,10 @@ KEPT: Final = 3
 """How many states are kept: the last one is made of the one before it."""
 
 STATE: Final = (
-    "part string, database string, schema string, table string, key array<string>, version array<decimal(20,0)>, "
-    "tie array<bigint>, deleted boolean, image map<string,string>, partition int, offset bigint, row int, op string, "
-    "before map<string,string>, schema_version string, keys array<string>, text string, count bigint"
+    "part string, database string, schema string, table string, key array<string>, version"
+    " array<decimal(20,0)>, tie array<bigint>, deleted boolean, image map<string,string>, partition"
+    " int, offset bigint, row int, op string, before map<string,string>, schema_version string,"
+    " keys array<string>, text string, count bigint"
 )
 
 _PLACE: Final = ("partition", "offset", "row")
@@ -51,12 +55,15 @@ _QUOTED: Final = r"(?:`((?:[^`]|``)+)`|\"([^\"]+)\"|([^\s`\".;(,]+))"
 _NAME: Final = rf"(?:{_QUOTED}\s*\.\s*)?{_QUOTED}"
 _COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
 _CLEARS: Final = rf"{_COMMENTS}(?:TRUNCATE(?:\s+TABLE)?|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+{_NAME}"
-_DROPS: Final = rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
+_DROPS: Final = (
+    rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Materialiser:
-    """Keeps tables of a format's changes: `merge` makes a state of the state before it and a batch of changes.
+    """Keeps tables of a format's changes: `merge` makes a state of the state before it and a batch
+    of changes.
 
     Every step is a method, so that a liar can be wrong in one of them.
     """
@@ -65,14 +72,20 @@ class Materialiser:
     tables: tuple[Table, ...] = ()
 
     def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
-        """The state after a batch. `changes` is read several times; `state` has the columns of STATE."""
+        """The state after a batch. `changes` is read several times; `state` has the columns of
+        STATE.
+        """
         new = self.timed(changes)
         schemas = self.schemas(part_of(state, "schema"), new)
         ddl = self.ddl(part_of(state, "ddl"), new)
         before = part_of(state, "watermark")
         after = self.watermarks(before, new)
-        rows, pending = self.resolved(part_of(state, "pending"), self.punctual(new, before), schemas)
-        table = self.forgetful(self.cleared(self.folded(part_of(state, "row"), self.events(rows)), ddl), after)
+        rows, pending = self.resolved(
+            part_of(state, "pending"), self.punctual(new, before), schemas
+        )
+        table = self.forgetful(
+            self.cleared(self.folded(part_of(state, "row"), self.events(rows)), ddl), after
+        )
         parts = (
             table,
             pending,
@@ -86,9 +99,22 @@ class Materialiser:
 
     def timed(self, changes: DataFrame) -> DataFrame:
         """The changes with `version`, the columns that a decoder need not have, and no types."""
-        wanted = {"database": "string", "schema": "string", "table": "string", "keys": "array<string>", "position": "string"}
-        wanted |= {"commit_time": "timestamp", "schema_version": "string", "sql": "string", "error": "string"}
-        missing = {n: F.lit(None).cast(kind) for n, kind in wanted.items() if n not in changes.columns}
+        wanted = {
+            "database": "string",
+            "schema": "string",
+            "table": "string",
+            "keys": "array<string>",
+            "position": "string",
+        }
+        wanted |= {
+            "commit_time": "timestamp",
+            "schema_version": "string",
+            "sql": "string",
+            "error": "string",
+        }
+        missing = {
+            n: F.lit(None).cast(kind) for n, kind in wanted.items() if n not in changes.columns
+        }
         full = changes.withColumns(missing) if missing else changes
         names = ("database", "schema", "table")
         return full.select(
@@ -99,12 +125,17 @@ class Materialiser:
         )  # fmt: skip
 
     def version(self) -> Column:
-        """What orders changes: the numbers of the position, else the commit's microseconds; nothing where arrival does."""
+        """What orders changes: the numbers of the position, else the commit's microseconds; nothing
+        where arrival does.
+        """
         if self.order.arrival:
             return F.expr("array(CAST(0 AS decimal(20,0)))")
         cases = []
         for pattern, groups in self.order.positions:
-            numbers = ", ".join(f"CAST(regexp_extract(position, r'{pattern}', {g}) AS decimal(20,0))" for g in groups)
+            numbers = ", ".join(
+                f"CAST(regexp_extract(position, r'{pattern}', {g}) AS decimal(20,0))"
+                for g in groups
+            )
             cases.append(f"WHEN position RLIKE r'{pattern}' THEN array({numbers})")
         other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
         return F.expr(f"CASE {' '.join(cases)} ELSE {other} END" if cases else other)
@@ -113,13 +144,17 @@ class Materialiser:
         """The schema cache: the first of a version counts."""
         if self.order.keys != "schema":
             return state
-        versions = new.where("kind IN ('BOOTSTRAP', 'DDL') AND schema_version IS NOT NULL AND keys IS NOT NULL")
+        versions = new.where(
+            "kind IN ('BOOTSTRAP', 'DDL') AND schema_version IS NOT NULL AND keys IS NOT NULL"
+        )
         both = union((state, as_part("schema", versions.select(*_TABLE, "schema_version", "keys"))))
         cached = both.groupBy(*_TABLE, "schema_version").agg(F.first("keys").alias("keys"))
         return as_part("schema", cached)
 
     def ddl(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """What statements did to the tables, once each: they come in several partitions, and again."""
+        """What statements did to the tables, once each: they come in several partitions, and
+        again.
+        """
         sql = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
 
         def part(pattern: str, group: int) -> str:
@@ -134,17 +169,30 @@ class Materialiser:
             f"CASE WHEN {drops} THEN {part(_DROPS, 7)} END AS text",
         ).where("op IS NOT NULL")  # fmt: skip
         columns = (*_TABLE, "op", "text", "version")
-        return as_part("ddl", union((state, as_part("ddl", statements))).select(*columns).distinct())
+        return as_part(
+            "ddl", union((state, as_part("ddl", statements))).select(*columns).distinct()
+        )
 
     def watermarks(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The highest watermark of each partition; a lower one is ignored."""
         if not self.order.watermarks:
             return state
-        both = union((state, as_part("watermark", new.where("kind = 'WATERMARK'").select("partition", "version"))))
-        return as_part("watermark", both.groupBy("partition").agg(F.max("version").alias("version")))
+        both = union(
+            (
+                state,
+                as_part(
+                    "watermark", new.where("kind = 'WATERMARK'").select("partition", "version")
+                ),
+            )
+        )
+        return as_part(
+            "watermark", both.groupBy("partition").agg(F.max("version").alias("version"))
+        )
 
     def punctual(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The row changes that their partition's watermark, as it was before the batch, had not passed."""
+        """The row changes that their partition's watermark, as it was before the batch, had not
+        passed.
+        """
         rows = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
         if not self.order.watermarks:
             return rows
@@ -152,30 +200,52 @@ class Materialiser:
         late = F.coalesce(F.col("version") < F.col("passed"), F.lit(False))
         return rows.join(passed, "partition", "left").where(~late).drop("passed")
 
-    def resolved(self, pending: DataFrame, rows: DataFrame, schemas: DataFrame) -> tuple[DataFrame, DataFrame]:
+    def resolved(
+        self, pending: DataFrame, rows: DataFrame, schemas: DataFrame
+    ) -> tuple[DataFrame, DataFrame]:
         """Row changes whose key's columns are known, and those that still wait for their schema."""
         match self.order.keys:
             case "schema":
-                columns = (*_TABLE, "schema", "schema_version", "version", *_PLACE, "op", "before", "image")
+                columns = (
+                    *_TABLE,
+                    "schema",
+                    "schema_version",
+                    "version",
+                    *_PLACE,
+                    "op",
+                    "before",
+                    "image",
+                )
                 both = pending.select(*columns).unionByName(rows.select(*columns))
                 known = F.broadcast(schemas.select(*_TABLE, "schema_version", "keys"))
                 keyed = both.join(known, [*_TABLE, "schema_version"], "left")
-                return keyed.where("keys IS NOT NULL"), as_part("pending", keyed.where("keys IS NULL"))
+                return keyed.where("keys IS NOT NULL"), as_part(
+                    "pending", keyed.where("keys IS NULL")
+                )
             case "table":
                 handles = {t.name: t.handle_key for t in self.tables}
-                keys = [item for name, key in handles.items() for item in (F.lit(name), F.array(*map(F.lit, key)))]
-                known_keys = F.try_element_at(F.create_map(*keys), F.col("table")) if keys else F.lit(None)
+                keys = [
+                    item
+                    for name, key in handles.items()
+                    for item in (F.lit(name), F.array(*map(F.lit, key)))
+                ]
+                known_keys = (
+                    F.try_element_at(F.create_map(*keys), F.col("table")) if keys else F.lit(None)
+                )
                 rows = rows.withColumn("keys", F.coalesce("keys", known_keys))
         return rows.where("keys IS NOT NULL"), as_part("pending", rows.where("keys IS NULL"))
 
     def events(self, rows: DataFrame) -> DataFrame:
-        """The events of keys: an upsert or a delete; for an UPDATE of the key a delete of the old and an upsert of the new."""
+        """The events of keys: an upsert or a delete; for an UPDATE of the key a delete of the old
+        and an upsert of the new.
+        """
         old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
         keyed = rows.withColumns(
             {"old_key": F.expr(f"CASE WHEN before IS NOT NULL THEN {old} END"),
              "new_key": F.expr("CASE WHEN image IS NOT NULL THEN transform(keys, k -> try_element_at(image, k)) END")}
         )  # fmt: skip
-        # Of one position: deletes first where the format says so, then by arrival; of one UPDATE the delete half first.
+        # Of one position: deletes first where the format says so, then by arrival; of one UPDATE
+        # the delete half first.
         rank = "IF(op = 'DELETE', 0L, 1L)" if self.order.deletes_first else "0L"
 
         def item(key: str, deleted: bool, half: int) -> str:
@@ -183,16 +253,21 @@ class Materialiser:
             image = "CAST(NULL AS map<string,string>)" if deleted else "image"
             whole = "true" if deleted else "op <> 'UPDATE'"
             return (
-                f"named_struct('key', {key}, 'tie', {tie}, 'deleted', {str(deleted).lower()}, 'image', {image}, 'whole', {whole})"
+                f"named_struct('key', {key}, 'tie', {tie}, 'deleted', {str(deleted).lower()},"
+                f" 'image', {image}, 'whole', {whole})"
             )
 
         gone, there = item("old_key", True, 0), item("new_key", False, 1)
         items = (
-            f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND old_key <> new_key THEN array({gone}, {there}) "
-            f"ELSE array({there}) END"
+            f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND old_key <> new_key"
+            f" THEN array({gone}, {there}) ELSE array({there}) END"
         )
-        exploded = keyed.select(*_TABLE, "schema", "version", "partition", F.explode(F.expr(items)).alias("e"))
-        return exploded.select(*_TABLE, "schema", "version", "partition", "e.*").where("key IS NOT NULL")
+        exploded = keyed.select(
+            *_TABLE, "schema", "version", "partition", F.explode(F.expr(items)).alias("e")
+        )
+        return exploded.select(*_TABLE, "schema", "version", "partition", "e.*").where(
+            "key IS NOT NULL"
+        )
 
     def newer(self) -> str:
         """What sorts the events of one key, over struct fields."""
@@ -201,44 +276,79 @@ class Materialiser:
     def folded(self, state: DataFrame, events: DataFrame) -> DataFrame:
         """Each key's row after its events, which is that of the newest event."""
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
-        both = state.withColumn("whole", F.lit(True)).select(*columns).unionByName(events.select(*columns))
-        fields = "named_struct('version', version, 'tie', tie, 'deleted', deleted, 'partition', partition, 'image', image)"
-        last = f"max_by({fields}, {self.newer()})" if not self.order.placeholders else self._overlaid()
+        both = (
+            state.withColumn("whole", F.lit(True))
+            .select(*columns)
+            .unionByName(events.select(*columns))
+        )
+        fields = (
+            "named_struct('version', version, 'tie', tie, 'deleted', deleted, 'partition',"
+            " partition, 'image', image)"
+        )
+        last = (
+            f"max_by({fields}, {self.newer()})" if not self.order.placeholders else self._overlaid()
+        )
         newest = both.groupBy(*_ROW_KEY).agg(F.expr(last).alias("last"))
         kept = ("version", "tie", "deleted", "partition", "image")
         return as_part("row", newest.select(*_ROW_KEY, *(f"last.{name}" for name in kept)))
 
     def _overlaid(self) -> str:
-        """The newest image, with the older ones' cells in place of its stand-ins for values that were not sent. The state's row
-        follows older events, and undoes them."""
+        """The newest image, with the older ones' cells in place of its stand-ins for values that
+        were not sent. The state's row follows older events, and undoes them.
+        """
         held = ", ".join(f"'{text}'" for text in self.order.placeholders)
         old = "get(filter(acc.image, o -> o.key = n.key), 0).value"
-        cell = f"named_struct('key', n.key, 'value', IF(n.value IN ({held}), coalesce({old}, n.value), n.value))"
-        image = f"CASE WHEN x.whole OR acc.image IS NULL THEN x.image ELSE transform(x.image, n -> {cell}) END"
-        fields = f"{self.newer()} AS at, version, tie, deleted, whole, partition, map_entries(image) AS image"
+        cell = (
+            f"named_struct('key', n.key, 'value', IF(n.value IN ({held}), coalesce({old}, n.value),"
+            " n.value))"
+        )
+        image = (
+            "CASE WHEN x.whole OR acc.image IS NULL THEN x.image ELSE transform(x.image, n ->"
+            f" {cell}) END"
+        )
+        fields = (
+            f"{self.newer()} AS at, version, tie, deleted, whole, partition, map_entries(image) AS"
+            " image"
+        )
         names = ("at", "version", "tie", "deleted", "whole", "partition")
-        step = f"named_struct({', '.join(f'{chr(39)}{n}{chr(39)}, x.{n}' for n in names)}, 'image', {image})"
+        step = (
+            f"named_struct({', '.join(f'{chr(39)}{n}{chr(39)}, x.{n}' for n in names)}, 'image',"
+            f" {image})"
+        )
         fold = f"aggregate(slice(l, 2, size(l)), l[0], (acc, x) -> {step})"
         listed = f"array(array_sort(collect_list(struct({fields}))))"
-        last = "named_struct('version', f.version, 'tie', f.tie, 'deleted', f.deleted, 'partition', f.partition, "
-        return f"transform(transform({listed}, l -> {fold}), f -> {last} 'image', map_from_entries(f.image)))[0]"
+        last = (
+            "named_struct('version', f.version, 'tie', f.tie, 'deleted', f.deleted, 'partition',"
+            " f.partition, "
+        )
+        return (
+            f"transform(transform({listed}, l -> {fold}), f -> {last} 'image',"
+            " map_from_entries(f.image)))[0]"
+        )
 
     def cleared(self, rows: DataFrame, ddl: DataFrame) -> DataFrame:
         """The rows after the effects of newer statements."""
         effects = ddl.groupBy(*_TABLE).agg(
             F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
-            F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias("dropped"),
+            F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias(
+                "dropped"
+            ),
         )
         joined = rows.join(F.broadcast(effects), list(_TABLE), "left")
         gone = F.expr("coalesce(version < cleared, false)")
-        kept = "map_filter(image, (k, v) -> NOT exists(dropped, d -> d.text = k AND version < d.version))"
+        kept = (
+            "map_filter(image, (k, v) -> NOT exists(dropped, d -> d.text = k AND version <"
+            " d.version))"
+        )
         return joined.withColumns(
             {"deleted": F.col("deleted") | gone,
              "image": F.when(~(F.col("deleted") | gone), F.when(F.size("dropped") > 0, F.expr(kept)).otherwise(F.col("image")))}
         ).drop("cleared", "dropped")  # fmt: skip
 
     def forgetful(self, rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without tombstones below the watermark: from now on `punctual` removes rows that late."""
+        """The rows without tombstones below the watermark: from now on `punctual` removes rows that
+        late.
+        """
         if not self.order.watermarks:
             return rows
         passed = F.broadcast(watermarks.select("partition", F.col("version").alias("passed")))
@@ -247,14 +357,23 @@ class Materialiser:
 
     def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The unreadable messages so far."""
-        unreadable = new.where("kind = 'CORRUPT'").select("partition", "offset", F.col("error").alias("text"))
+        unreadable = new.where("kind = 'CORRUPT'").select(
+            "partition", "offset", F.col("error").alias("text")
+        )
         return union((state, as_part("corrupt", unreadable)))
 
     def seen(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The number of messages of each partition so far, and the last offset."""
-        batch = new.groupBy("partition").agg(F.countDistinct("offset").alias("count"), F.max("offset").alias("offset"))
+        batch = new.groupBy("partition").agg(
+            F.countDistinct("offset").alias("count"), F.max("offset").alias("offset")
+        )
         both = union((state, as_part("seen", batch)))
-        return as_part("seen", both.groupBy("partition").agg(F.sum("count").alias("count"), F.max("offset").alias("offset")))
+        return as_part(
+            "seen",
+            both.groupBy("partition").agg(
+                F.sum("count").alias("count"), F.max("offset").alias("offset")
+            ),
+        )
 
 
 def part_of(state: DataFrame, name: str) -> DataFrame:
@@ -264,10 +383,14 @@ def part_of(state: DataFrame, name: str) -> DataFrame:
 
 def as_part(part: str, frame: DataFrame) -> DataFrame:
     """The frame as rows of a part, with all columns of STATE."""
-    # SQL text: an expression made piece by piece is a call of the JVM for each piece, which was most of a batch's time.
+    # SQL text: an expression made piece by piece is a call of the JVM for each piece, which was
+    # most of a batch's time.
     there = {name: f"`{name}`" for name in frame.columns} | {"part": f"'{part}'"}
     return frame.selectExpr(
-        *(f"CAST({there.get(f.name, 'NULL')} AS {f.dataType.simpleString()}) AS `{f.name}`" for f in state_type())
+        *(
+            f"CAST({there.get(f.name, 'NULL')} AS {f.dataType.simpleString()}) AS `{f.name}`"
+            for f in state_type()
+        )
     )
 
 
@@ -288,7 +411,9 @@ def state_type() -> StructType:
 
 
 class Keeper:
-    """The states of one materialiser in a directory: reads the state before a batch, writes the batch's state."""
+    """The states of one materialiser in a directory: reads the state before a batch, writes the
+    batch's state.
+    """
 
     def __init__(self, spark: SparkSession, directory: str, materialiser: Materialiser) -> None:
         self._spark, self.directory, self.materialiser = spark, directory.rstrip("/"), materialiser

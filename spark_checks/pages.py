@@ -1,7 +1,7 @@
 """The generated pages of docs/, with the traps that the decoders of the self test fall into.
 
-`python -m spark_checks.pages docs` writes them; names of formats behind it leave out what a change of those cannot alter. Imports
-`liars`.
+`python -m spark_checks.pages docs` writes them; names of formats behind it leave out what a change
+of those cannot alter. Imports `liars`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def pages(changed: Iterable[str] = FORMATS) -> dict[str, str]:
 
     The audit behind docs/recorded.md takes longer than the others together.
     """
-    return of_traps({fmt: tuple(traps(fmt)) for fmt in FORMATS}, recorded=not PRODUCTS.keys().isdisjoint(changed))
+    return of_traps(
+        {fmt: tuple(traps(fmt)) for fmt in FORMATS},
+        recorded=not PRODUCTS.keys().isdisjoint(changed),
+    )
 
 
 def main(directory: str, *changed: str) -> None:

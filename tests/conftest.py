@@ -11,7 +11,8 @@ from functools import cache
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A run in the background of a script ignores Ctrl-C, and so would every process whose end by Ctrl-C is tested.
+# A run in the background of a script ignores Ctrl-C, and so would every process whose end by Ctrl-C
+# is tested.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # So does one under nohup a hangup.
@@ -23,7 +24,9 @@ gc.set_threshold(200_000, 50, 100)
 
 
 def pytest_sessionfinish():
-    """What is left is collected once; pytest would look through two million cases' objects twice more."""
+    """What is left is collected once; pytest would look through two million cases' objects twice
+    more.
+    """
     gc.collect()
     gc.freeze()
 
@@ -34,7 +37,9 @@ settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items):
-    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to say so."""
+    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to
+    say so.
+    """
     for item in items:
         for need, fixture in {"kafka": "kafka", "spark": "class_archive"}.items():
             if fixture in getattr(item, "fixturenames", ()):
@@ -43,8 +48,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Of several processes one runs the files that take the session, two those that take the child, one of them with those that
-    take the broker: a JVM more costs ten seconds. Other files run anywhere, each in one process."""
+    """Of several processes one runs the files that take the session, two those that take the child,
+    one of them with those that take the broker: a JVM more costs ten seconds. Other files run
+    anywhere, each in one process.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class Sharing(LoadFileScheduling):
@@ -57,8 +64,14 @@ def pytest_xdist_make_scheduler(config, log):
 
 @cache
 def shared(file):
-    """What the tests of a file start, by its place and the names that its functions take; None if they start nothing."""
-    functions = (node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
+    """What the tests of a file start, by its place and the names that its functions take; None if
+    they start nothing.
+    """
+    functions = (
+        node
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    )
     taken = {given.arg for function in functions for given in function.args.args}
     child = bool(taken & {"engine", "in_session"})
     if not child and ("spark" in taken or file.parent.name == "decoders"):
@@ -90,9 +103,21 @@ def certificates(tmp_path_factory):
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n", "ascii")
     for name in ("server", "client"):
         openssl("req", *key, f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
-        signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names")
+        signed = (
+            "-CA",
+            "ca.pem",
+            "-CAkey",
+            "ca.key",
+            "-CAcreateserial",
+            "-days",
+            "2",
+            "-extfile",
+            "names",
+        )
         openssl("x509", "-req", "-in", f"{name}.csr", *signed, "-out", f"{name}.pem")
-        (folder / f"{name}-all.pem").write_text((folder / f"{name}.key").read_text() + (folder / f"{name}.pem").read_text())
+        (folder / f"{name}-all.pem").write_text(
+            (folder / f"{name}.key").read_text() + (folder / f"{name}.pem").read_text()
+        )
     return folder
 
 
@@ -107,7 +132,9 @@ def kafka():
 
 @pytest.fixture(scope="session")
 def class_archive():
-    """The options of the JVM's class archive as it is when the session starts; it may be written later."""
+    """The options of the JVM's class archive as it is when the session starts; it may be written
+    later.
+    """
     from conformance.brokers.archive import spark_classes, using
 
     return using(spark_classes())
@@ -115,7 +142,9 @@ def class_archive():
 
 @pytest.fixture(scope="session")
 def engine(class_archive):
-    """A child that decodes, with the Kafka and Avro packages; its plans are interpreted, since each decodes few messages."""
+    """A child that decodes, with the Kafka and Avro packages; its plans are interpreted, since each
+    decodes few messages.
+    """
     from conformance.engines.child import OURS, SMALL, ChildEngine
 
     with ChildEngine(packages=("kafka", "avro"), conf={**OURS, **SMALL}) as started:
@@ -124,7 +153,9 @@ def engine(class_archive):
 
 @pytest.fixture
 def in_session(engine, monkeypatch):
-    """A function that performs a command line in this process, on the child of the session: its exit code and what it said."""
+    """A function that performs a command line in this process, on the child of the session: its
+    exit code and what it said.
+    """
     from click.testing import CliRunner
     from lent import Lent
 
@@ -135,7 +166,9 @@ def in_session(engine, monkeypatch):
 
     def perform(*words):
         done = CliRunner().invoke(cli, list(map(str, words)))
-        assert done.exception is None or isinstance(done.exception, SystemExit), repr(done.exception)
+        assert done.exception is None or isinstance(done.exception, SystemExit), repr(
+            done.exception
+        )
         return done.exit_code, done.stdout + done.stderr
 
     return perform
@@ -143,7 +176,9 @@ def in_session(engine, monkeypatch):
 
 @pytest.fixture(scope="session")
 def spark(class_archive):
-    """A session with the Kafka and Avro packages; its plans are interpreted, since each call decodes few messages."""
+    """A session with the Kafka and Avro packages; its plans are interpreted, since each call
+    decodes few messages.
+    """
     from conformance.brokers.spark import ready
     from conformance.engines.child import OURS, SMALL
     from spark_checks.services.session import session

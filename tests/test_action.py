@@ -1,4 +1,6 @@
-"""What CI systems and containers run: action.yml's own step, the job of GitLab, and what the Dockerfile copies and calls."""
+"""What CI systems and containers run: action.yml's own step, the job of GitLab, and what the
+Dockerfile copies and calls.
+"""
 
 import os
 import re
@@ -22,7 +24,9 @@ exit ${STATUS:-0}
 
 @pytest.fixture
 def step(tmp_path):
-    """Runs the step with a command that prints its arguments; returns its exit code, output, and what it wrote."""
+    """Runs the step with a command that prints its arguments; returns its exit code, output, and
+    what it wrote.
+    """
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin" / "cdc-conformance"
     command.write_text(COMMAND)
@@ -39,8 +43,19 @@ def step(tmp_path):
             **inputs,
         }
         command = [ROOT / ".ci" / "action.sh"]
-        ended = subprocess.run(command, check=False, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=30)
-        written = [path.read_text() if path.exists() else "" for path in (tmp_path / "output", tmp_path / "summary")]
+        ended = subprocess.run(
+            command,
+            check=False,
+            cwd=tmp_path,
+            env=given,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+        written = [
+            path.read_text() if path.exists() else ""
+            for path in (tmp_path / "output", tmp_path / "summary")
+        ]
         return ended.returncode, ended.stdout, *written
 
     return run
@@ -48,7 +63,10 @@ def step(tmp_path):
 
 def test_the_least_inputs(step):
     assert step(FORMATS="ticdc-canal-json", ARGUMENTS="") == (
-        *(0, "<run><ticdc-canal-json><--budget><ci><--broker><none><--report><conformance-report><--format><pretty>"),
+        *(
+            0,
+            "<run><ticdc-canal-json><--budget><ci><--broker><none><--report><conformance-report><--format><pretty>",
+        ),
         *("exit-code=0\n", "### a verdict\n"),
     )
 
@@ -80,7 +98,10 @@ def test_the_verdict_is_the_steps_and_the_summary_is_written_all_the_same(step, 
     [
         ({}, "::error::formats: name at least one format, or --all\n"),
         ({"FORMATS": "x", "EXPECT": "no.toml"}, "::error::expect: there is no file no.toml\n"),
-        ({"FORMATS": "x", "REQUIREMENTS": "no.txt"}, "::error::requirements: there is no file no.txt\n"),
+        (
+            {"FORMATS": "x", "REQUIREMENTS": "no.txt"},
+            "::error::requirements: there is no file no.txt\n",
+        ),
     ],
 )
 def test_a_wrong_input_is_told(step, inputs, said):
@@ -89,29 +110,50 @@ def test_a_wrong_input_is_told(step, inputs, said):
 
 def test_the_action_hands_over_each_of_its_inputs_that_the_step_reads():
     action, script = (ROOT / "action.yml").read_text(), (ROOT / ".ci" / "action.sh").read_text()
-    handed = dict(re.findall(r"^ {8}([A-Z]+): \$\{\{ inputs\.([a-z-]+) \}\}$", action, re.MULTILINE))
+    handed = dict(
+        re.findall(r"^ {8}([A-Z]+): \$\{\{ inputs\.([a-z-]+) \}\}$", action, re.MULTILINE)
+    )
     assert set(handed) == set(re.findall(r"\$\{([A-Z]+)\b", script)) - {"PACKAGE", "BASH"}
-    declared = set(re.findall(r"^ {2}([a-z-]+):$", action[: action.index("outputs:")], re.MULTILINE))
+    declared = set(
+        re.findall(r"^ {2}([a-z-]+):$", action[: action.index("outputs:")], re.MULTILINE)
+    )
     assert declared == set(handed.values()) | {"python-version", "java-version", "sarif"}
 
 
 def test_the_job_of_gitlab_hands_over_its_inputs_and_the_example_has_no_other(tmp_path):
     spec, job = (ROOT / ".ci" / "gitlab.yml").read_text("utf-8").split("\n---\n")
     inputs = re.findall(r"^    (\w+):$", spec, re.MULTILINE)
-    defaults = dict(re.findall(r'^    (\w+):\n(?:      (?!default).*\n)*      default: "?([^"\n]*)"?$', spec, re.MULTILINE))
+    defaults = dict(
+        re.findall(
+            r'^    (\w+):\n(?:      (?!default).*\n)*      default: "?([^"\n]*)"?$',
+            spec,
+            re.MULTILINE,
+        )
+    )
     assert set(inputs) - set(defaults) == {"formats", "decoder"}
     assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", job)) == set(inputs)
     (example,) = re.findall(r"inputs: \{(.*)\}", (ROOT / "docs" / "ci.md").read_text("utf-8"))
-    given = {name: value.strip('"') for name, value in re.findall(r'(\w+): ("[^"]*"|[^,]+)', example)}
+    given = {
+        name: value.strip('"') for name, value in re.findall(r'(\w+): ("[^"]*"|[^,]+)', example)
+    }
     assert given.keys() <= set(inputs)
     (script,) = re.findall(r"^  script:\n    - >-\n((?:      .*\n)+)", job, re.MULTILINE)
-    line = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: {**defaults, **given}[match[1]], " ".join(script.split()))
+    line = re.sub(
+        r"\$\[\[ inputs\.(\w+) \]\]",
+        lambda match: {**defaults, **given}[match[1]],
+        " ".join(script.split()),
+    )
     command = tmp_path / ".cdc-conformance" / "bin" / "cdc-conformance"
     command.parent.mkdir(parents=True)
     command.write_text(COMMAND)
     command.chmod(0o755)
     output = subprocess.run(
-        ["sh", "-c", line], cwd=tmp_path, env={"FOLDER": "r"}, capture_output=True, text=True, check=True
+        ["sh", "-c", line],
+        cwd=tmp_path,
+        env={"FOLDER": "r"},
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     said = "<run><ticdc-canal-json><--decoder><mine.py:decode><--budget><ci><--broker><none><--report><conformance-report>"
     assert output == said
@@ -146,7 +188,12 @@ def test_what_is_copied_is_there():
 def test_the_wheel_finds_all_that_it_is_made_of():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = [*wheel["only-include"], *wheel["force-include"], project["project"]["readme"], "pyproject.toml"]
+    needed = [
+        *wheel["only-include"],
+        *wheel["force-include"],
+        project["project"]["readme"],
+        "pyproject.toml",
+    ]
     needed += project["project"]["license-files"]
     assert [path for path in needed if not sent(path)] == []
 
@@ -156,4 +203,7 @@ def test_it_prepares_and_stands_where_the_user_s_files_are():
     assert (steps("ENTRYPOINT"), steps("WORKDIR")) == (['["cdc-conformance"]'], ["/work"])
     assert "SPARK_LOCAL_IP=127.0.0.1" in steps("ENV")
     page = (ROOT / "docs" / "ci.md").read_text("utf-8")
-    assert 'docker run --rm --network none -v "$PWD:/work" cdc-conformance run ticdc-canal-json' in page
+    assert (
+        'docker run --rm --network none -v "$PWD:/work" cdc-conformance run ticdc-canal-json'
+        in page
+    )

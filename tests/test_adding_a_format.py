@@ -1,6 +1,8 @@
-"""docs/adding-a-format.md does what it says: its steps are performed in a copy of the checkout, with the files of the example.
+"""docs/adding-a-format.md does what it says: its steps are performed in a copy of the checkout,
+with the files of the example.
 
-A comment before each block says what the block is: a command, what the command says, a part of a file.
+A comment before each block says what the block is: a command, what the command says, a part of a
+file.
 """
 
 from __future__ import annotations
@@ -19,8 +21,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "adding-a-format.md").read_text("utf-8")
 TOY = ROOT / "examples" / "toy-json"
-TESTS = ("tests/generators/formats/test_toy_json.py", "tests/spark_checks/decoders/test_toy_json.py")
-OWN = [path.relative_to(TOY).as_posix() for path in TOY.rglob("*") if path.suffix in (".py", ".toml")]
+TESTS = (
+    "tests/generators/formats/test_toy_json.py",
+    "tests/spark_checks/decoders/test_toy_json.py",
+)
+OWN = [
+    path.relative_to(TOY).as_posix() for path in TOY.rglob("*") if path.suffix in (".py", ".toml")
+]
 FILES = sorted([*OWN, *TESTS])
 BLOCK = re.compile(r"<!-- (\w+)(?:: ([^\n]+))? -->\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS = BLOCK.findall(PAGE)
@@ -35,10 +42,16 @@ SECONDS = 600
 def done(step, folder, code=0):
     """What a step's command says; it must end with the code."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GIT_"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST_", "GIT_"))
+    }
     env |= {"PATH": path, "PYTHONPATH": str(folder), "COLUMNS": "200"}
     words = ["nice", "sh", "-c", RUNS.get(step, step)]
-    ended = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+    ended = subprocess.run(
+        words, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert ended.returncode == code, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
 
@@ -54,7 +67,10 @@ def texts(folder):
 def checkout(tmp_path_factory):
     """A copy of the checkout, as it is before the first step."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
     )
     if listed.returncode:
         pytest.skip("not a git checkout")
@@ -77,7 +93,9 @@ def laid(checkout):
 
 @pytest.fixture(scope="module")
 def finished(laid):
-    """The copy with the example's files in place of those laid out, and the document's messages in the tests."""
+    """The copy with the example's files in place of those laid out, and the document's messages in
+    the tests.
+    """
     folder = laid[0].parent / "finished"
     shutil.copytree(laid[0], folder)
     for name in FILES:
@@ -85,7 +103,9 @@ def finished(laid):
         if name in OWN:
             shutil.copyfile(TOY / name, folder / name)
         else:
-            before, empty, after = (folder / name).read_text("utf-8").partition("DOCUMENTED: tuple[str, ...] = ()\n")
+            before, empty, after = (
+                (folder / name).read_text("utf-8").partition("DOCUMENTED: tuple[str, ...] = ()\n")
+            )
             assert empty
             (folder / name).write_text(before + DOCUMENTED + after, "utf-8")
     return folder
@@ -93,7 +113,10 @@ def finished(laid):
 
 def test_every_block_says_what_it_is():
     # The messages of the vendor's document stand by themselves.
-    assert (len(BLOCKS), {kind for kind, _, _ in BLOCKS}) == (PAGE.count("\n```") / 2 - 1, {"run", "says", "in"})
+    assert (len(BLOCKS), {kind for kind, _, _ in BLOCKS}) == (
+        PAGE.count("\n```") / 2 - 1,
+        {"run", "says", "in"},
+    )
 
 
 @pytest.mark.parametrize(("name", "text"), sorted(part for part in SHOWN if part[0] not in TESTS))
@@ -103,7 +126,9 @@ def test_what_the_page_shows_of_a_file_stands_in_the_example(name, text):
 
 def test_the_facts_quote_the_page_and_the_tests_have_its_messages():
     prose = " ".join(PAGE.replace("\n> ", " ").replace("`", "").split())
-    facts = tomllib.loads((TOY / "conformance" / "rules" / "sources" / "toy.toml").read_text("utf-8"))["facts"]
+    facts = tomllib.loads(
+        (TOY / "conformance" / "rules" / "sources" / "toy.toml").read_text("utf-8")
+    )["facts"]
     quotes = [citation["quote"] for fact in facts.values() for citation in fact["evidence"]]
     assert len(quotes) >= 7
     assert [quote for quote in quotes if quote not in prose] == []
@@ -124,7 +149,9 @@ def test_the_brought_tests_are_red_with_a_sentence_each(laid):
     said = done("red", laid[0], code=1)
     (shown,) = (text for kind, _, text in BLOCKS if kind == "says")
     failures = said.partition("= FAILURES =")[2].partition("= short test summary")[0]
-    sentences = [line for line in failures.splitlines() if line and not re.fullmatch(r"_+ \w+ _+|=+", line)]
+    sentences = [
+        line for line in failures.splitlines() if line and not re.fullmatch(r"_+ \w+ _+|=+", line)
+    ]
     assert sorted(set(sentences)) == sorted(shown.splitlines())
     assert "Traceback" not in said and "passed" not in said
 
@@ -144,21 +171,31 @@ def test_after_the_last_step_the_format_s_own_files_are_all_that_was_written(che
     for step in ("fixtures", "pages", "schema"):
         done(step, finished)
     before, after = texts(checkout), texts(finished)
-    written = [name for name in after if before.get(name) != after[name] and not name.startswith(GENERATED)]
+    written = [
+        name for name in after if before.get(name) != after[name] and not name.startswith(GENERATED)
+    ]
     assert sorted(written) == sorted([*FILES, REGISTRY])
     assert {"docs/formats/toy-json.md", "fixtures/toy-json/1.0/manifest.json"} <= set(after)
     lines = sum(len(after[name].splitlines()) for name in FILES)
-    sys.stdout.write(f"toy-json takes {len(FILES)} files with {lines} lines, and a line in {REGISTRY}\n")
+    sys.stdout.write(
+        f"toy-json takes {len(FILES)} files with {lines} lines, and a line in {REGISTRY}\n"
+    )
     assert lines < 600
 
 
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_finished_format_conforms_and_convicts_its_liars(finished):
-    checks = [json.loads(line) for line in done("selftest", finished).splitlines() if line.startswith("{")]
+    checks = [
+        json.loads(line) for line in done("selftest", finished).splitlines() if line.startswith("{")
+    ]
     assert [check for check in checks if not check["ok"]] == []
     (reference,) = (check["detail"] for check in checks if check["name"] == "no false alarm")
     assert re.fullmatch(r"\d{4} cases, \d\d rules, \d{5} comparisons, 0 accusations", reference)
     named = {(check["kind"], check["name"].partition("/")[2] or check["name"]) for check in checks}
     # A rule of level two's cells, and a liar in Spark of each level.
-    assert {("altered", "fault/cell-type"), ("spark", "delete-as-insert"), ("spark", "integers-through-double")} <= named
+    assert {
+        ("altered", "fault/cell-type"),
+        ("spark", "delete-as-insert"),
+        ("spark", "integers-through-double"),
+    } <= named

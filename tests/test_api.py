@@ -35,7 +35,14 @@ def test_a_public_name_is_imported_when_it_is_used():
 
 
 def python(code, tmp_path):
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("code", BLOCKS[1:], ids=[f"block {n}" for n in range(2, len(BLOCKS) + 1)])
@@ -45,9 +52,13 @@ def test_an_example_runs(code, tmp_path):
 
 
 def test_the_example_of_run_judges(tmp_path):
-    """With a decoder in Python in place of the one in Node, which answers nothing: every readable case is failed."""
+    """With a decoder in Python in place of the one in Node, which answers nothing: every readable
+    case is failed.
+    """
     decoder = tmp_path / "decoder.py"
-    decoder.write_text((ROOT / "tests/conformance/engines/command_liars/liar.py").read_text("utf-8"), "utf-8")
+    decoder.write_text(
+        (ROOT / "tests/conformance/engines/command_liars/liar.py").read_text("utf-8"), "utf-8"
+    )
     code = BLOCKS[0].replace("cmd:node decoder.js", f"cmd:{sys.executable} {decoder}")
     done = python(code, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,9 @@ import _cdc_conformance_daemon as daemon
 
 @pytest.fixture
 def archives(tmp_path, monkeypatch):
-    """Spark's archives and one of a user, all of which Python has looked into, before the rest of the path."""
+    """Spark's archives and one of a user, all of which Python has looked into, before the rest of
+    the path.
+    """
     names = ("pyspark.zip", "py4j-0.10.9.9-src.zip", "spark-core_2.13-4.0.0.jar", "mine.zip")
     places = [str(tmp_path / name) for name in names]
     for place in places:
@@ -47,10 +49,17 @@ def test_workers_import_pyspark_from_where_it_is_installed(spark):
         import pyspark
 
         for _ in batches:
-            archives = [place for place in {*sys.path, *sys.path_importer_cache} if Path(place).suffix in (".zip", ".jar")]
+            archives = [
+                place
+                for place in {*sys.path, *sys.path_importer_cache}
+                if Path(place).suffix in (".zip", ".jar")
+            ]
             yield pa.RecordBatch.from_pydict({"place": [pyspark.__file__, *archives]})
 
-    places = {row.place for row in spark.range(1, numPartitions=1).mapInArrow(look, "place string").collect()}
+    places = {
+        row.place
+        for row in spark.range(1, numPartitions=1).mapInArrow(look, "place string").collect()
+    }
     installed = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
     assert {place for place in places if Path(place).name != installed} == {pyspark.__file__}
 
@@ -59,6 +68,13 @@ def test_folders_of_the_user_hide_nothing_of_it(tmp_path):
     for name in ("generators", "conformance", "spark_checks"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(7)", "utf-8")
     started = [sys.executable, "-m", daemon.__name__, "pyspark.worker"]
-    done = subprocess.run(started, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(
+        started,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
     # It tells its port, and ends with its standard input.
     assert (len(done.stdout), done.stderr) == (4, b"")

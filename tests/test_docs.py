@@ -1,4 +1,6 @@
-"""README and docs/ hold together: links and anchors lead somewhere, commands parse, no page names a machine or a registry."""
+"""README and docs/ hold together: links and anchors lead somewhere, commands parse, no page names a
+machine or a registry.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from command_lines import parsed
 from generators.wire_format import FORMATS
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+)
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
@@ -23,7 +27,10 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 COMMAND = re.compile(r"^\s*(?:\$ |- |- run: )?(?:\S*/)?cdc-conformance (?P<rest>.*)$")
 VARIABLE = re.compile(r'"?\$[A-Z_]+"?')
 MACHINE = re.compile(r"(?:^|[\s\"'(`])/(?:root|work|farm|home/\w+|Users/\w+)/")
-REGISTRY = re.compile(r"pypi\.org|repo\d?\.maven|maven\.org|npmjs|docker\.io|ghcr\.io|quay\.io|mirrors?\.\w+", re.IGNORECASE)
+REGISTRY = re.compile(
+    r"pypi\.org|repo\d?\.maven|maven\.org|npmjs|docker\.io|ghcr\.io|quay\.io|mirrors?\.\w+",
+    re.IGNORECASE,
+)
 
 
 def text(name):
@@ -58,19 +65,29 @@ def broken(name, page):
             continue
         path, _, anchor = target.partition("#")
         there = (ROOT / name).parent / path if path else ROOT / name
-        if not there.exists() or (anchor and anchor not in names_of(there, page if not path else there.read_text("utf-8"))):
+        if not there.exists() or (
+            anchor and anchor not in names_of(there, page if not path else there.read_text("utf-8"))
+        ):
             targets.append(target)
     return targets
 
 
 def commands(page):
-    """The commands of its code blocks, as lists of words; what stands in a table or in prose is no command."""
+    """The commands of its code blocks, as lists of words; what stands in a table or in prose is no
+    command.
+    """
     for _language, block in FENCE.findall(page):
         joined = re.sub(r"\s*\\\n\s*", " ", block)
-        joined = re.sub(r">-\n( +)((?:\S.*\n\1)*\S.*\n)", lambda match: " ".join(match[2].split()) + "\n", joined)
+        joined = re.sub(
+            r">-\n( +)((?:\S.*\n\1)*\S.*\n)",
+            lambda match: " ".join(match[2].split()) + "\n",
+            joined,
+        )
         for line in joined.splitlines():
             if match := COMMAND.match(line):
-                yield shlex.split(VARIABLE.sub("1", match["rest"]).split(" > ")[0].split(" >> ")[0], comments=True)
+                yield shlex.split(
+                    VARIABLE.sub("1", match["rest"]).split(" > ")[0].split(" >> ")[0], comments=True
+                )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -85,7 +102,10 @@ def test_every_command_of_a_page_is_one_that_the_command_line_takes(monkeypatch,
     for words in commands(text(name)):
         try:
             # docs/adding-a-format.md adds toy-json to a copy.
-            parsed("--no-config", *(re.sub("<name>|toy-json", "ticdc-canal-json", word) for word in words))
+            parsed(
+                "--no-config",
+                *(re.sub("<name>|toy-json", "ticdc-canal-json", word) for word in words),
+            )
         except (click.ClickException, ValueError) as error:
             wrong.append(f"{' '.join(words)}: {error}")
     assert wrong == []
@@ -125,12 +145,25 @@ $ .venv/bin/cdc-conformance doctor > found
 ```
 `cdc-conformance nothing`
 """
-    assert list(commands(page)) == [["run", "a", "--budget", "ci"], ["doctor"], ["rules", "b"], ["run", "c", "--seed", "1"]]
+    assert list(commands(page)) == [
+        ["run", "a", "--budget", "ci"],
+        ["doctor"],
+        ["rules", "b"],
+        ["run", "c", "--seed", "1"],
+    ]
 
 
 @pytest.mark.parametrize(
     "line",
-    ["runn x", "run --budgett ci", "run --budget", "corpus wirte x", "corpus", "rules --seed 1", "run ticdc-json --level row"],
+    [
+        "runn x",
+        "run --budgett ci",
+        "run --budget",
+        "corpus wirte x",
+        "corpus",
+        "rules --seed 1",
+        "run ticdc-json --level row",
+    ],
 )
 def test_a_wrong_command_is_seen(line):
     with pytest.raises((click.ClickException, ValueError)):
@@ -144,8 +177,13 @@ def test_a_broken_link_is_seen():
 
 def test_the_hook_of_pre_commit_is_a_command():
     hooks = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
-    (entry,), (args,) = re.findall("entry: (.*)", hooks), re.findall(r"args: \[(.*)\]", text("docs/ci.md"))
-    assert re.findall("id: (.*)", hooks) == re.findall(r"- repo: .*\n.*\n.*\n.*id: (.*)", text("docs/ci.md"))
+    (entry,), (args,) = (
+        re.findall("entry: (.*)", hooks),
+        re.findall(r"args: \[(.*)\]", text("docs/ci.md")),
+    )
+    assert re.findall("id: (.*)", hooks) == re.findall(
+        r"- repo: .*\n.*\n.*\n.*id: (.*)", text("docs/ci.md")
+    )
     words = [*shlex.split(entry), *(word.strip(' "') for word in args.split(","))]
     assert words.pop(0) == "cdc-conformance"
     with pytest.MonkeyPatch.context() as patch:
@@ -155,16 +193,24 @@ def test_the_hook_of_pre_commit_is_a_command():
 
 def test_the_pages_have_one_number_of_cases():
     (number,) = set(re.findall(r"([\d,]{6,}) cases,", text("docs/matrix.svg")))
-    figures = [figure for name in NAMES if name != "CHANGELOG.md" for figure in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))]
+    figures = [
+        figure
+        for name in NAMES
+        if name != "CHANGELOG.md"
+        for figure in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))
+    ]
     assert set(figures) == {number}
 
 
 def test_the_table_and_the_picture_are_of_one_report_of_every_format():
     table = re.findall(r"^│(\S+) +│ +(\d+) │", text("README.md"), re.MULTILINE)
     drawn = re.findall(
-        r'class="name"[^>]*>([^<]+)</text>(?:\n<g .*)*\n<text .*\n<text [^>]*>([\d,]+)</text>', text("docs/matrix.svg")
+        r'class="name"[^>]*>([^<]+)</text>(?:\n<g .*)*\n<text .*\n<text [^>]*>([\d,]+)</text>',
+        text("docs/matrix.svg"),
     )
-    assert {name: int(cases) for name, cases in table} == {name: int(cases.replace(",", "")) for name, cases in drawn}
+    assert {name: int(cases) for name, cases in table} == {
+        name: int(cases.replace(",", "")) for name, cases in drawn
+    }
     assert {name for name, _ in table} == set(FORMATS)
     (verdict,) = re.findall(r"^reference decoders: .*$", text("README.md"), re.MULTILINE)
     assert verdict in text("docs/matrix.svg")
@@ -178,16 +224,34 @@ def test_the_limits_that_are_told_are_those_of_the_code():
     from generators.wire_format import formats
 
     page = " ".join(text("docs/limits.md").split())
-    assert f"`smoke` draws {BUDGETS['smoke'].drawn} for each format, `ci` at least {BUDGETS['ci'].drawn:,}" in page
+    assert (
+        f"`smoke` draws {BUDGETS['smoke'].drawn} for each format, `ci` at least {BUDGETS['ci'].drawn:,}"
+        in page
+    )
     assert f"{BUDGETS['smoke'].sampled} under `smoke`, else {BUDGETS['ci'].sampled}" in page
     assert (sum(map(len, IN_SPARK.values())), len(IN_SPARK)) == (2, 2)
     assert "In Spark the self test tries two of them, and the right one in two formats." in page
-    assert set(STATEMENTS) == {"add column", "truncate table", "drop column", "drop table", "add column again"}
-    special, kinds = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}, {}
+    assert set(STATEMENTS) == {
+        "add column",
+        "truncate table",
+        "drop column",
+        "drop table",
+        "add column again",
+    }
+    special, kinds = (
+        {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"},
+        {},
+    )
     for fmt in formats():
         for profile in (profile for profile in fmt.profiles if profile.source == "postgresql"):
-            tables = [table for scenario in boundary_scenarios(fmt, profile) for table in tables_of(scenario.history)]
-            kinds.setdefault(fmt.name, set()).update(column.type.name for table in tables for column in table.columns)
-    assert {name: special & types for name, types in kinds.items() if special & types} == dict.fromkeys(
-        ("debezium-json", "debezium-avro"), special
-    )
+            tables = [
+                table
+                for scenario in boundary_scenarios(fmt, profile)
+                for table in tables_of(scenario.history)
+            ]
+            kinds.setdefault(fmt.name, set()).update(
+                column.type.name for table in tables for column in table.columns
+            )
+    assert {
+        name: special & types for name, types in kinds.items() if special & types
+    } == dict.fromkeys(("debezium-json", "debezium-avro"), special)

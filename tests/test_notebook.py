@@ -10,7 +10,9 @@ NOTEBOOK = Path(__file__).parents[1] / "examples" / "notebook" / "decoder.ipynb"
 
 
 def shown(cell, kind):
-    return "".join("".join(output.get("data", {}).get(kind, "")) for output in cell.get("outputs", ()))
+    return "".join(
+        "".join(output.get("data", {}).get(kind, "")) for output in cell.get("outputs", ())
+    )
 
 
 @pytest.mark.spark
@@ -21,7 +23,9 @@ def test_the_notebook_shows_the_mistake_and_its_repair(tmp_path, monkeypatch, cl
     assert not any(cell.get("outputs") for cell in notebook.cells)
     # The session is the notebook's own; its short life takes half the CPU time so.
     monkeypatch.setenv("SPARK_SUBMIT_OPTS", " ".join((*QUICK, *class_archive)))
-    nbclient.NotebookClient(notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     first, second, last = [cell for cell in notebook.cells if cell.cell_type == "code"][-3:]
     assert "every row of DELETE comes out without its before image" in shown(first, "text/html")
     assert "does NOT conform" in shown(first, "text/html")

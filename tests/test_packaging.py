@@ -31,7 +31,10 @@ FOREIGN = re.compile(
 def project_files() -> list[Path]:
     """The files of the checkout: tracked, or new and not ignored."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
     )
     if listed.returncode != 0:
         pytest.skip("not a git checkout")
@@ -50,7 +53,11 @@ def pins(lock: Path) -> dict[str, tuple[Requirement, list[str]]]:
 
 
 def locked(lock: Path, name: str) -> list[Requirement]:
-    return [pin for pin, _ in pins(lock).values() if canonicalize_name(pin.name) == canonicalize_name(name)]
+    return [
+        pin
+        for pin, _ in pins(lock).values()
+        if canonicalize_name(pin.name) == canonicalize_name(name)
+    ]
 
 
 def test_no_file_names_a_registry_or_a_path_of_one_machine():
@@ -66,7 +73,13 @@ def test_no_file_names_a_registry_or_a_path_of_one_machine():
 
 
 @pytest.mark.parametrize(
-    "line", ["--index-url https://py" + "pi.org/simple", "cd /ro" + "ot/x", 'p = "/wo' + 'rk/main"', "/ho" + "me/me/.venv"]
+    "line",
+    [
+        "--index-url https://py" + "pi.org/simple",
+        "cd /ro" + "ot/x",
+        'p = "/wo' + 'rk/main"',
+        "/ho" + "me/me/.venv",
+    ],
 )
 def test_a_foreign_address_is_seen(line):
     assert FOREIGN.search(line)
@@ -88,7 +101,11 @@ def test_the_locks_hold_every_declared_dependency_and_agree():
     extras = project["optional-dependencies"]
     wanted = {
         "run.txt": [*project["dependencies"], *extras["container"]],
-        "test.txt": [*project["dependencies"], *(line for lines in extras.values() for line in lines), *groups["tests"]],
+        "test.txt": [
+            *project["dependencies"],
+            *(line for lines in extras.values() for line in lines),
+            *groups["tests"],
+        ],
         "tools.txt": groups["tools"],
         "docs.txt": groups["docs"],
     }
@@ -98,21 +115,36 @@ def test_the_locks_hold_every_declared_dependency_and_agree():
             pinned = locked(ROOT / "requirements" / name, requirement.name)
             assert pinned, f"{name} lacks {requirement}: tox run -e lock"
             for pin in pinned:
-                assert all(requirement.specifier.contains(spec.version) for spec in pin.specifier), f"{pin} against {requirement}"
+                assert all(
+                    requirement.specifier.contains(spec.version) for spec in pin.specifier
+                ), f"{pin} against {requirement}"
     versions: dict[tuple[str, str], set[str]] = {}
     for lock in LOCKS:
         for pin, _ in pins(lock).values():
-            versions.setdefault((canonicalize_name(pin.name), str(pin.marker)), set()).add(str(pin.specifier))
+            versions.setdefault((canonicalize_name(pin.name), str(pin.marker)), set()).add(
+                str(pin.specifier)
+            )
     assert {key: specifiers for key, specifiers in versions.items() if len(specifiers) > 1} == {}
 
 
 def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
-    assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
+    assert [
+        str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")
+    ] == ["==4.0.0"]
 
 
 def output(words, seconds, cwd, env=None):
     """What a command says, which must end well."""
-    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=seconds, check=False)
+    done = subprocess.run(
+        words,
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=seconds,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -130,20 +162,43 @@ def wheel(tmp_path_factory):
     with tarfile.open(build("sdist", ROOT, folder / "sdist")) as archive:
         archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
         archive.extractall(folder)
-    return build("wheel", folder / f"cdc_conformance-{PROJECT['project']['version']}", folder / "wheel")
+    return build(
+        "wheel", folder / f"cdc_conformance-{PROJECT['project']['version']}", folder / "wheel"
+    )
 
 
 @pytest.mark.slow
 def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path):
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV", "UV_CONSTRAINT")}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "VIRTUAL_ENV", "UV_CONSTRAINT")
+    }
     home = tmp_path / "env"
-    # What uv's cache holds is neither downloaded nor built again: it was built with the project's settings.
-    install = ["pip", "install", "--project", str(ROOT), "--python", str(home), str(wheel), "-c", str(LOCKS[1])]
+    # What uv's cache holds is neither downloaded nor built again: it was built with the project's
+    # settings.
+    install = [
+        "pip",
+        "install",
+        "--project",
+        str(ROOT),
+        "--python",
+        str(home),
+        str(wheel),
+        "-c",
+        str(LOCKS[1]),
+    ]
     for tries in ([["venv", str(home)]], [[*install, "--offline"], install]):
         for words in tries:
             done = subprocess.run(
-                [uv, "-q", *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=500, check=False
+                [uv, "-q", *words],
+                cwd=tmp_path,
+                env=env,
+                capture_output=True,
+                text=True,
+                timeout=500,
+                check=False,
             )
             if done.returncode == 0:
                 break
@@ -161,7 +216,11 @@ def test_a_wheel_and_its_checkout_keep_the_same_cases(wheel, tmp_path):
     kept = []
     for place in (tmp_path, ROOT):
         ran = subprocess.run(
-            [sys.executable, "-c", code], cwd=place, env={**os.environ, "PYTHONPATH": str(place)}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            cwd=place,
+            env={**os.environ, "PYTHONPATH": str(place)},
+            capture_output=True,
+            check=True,
         )
         path, generation = ran.stdout.decode().split()
         assert Path(path).is_relative_to(place)
@@ -180,7 +239,9 @@ def test_the_wheel_holds_the_packages_whole_and_the_private_modules(wheel):
     assert {name.split("/")[0] for name in names} == {*PACKAGES, *MODULES, info}
     wanted = {path.relative_to(ROOT).as_posix() for path in project_files()}
     recorded = {
-        name.replace("fixtures/recorded/", "generators/recorded/data/") for name in wanted if "fixtures/recorded/" in name
+        name.replace("fixtures/recorded/", "generators/recorded/data/")
+        for name in wanted
+        if "fixtures/recorded/" in name
     }
     assert len(recorded) > 70
     wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | MODULES | recorded

@@ -1,7 +1,8 @@
-"""docs/tutorial.md does what it says: its files are examples/tutorial, its commands end as it shows.
+"""docs/tutorial.md does what it says: its files are examples/tutorial, its commands end as it
+shows.
 
-A comment before each block says what the block is: a file, a change to one, a command with its exit code, what the command says
-(`...` stands for anything), what a file holds.
+A comment before each block says what the block is: a file, a change to one, a command with its exit
+code, what the command says (`...` stands for anything), what a file holds.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
-BLOCK = re.compile(r"<!-- (?P<what>[^\n]+) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"<!-- (?P<what>[^\n]+) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
 FRAMES = str.maketrans("│╭╮╰╯─┃┏┓┡┩━┳┴└┘┴┬", " " * 18)
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SECONDS = 300
@@ -41,7 +44,9 @@ class Block:
 
 
 BLOCKS = [Block(**match.groupdict()) for match in BLOCK.finditer(PAGE)]
-FIRST = [Block(**match.groupdict()) for match in BLOCK.finditer(README.partition("## Five minutes")[2])]
+FIRST = [
+    Block(**match.groupdict()) for match in BLOCK.finditer(README.partition("## Five minutes")[2])
+]
 """The five minutes of README."""
 
 
@@ -70,7 +75,14 @@ def unsaid(shown, said, ordered):
     left, missing = words(said), []
     for line in words(shown):
         pattern = ".*".join(re.escape(part) for part in line.split("..."))
-        at = next((n for n, candidate in enumerate(left) if re.search(f"(^|[^-/a-z0-9]){pattern}", candidate)), None)
+        at = next(
+            (
+                n
+                for n, candidate in enumerate(left)
+                if re.search(f"(^|[^-/a-z0-9]){pattern}", candidate)
+            ),
+            None,
+        )
         if at is None:
             missing.append(line)
         elif ordered:
@@ -86,7 +98,14 @@ def run(command, cwd):
         del env[name]
     with (cwd / "stderr").open("wb") as err:
         leader, follower = pty.openpty()
-        process = subprocess.Popen(["sh", "-c", command], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=follower, stderr=err)
+        process = subprocess.Popen(
+            ["sh", "-c", command],
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=follower,
+            stderr=err,
+        )
         os.close(follower)
         said = b""
         try:
@@ -102,7 +121,15 @@ def run(command, cwd):
 
 def test_every_block_says_what_it_is():
     assert len(BLOCKS) == PAGE.count("\n```") / 2
-    assert {kind(block) for block in BLOCKS} == {"install", "file", "patch", "run", "says", "says in any order", "holds"}
+    assert {kind(block) for block in BLOCKS} == {
+        "install",
+        "file",
+        "patch",
+        "run",
+        "says",
+        "says in any order",
+        "holds",
+    }
 
 
 def test_the_decoder_s_files_are_the_examples():
@@ -115,7 +142,9 @@ def test_the_decoder_s_files_are_the_examples():
                 assert block.text == real
             else:
                 names = ("mine.py", "mine.py")
-                lines = difflib.unified_diff(held.splitlines(), real.splitlines(), *names, n=2, lineterm="")
+                lines = difflib.unified_diff(
+                    held.splitlines(), real.splitlines(), *names, n=2, lineterm=""
+                )
                 assert (block.text.splitlines(), changed(held, block.text)) == (list(lines), real)
             held = real
     assert held == (ROOT / "examples" / "tutorial" / "framed.py").read_text("utf-8")
@@ -123,15 +152,21 @@ def test_the_decoder_s_files_are_the_examples():
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="patch is not installed")
 def test_patch_takes_the_diffs(tmp_path):
-    (tmp_path / "mine.py").write_text((ROOT / "examples" / "tutorial" / "naive.py").read_text("utf-8"), "utf-8")
+    (tmp_path / "mine.py").write_text(
+        (ROOT / "examples" / "tutorial" / "naive.py").read_text("utf-8"), "utf-8"
+    )
     for block in (block for block in BLOCKS if kind(block) == "patch"):
-        subprocess.run(["patch", "-p0", "-F0"], cwd=tmp_path, input=block.text, text=True, check=True)
+        subprocess.run(
+            ["patch", "-p0", "-F0"], cwd=tmp_path, input=block.text, text=True, check=True
+        )
         real = (ROOT / block.what.partition(" is ")[2]).read_text("utf-8")
         assert (tmp_path / "mine.py").read_text("utf-8") == real
 
 
 def test_the_installation_is_the_readme_s():
-    assert [block for block in BLOCKS if kind(block) == "install"] == [block for block in FIRST if kind(block) == "install"]
+    assert [block for block in BLOCKS if kind(block) == "install"] == [
+        block for block in FIRST if kind(block) == "install"
+    ]
 
 
 def test_the_example_of_level_two_is_its_file():
@@ -149,13 +184,17 @@ def test_the_five_minutes_of_readme_end_as_it_says(engine, in_session, tmp_path,
         match kind(block):
             case "run":
                 _, *given = shlex.split(block.text.replace(name, str(there)))
-                code, said = in_session(*given, "--format", "pretty", "--exclude", "*/values/*", "--exclude", "*/text/*")
+                code, said = in_session(
+                    *given, "--format", "pretty", "--exclude", "*/values/*", "--exclude", "*/text/*"
+                )
                 assert block.what == f"run: exit {code}", said
             case "says":
                 assert unsaid(block.text.replace(name, str(there)), said, True) == [], said
             case "patch":
                 there.write_text(changed(there.read_text("utf-8"), block.text), "utf-8")
-                assert there.read_text("utf-8") == (ROOT / "examples" / "tutorial" / "framed.py").read_text("utf-8")
+                assert there.read_text("utf-8") == (
+                    ROOT / "examples" / "tutorial" / "framed.py"
+                ).read_text("utf-8")
                 engine.sources(forget=True).result()
 
 
@@ -169,8 +208,15 @@ def test_its_numbers_of_profiles_are_right():
 @pytest.mark.parametrize(
     ("shown", "said", "ordered", "missing"),
     [
-        *(("a ... c\nd", "│ a  b  c │\nx\nd\n", True, []), ("d\na", "a\nd\n", True, ["a"]), ("d\na", "a\nd\n", False, [])),
-        *(("1 failed", "11 failed", True, ["1 failed"]), ("fault/empty", "/fault/empty", True, ["fault/empty"])),
+        *(
+            ("a ... c\nd", "│ a  b  c │\nx\nd\n", True, []),
+            ("d\na", "a\nd\n", True, ["a"]),
+            ("d\na", "a\nd\n", False, []),
+        ),
+        *(
+            ("1 failed", "11 failed", True, ["1 failed"]),
+            ("fault/empty", "/fault/empty", True, ["fault/empty"]),
+        ),
     ],
 )
 def test_what_is_shown_is_looked_for_line_by_line(shown, said, ordered, missing):
@@ -180,21 +226,28 @@ def test_what_is_shown_is_looked_for_line_by_line(shown, said, ordered, missing)
 def test_the_example_of_level_two_conforms(in_session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
-    (command,) = re.findall(r"^```sh\n(cdc-conformance run .*?--level rows.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    (tmp_path / "rows.py").write_text((ROOT / "examples" / "rows" / "rows.py").read_text("utf-8"), "utf-8")
+    (command,) = re.findall(
+        r"^```sh\n(cdc-conformance run .*?--level rows.*?)^```$", page, re.DOTALL | re.MULTILINE
+    )
+    (tmp_path / "rows.py").write_text(
+        (ROOT / "examples" / "rows" / "rows.py").read_text("utf-8"), "utf-8"
+    )
     code, said = in_session(*shlex.split(command.replace("\\\n", ""))[1:], "--format", "pretty")
     assert code == 0, said
     assert re.search(r"12 cases \(0 drawn; 0 judged at level one, 12 at level two\)", said), said
 
 
 def test_its_commands_end_as_it_says(in_session, pytester, monkeypatch):
-    """`doctor` as a process on a terminal, the others here with the session's Spark and fewer cases, of which the page shows
-    the same."""
+    """`doctor` as a process on a terminal, the others here with the session's Spark and fewer
+    cases, of which the page shows the same.
+    """
     folder = pytester.path
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setattr("conformance.running.alone.LIMIT_S", 600)  # on a busy machine, too
-    (folder / "cdc-conformance.toml").write_text('[run]\nexclude = ["*/values/*", "*/rows/*", "*/text/*"]\n', "utf-8")
+    (folder / "cdc-conformance.toml").write_text(
+        '[run]\nexclude = ["*/values/*", "*/rows/*", "*/text/*"]\n', "utf-8"
+    )
     code = said = None
     for block in BLOCKS:
         name = block.what.partition(": ")[2].partition(" is ")[0]
@@ -202,7 +255,9 @@ def test_its_commands_end_as_it_says(in_session, pytester, monkeypatch):
             case "file":
                 (folder / name).write_text(block.text, "utf-8")
             case "patch":
-                (folder / name).write_text(changed((folder / name).read_text("utf-8"), block.text), "utf-8")
+                (folder / name).write_text(
+                    changed((folder / name).read_text("utf-8"), block.text), "utf-8"
+                )
             case "run":
                 program, *given = shlex.split(block.text.replace("\\\n", ""))
                 if program == "pytest":

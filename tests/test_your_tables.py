@@ -1,4 +1,6 @@
-"""docs/your-tables.md does what it says: its files are those of examples/tables, its commands end as it shows."""
+"""docs/your-tables.md does what it says: its files are those of examples/tables, its commands end
+as it shows.
+"""
 
 import json
 import re
@@ -17,7 +19,9 @@ SPARK = "cdc-conformance run "
 
 @pytest.fixture
 def perform(in_session, tmp_path, monkeypatch):
-    """A function that performs a command of the page where its files are; its exit code and what it said."""
+    """A function that performs a command of the page where its files are; its exit code and what it
+    said.
+    """
     monkeypatch.chdir(tmp_path)
     shutil.copy(EXAMPLES / "shop.sql", tmp_path)
     for what, text in BLOCKS:
@@ -27,13 +31,22 @@ def perform(in_session, tmp_path, monkeypatch):
 
 
 def commands(kind, spark):
-    return [text.strip() for what, text in BLOCKS if what == kind and text.startswith(SPARK) == spark]
+    return [
+        text.strip() for what, text in BLOCKS if what == kind and text.startswith(SPARK) == spark
+    ]
 
 
 def test_the_page_s_values_are_the_example_s():
-    files = {what.removeprefix("file: "): text for what, text in BLOCKS if what.startswith("file: ")}
+    files = {
+        what.removeprefix("file: "): text for what, text in BLOCKS if what.startswith("file: ")
+    }
     assert files["values.toml"] == (EXAMPLES / "values.toml").read_text("utf-8")
-    assert {what for what, _ in BLOCKS} == {"run: 0", "load", "file: values.toml", "file: cdc-conformance.toml"}
+    assert {what for what, _ in BLOCKS} == {
+        "run: 0",
+        "load",
+        "file: values.toml",
+        "file: cdc-conformance.toml",
+    }
 
 
 def test_the_corpus_is_written_and_verified(perform):
@@ -57,6 +70,10 @@ def test_the_load_is_complete_and_right(perform, kafka):
     (command,) = commands("load", spark=False)
     code, said = perform(command, "--broker", kafka.bootstrap)
     report, _ = json.JSONDecoder().raw_decode(said)
-    assert (report["figures"]["decoded"], report["complete"], report["accounted"]) == (1_000, True, True), said
+    assert (report["figures"]["decoded"], report["complete"], report["accounted"]) == (
+        1_000,
+        True,
+        True,
+    ), said
     assert report["sample"]["verdicts"] == {"pass": report["sample"]["messages"]}, said
     assert code == {"keeps up": 0, "falls behind": 1}[report["verdict"]], said

@@ -1,16 +1,20 @@
 """A watchdog that ends a child process when the parent process ends, in any way.
 
-Runs as a script, by path, without imports of ours; standard input is a pipe from the parent. Fields of its JSON argument:
+Runs as a script, by path, without imports of ours; standard input is a pipe from the parent. Fields
+of its JSON argument:
 
 - `parent`: process id of the parent;
-- `command`: the child's command (it shares the guardian's output), or null for the last two fields only;
+- `command`: the child's command (it shares the guardian's output), or null for the last two fields
+  only;
 - `pid_file`: the file for the child's process id, or null;
-- `remove`: a directory to remove if the parent dies, or null, after the processes whose temporary folder is in it are killed;
+- `remove`: a directory to remove if the parent dies, or null, after the processes whose temporary
+  folder is in it are killed;
 - `afterwards`: a command to run if the parent dies, or null.
 
-A byte on standard input means "stop": the guardian only kills the child, and the parent cleans up. End of file, a new parent
-process id, or SIGTERM mean that the parent died. If the child ends by itself, the guardian exits with the child's code.
-Needs POSIX; on Linux the kernel also kills the child if the guardian itself is killed.
+A byte on standard input means "stop": the guardian only kills the child, and the parent cleans up.
+End of file, a new parent process id, or SIGTERM mean that the parent died. If the child ends by
+itself, the guardian exits with the child's code. Needs POSIX; on Linux the kernel also kills the
+child if the guardian itself is killed.
 """
 
 from __future__ import annotations
@@ -36,7 +40,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _dies_with(guardian: int) -> Callable[[], None] | None:
-    """The function that a Linux child calls before exec, so that the kernel kills it with the guardian; None on other systems."""
+    """The function that a Linux child calls before exec, so that the kernel kills it with the
+    guardian; None on other systems.
+    """
     try:
         prctl = ctypes.CDLL(None).prctl
     except (OSError, AttributeError):
@@ -51,9 +57,12 @@ def _dies_with(guardian: int) -> Callable[[], None] | None:
 
 
 def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
-    """The first event: `stop` (the parent asked), `orphaned` (the parent died) or `ended` (the child ended)."""
+    """The first event: `stop` (the parent asked), `orphaned` (the parent died) or `ended` (the
+    child ended).
+    """
     while child is None or child.poll() is None:
-        # A forked sibling may keep the pipe open after the parent's death, so the parent's id is checked too.
+        # A forked sibling may keep the pipe open after the parent's death, so the parent's id is
+        # checked too.
         if os.getppid() != parent:
             return "orphaned"
         if select.select([0], [], [], _POLL_S)[0]:
@@ -62,8 +71,9 @@ def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
 
 
 def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
-    """Kills the processes whose temporary folder is this one or below it, in sessions of their own too. Linux only; returns how
-    many there were."""
+    """Kills the processes whose temporary folder is this one or below it, in sessions of their own
+    too. Linux only; returns how many there were.
+    """
     wanted, killed, until = f"TMPDIR={home}/".encode(), set[int](), time.monotonic() + _EXEC_S
     while True:
         before, starting = len(killed), False
@@ -82,7 +92,9 @@ def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
 
 
 def _is_in_exec(process: Path) -> bool:
-    """Whether it has a new program, but not its arguments and environment yet: kernel threads and zombies have no program."""
+    """Whether it has a new program, but not its arguments and environment yet: kernel threads and
+    zombies have no program.
+    """
     return bool((process / "exe").readlink()) and not (process / "cmdline").read_bytes()
 
 
@@ -99,7 +111,11 @@ def main(spec: dict[str, Any]) -> int:
     try:
         if spec["command"]:
             before_exec = _dies_with(os.getpid())
-            child = subprocess.Popen(spec["command"], stdin=subprocess.DEVNULL, preexec_fn=before_exec)  # noqa: PLW1509 - no threads
+            child = subprocess.Popen(
+                spec["command"],
+                stdin=subprocess.DEVNULL,
+                preexec_fn=before_exec,  # noqa: PLW1509 - no threads
+            )
             if spec["pid_file"]:
                 Path(spec["pid_file"]).write_text(str(child.pid), encoding="ascii")
         outcome = _wait(spec["parent"], child)

@@ -1,4 +1,6 @@
-"""Apicurio's schema registry as a Java child process on loopback, in memory, from the Maven registry."""
+"""Apicurio's schema registry as a Java child process on loopback, in memory, from the Maven
+registry.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,10 @@ class EmbeddedRegistry(JavaServer):
         return [*_FLAGS, *place, "-jar", str(self._jars[0])]
 
     def _answers(self) -> bool:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.url}/subjects", timeout=5):  # noqa: S310
+        with (
+            contextlib.suppress(OSError),
+            urllib.request.urlopen(f"{self.url}/subjects", timeout=5),  # noqa: S310
+        ):
             return True
         time.sleep(0.2)
         return False
@@ -62,4 +67,6 @@ class EmbeddedRegistry(JavaServer):
         """See JavaServer."""
         super().start()
         assert self._java is not None
-        self._note(f"schema registry at {self.url}: Apicurio {VERSION} on Java {self._java.version}")
+        self._note(
+            f"schema registry at {self.url}: Apicurio {VERSION} on Java {self._java.version}"
+        )

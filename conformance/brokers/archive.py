@@ -1,7 +1,9 @@
-"""Class archives: classes that one JVM has loaded and verified, for later JVMs (JDK 13 and later, JEP 350).
+"""Class archives: classes that one JVM has loaded and verified, for later JVMs (JDK 13 and later,
+JEP 350).
 
-With an archive Spark starts in about six seconds instead of ten. A JVM uses an archive only if the same Java
-wrote it with the same jars, else it starts without. `cdc-conformance prepare` writes the archives into the cache directory.
+With an archive Spark starts in about six seconds instead of ten. A JVM uses an archive only if the
+same Java wrote it with the same jars, else it starts without. `cdc-conformance prepare` writes the
+archives into the cache directory.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def kafka_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
 def _place(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path | None:
     try:
         files = [Path(java_path(environ)).resolve(), *sorted(jars)]
-        known = [(str(file), stat.st_size, stat.st_mtime_ns) for file in files for stat in (file.stat(),)]
+        known = [
+            (str(file), stat.st_size, stat.st_mtime_ns) for file in files for stat in (file.stat(),)
+        ]
     except (HarnessError, OSError):
         return None
     digest = hashlib.sha256(repr(known).encode()).hexdigest()[:12]
@@ -46,7 +50,9 @@ def _place(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path 
 
 
 def whole(archive: Path | None) -> Path | None:
-    """The archive's complete file, or None. Its name ends with its size, because a JVM crashes on a truncated archive."""
+    """The archive's complete file, or None. Its name ends with its size, because a JVM crashes on a
+    truncated archive.
+    """
     if archive is not None:
         for file in archive.parent.glob(f"{archive.stem}-*{archive.suffix}"):
             with contextlib.suppress(OSError):
@@ -65,8 +71,8 @@ def using(archive: Path | None) -> tuple[str, ...]:
 def writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
     """The JVM's options to write an archive at its end, which must come within the context.
 
-    None if another process has written it meanwhile. Raises HarnessError if the JVM has not written it, or the directory cannot
-    be written.
+    None if another process has written it meanwhile. Raises HarnessError if the JVM has not written
+    it, or the directory cannot be written.
     """
     made = archive.with_name(f".{archive.stem}-{os.getpid()}.jsa")
     try:
@@ -78,9 +84,13 @@ def writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
             yield (f"{WRITES}={made}", *_QUIET)
             made.rename(archive.with_stem(f"{archive.stem}-{made.stat().st_size}"))
     except FileNotFoundError as error:
-        raise HarnessError(f"the JVM ended without writing {made}. Is it Java 17 or 21 with class data sharing?") from error
+        raise HarnessError(
+            f"the JVM ended without writing {made}. Is it Java 17 or 21 with class data sharing?"
+        ) from error
     except OSError as error:
-        raise HarnessError(f"cannot write {archive}: {error}. Set CDC_CONFORMANCE_CACHE to a writable directory.") from error
+        raise HarnessError(
+            f"cannot write {archive}: {error}. Set CDC_CONFORMANCE_CACHE to a writable directory."
+        ) from error
     finally:
         with contextlib.suppress(OSError):
             made.unlink(missing_ok=True)

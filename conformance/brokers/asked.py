@@ -17,10 +17,11 @@ _ACCESS = ("security.", "sasl.", "ssl.", "enable.ssl.")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`spec` is none, auto, embedded, container or HOST:PORT; `properties` are those of its clients, in librdkafka's names.
+    """`spec` is none, auto, embedded, container or HOST:PORT; `properties` are those of its
+    clients, in librdkafka's names.
 
-    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin with `prefix`. `registry` is
-    the URL of the user's schema registry, if there is one.
+    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin
+    with `prefix`. `registry` is the URL of the user's schema registry, if there is one.
     """
 
     spec: str = "auto"
@@ -39,7 +40,9 @@ class Asked:
         return Cluster(bootstrap, self.properties, self.prefix, self.topic)
 
     def check_spark(self) -> None:
-        """Raises UsageError for a property that Spark's source cannot take: before anything starts."""
+        """Raises UsageError for a property that Spark's source cannot take: before anything
+        starts.
+        """
         spark_options(self.at(self.spec))
 
 
@@ -51,15 +54,19 @@ def asked(
     prefix: str | None = None,
     registry: str | None = None,
 ) -> Asked:
-    """The broker of --broker, --broker-config, --broker-property, --topic, --topic-prefix and --registry. Without a `spec` the
-    file may name it, else it is auto. Raises UsageError for properties that are unknown, cannot be given, or belong to no running
-    broker."""
+    """The broker of --broker, --broker-config, --broker-property, --topic, --topic-prefix and
+    --registry. Without a `spec` the file may name it, else it is auto. Raises UsageError for
+    properties that are unknown, cannot be given, or belong to no running broker.
+    """
     properties = (given.read(config) if config else {}) | dict(pairs)
     named = [properties.pop(name) for name in given.SERVERS if name in properties]
     if spec in (None, "auto") and named:
         spec = named[0]
         if parse_bootstrap(spec) is None:
-            raise UsageError(f"property {given.SERVERS[0]} of the broker: {spec!r} is not HOST:PORT, or several with commas")
+            raise UsageError(
+                f"property {given.SERVERS[0]} of the broker: {spec!r} is not HOST:PORT, or several"
+                " with commas"
+            )
     spec = spec or "auto"
     if spec != "none":
         check_spec(spec)
@@ -67,10 +74,14 @@ def asked(
         for name in properties:
             if spec == "none" or name.startswith(_ACCESS):
                 raise UsageError(
-                    f"property {name} of the broker needs a running one, --broker HOST:PORT; this is --broker {spec}"
+                    f"property {name} of the broker needs a running one, --broker HOST:PORT; this"
+                    f" is --broker {spec}"
                 )
         if topic:
-            raise UsageError(f"--topic {topic} needs a running broker, --broker HOST:PORT; this is --broker {spec}")
+            raise UsageError(
+                f"--topic {topic} needs a running broker, --broker HOST:PORT; this is --broker"
+                f" {spec}"
+            )
     broker = Asked(spec, properties, topic or "", prefix or PREFIX, registry or "")
     if properties:
         given.check(broker.at(spec))

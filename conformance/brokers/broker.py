@@ -8,7 +8,14 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from conformance.brokers.container import EngineMissing, ImageMissing, container, engine, image_name, need_image
+from conformance.brokers.container import (
+    EngineMissing,
+    ImageMissing,
+    container,
+    engine,
+    image_name,
+    need_image,
+)
 from conformance.brokers.embedded import EmbeddedKafka
 from conformance.brokers.jars import cached_jars, kafka_jars
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -41,7 +48,9 @@ def parse_bootstrap(spec: str) -> str | None:
     """
     addresses = spec.split(",")
     for address in addresses:
-        match = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d+)", address)
+        match = re.fullmatch(
+            r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d+)", address
+        )
         if match is None:
             return None
         if not 1 <= int(match[1]) <= 65535:
@@ -50,11 +59,16 @@ def parse_bootstrap(spec: str) -> str | None:
 
 
 def check_spec(spec: str) -> str:
-    """`spec` if it is legal for `broker`, else raises UsageError with the legal values and the nearest match."""
+    """`spec` if it is legal for `broker`, else raises UsageError with the legal values and the
+    nearest match.
+    """
     if spec in KINDS or parse_bootstrap(spec) is not None:
         return spec
     if spec == "none":
-        raise UsageError("broker 'none' means no Kafka, but this needs one: auto, embedded, container or HOST:PORT")
+        raise UsageError(
+            "broker 'none' means no Kafka, but this needs one: auto, embedded, container or"
+            " HOST:PORT"
+        )
     raise UnknownName("broker", spec, (*KINDS, "none", "HOST:PORT"))
 
 
@@ -64,13 +78,18 @@ def _quiet(line: str) -> None:
 
 @contextlib.contextmanager
 def broker(
-    spec: str = "auto", *, note: Callable[[str], None] = _quiet, reached: Callable[[str], Cluster] = Cluster
+    spec: str = "auto",
+    *,
+    note: Callable[[str], None] = _quiet,
+    reached: Callable[[str], Cluster] = Cluster,
 ) -> Iterator[Broker]:
-    """The broker of `spec`; one that is started here is stopped afterwards. `reached` gives an address its clients' properties.
+    """The broker of `spec`; one that is started here is stopped afterwards. `reached` gives an
+    address its clients' properties.
 
-    `embedded` starts Kafka from Maven jars as a Java process on loopback, `container` an image (CDC_CONFORMANCE_KAFKA_IMAGE, else
-    Apache Kafka's own) with testcontainers, HOST:PORT uses a running one. `auto` takes the container if a Docker engine answers
-    and has the image or pulls it quickly, else the embedded one. `note` receives progress, and the choice of `auto` with its
+    `embedded` starts Kafka from Maven jars as a Java process on loopback, `container` an image
+    (CDC_CONFORMANCE_KAFKA_IMAGE, else Apache Kafka's own) with testcontainers, HOST:PORT uses a
+    running one. `auto` takes the container if a Docker engine answers and has the image or pulls it
+    quickly, else the embedded one. `note` receives progress, and the choice of `auto` with its
     reason. Raises UsageError for any other `spec`, HarnessError if no broker can be started.
     """
     check_spec(spec)
@@ -88,7 +107,9 @@ def broker(
 
 
 def ahead(spec: str, note: Callable[[str], None]) -> None:
-    """Begins to fetch the jars of a broker that `broker` will start, beside what Spark needs; what fails is told at its start."""
+    """Begins to fetch the jars of a broker that `broker` will start, beside what Spark needs; what
+    fails is told at its start.
+    """
 
     def fetch() -> None:
         with contextlib.suppress(HarnessError):
@@ -105,7 +126,10 @@ def ahead(spec: str, note: Callable[[str], None]) -> None:
 
 
 def _contained(
-    stack: contextlib.ExitStack, spec: str, note: Callable[[str], None], reached: Callable[[str], Cluster]
+    stack: contextlib.ExitStack,
+    spec: str,
+    note: Callable[[str], None],
+    reached: Callable[[str], Cluster],
 ) -> Broker | None:
     """A broker in a container, or None if `spec` is auto and a container is not possible."""
     auto = spec == "auto"

@@ -1,4 +1,5 @@
-"""A Kafka broker in a container, for images like Apache Kafka's (KRaft, configured by KAFKA_* variables).
+"""A Kafka broker in a container, for images like Apache Kafka's (KRaft, configured by KAFKA_*
+variables).
 
 `testcontainers.kafka` starts Confluent's images only, hence this class.
 testcontainers and the Docker SDK are imported on first use.
@@ -30,10 +31,15 @@ PING_S = 5
 _ATTEMPTS = 4
 _LOG_LINES = 15
 
-SETTINGS = {f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in PROPERTIES.items()} | {"KAFKA_HEAP_OPTS": HEAP}
-"""The variables that do not depend on the port. One KAFKA_ variable replaces the image's whole default configuration."""
+SETTINGS = {
+    f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in PROPERTIES.items()
+} | {"KAFKA_HEAP_OPTS": HEAP}
+"""The variables that do not depend on the port. One KAFKA_ variable replaces the image's whole
+default configuration.
+"""
 
-# The guardian runs this in its own Python. The engine may still be creating the container when we are killed.
+# The guardian runs this in its own Python. The engine may still be creating the container when we
+# are killed.
 _REMOVE = """
 import sys, time, docker
 client = docker.from_env(timeout=30)
@@ -60,13 +66,16 @@ def image_name() -> str:
 
 
 def engine() -> Any:
-    """A Docker SDK client whose engine answers. The caller closes it. Raises EngineMissing with the remedy."""
+    """A Docker SDK client whose engine answers. The caller closes it. Raises EngineMissing with the
+    remedy.
+    """
     try:
         import docker  # type: ignore[import-untyped]
         import testcontainers.core.container  # noqa: F401
     except ImportError as error:
         raise EngineMissing(
-            f"testcontainers is not installed ({error}): {sys.executable} -m pip install 'cdc-conformance[container]'"
+            f"testcontainers is not installed ({error}): {sys.executable} -m pip install"
+            " 'cdc-conformance[container]'"
         ) from error
     client = None
     try:
@@ -106,7 +115,9 @@ def has_image(client: Any, image: str) -> bool:
 
 
 def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
-    """Pulls the image if the engine does not have it, for at most `limit_s` seconds. Raises ImageMissing."""
+    """Pulls the image if the engine does not have it, for at most `limit_s` seconds. Raises
+    ImageMissing.
+    """
     import docker
 
     full = _prefixed(image)
@@ -137,8 +148,8 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
         failure.append(f"not pulled within {limit_s:.0f} s")
     if failure:
         raise ImageMissing(
-            f"the engine has no image {full} and cannot pull it ({failure[0]}). Pull or build it, name another image in "
-            "CDC_CONFORMANCE_KAFKA_IMAGE, or use --broker embedded."
+            f"the engine has no image {full} and cannot pull it ({failure[0]}). Pull or build it,"
+            " name another image in CDC_CONFORMANCE_KAFKA_IMAGE, or use --broker embedded."
         )
 
 
@@ -149,7 +160,8 @@ def _host(client: Any) -> str:
 
     if testcontainers_config.tc_host_override:
         return testcontainers_config.tc_host_override
-    # An engine inside our own container publishes its ports here, not at the gateway that testcontainers uses.
+    # An engine inside our own container publishes its ports here, not at the gateway that
+    # testcontainers uses.
     if client.info().get("Name") == socket.gethostname():
         return "127.0.0.1"
     known = DockerClient()
@@ -166,7 +178,9 @@ def _ryuk_if_there(client: Any) -> Iterator[None]:
     from testcontainers.core.config import testcontainers_config
 
     before = testcontainers_config.ryuk_disabled
-    testcontainers_config.ryuk_disabled = before or not has_image(client, testcontainers_config.ryuk_image)
+    testcontainers_config.ryuk_disabled = before or not has_image(
+        client, testcontainers_config.ryuk_image
+    )
     try:
         yield
     finally:
@@ -174,7 +188,9 @@ def _ryuk_if_there(client: Any) -> Iterator[None]:
 
 
 def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
-    """The container, not started. The port is the same inside and outside, so that the broker can reach its own address."""
+    """The container, not started. The port is the same inside and outside, so that the broker can
+    reach its own address.
+    """
     from testcontainers.core.container import DockerContainer
 
     class ApacheKafka(DockerContainer):
@@ -197,7 +213,12 @@ def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
 
 def _tail(client: Any, name: str) -> str:
     try:
-        lines = client.containers.get(name).logs(tail=_LOG_LINES).decode("utf-8", errors="replace").splitlines()
+        lines = (
+            client.containers.get(name)
+            .logs(tail=_LOG_LINES)
+            .decode("utf-8", errors="replace")
+            .splitlines()
+        )
     except Exception as error:  # noqa: BLE001 - the log is optional
         return f"  (no log: {_short(error)})"
     return "\n".join(f"  {line[:400]}" for line in lines) or "  (its log is empty)"
@@ -217,9 +238,11 @@ def container_prefix(pid: int) -> str:
 
 @contextlib.contextmanager
 def container(client: Any, image: str, *, timeout_s: float = 240) -> Iterator[str]:
-    """Starts the image, yields HOST:PORT of a broker that answers, and always removes the container.
+    """Starts the image, yields HOST:PORT of a broker that answers, and always removes the
+    container.
 
-    Raises HarnessError with the end of the container's log if it does not start within `timeout_s` seconds.
+    Raises HarnessError with the end of the container's log if it does not start within `timeout_s`
+    seconds.
     """
     import docker
 
@@ -235,10 +258,15 @@ def container(client: Any, image: str, *, timeout_s: float = 240) -> Iterator[st
                     box = _container(image, host, port, name)
                     box.start()
             except docker.errors.APIError as error:
-                taken = any(text in str(error) for text in ("port is already allocated", "address already in use"))
+                taken = any(
+                    text in str(error)
+                    for text in ("port is already allocated", "address already in use")
+                )
                 if taken and attempt < _ATTEMPTS:
                     continue
-                raise HarnessError(f"the image {image} cannot be started: {_short(error)}") from error
+                raise HarnessError(
+                    f"the image {image} cannot be started: {_short(error)}"
+                ) from error
             _wait(client, name, image, f"{host}:{port}", timeout_s)
             yield f"{host}:{port}"
             return
@@ -258,10 +286,11 @@ def _wait(client: Any, name: str, image: str, bootstrap: str, timeout_s: float) 
         status = client.containers.get(name).status
         if status not in ("created", "running"):
             raise HarnessError(
-                f"the container of {image} is {status} instead of running. The end of its log:\n{_tail(client, name)}"
+                f"the container of {image} is {status} instead of running. The end of its"
+                f" log:\n{_tail(client, name)}"
             )
         if time.monotonic() > deadline:
             raise HarnessError(
-                f"Kafka in the container of {image} does not answer at {bootstrap} within {timeout_s:.0f} s. "
-                f"The end of its log:\n{_tail(client, name)}"
+                f"Kafka in the container of {image} does not answer at {bootstrap} within"
+                f" {timeout_s:.0f} s. The end of its log:\n{_tail(client, name)}"
             )

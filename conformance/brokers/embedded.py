@@ -1,4 +1,6 @@
-"""Servers as Java child processes on loopback; a Kafka broker: one KRaft node from Maven jars (Kafka 4.3.1)."""
+"""Servers as Java child processes on loopback; a Kafka broker: one KRaft node from Maven jars
+(Kafka 4.3.1).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ from generators.publishing.kafka import check_reachable
 HEAP = "-Xmx512m"
 _ATTEMPTS = 4
 _LOG_LINES = 15
-# Below the ephemeral ports of Linux (32768-60999) and macOS, so that no outgoing connection takes the port or connects to itself.
+# Below the ephemeral ports of Linux (32768-60999) and macOS, so that no outgoing connection takes
+# the port or connects to itself.
 _PORTS = range(20_000, 32_000)
 
 PROPERTIES = {
@@ -54,7 +57,9 @@ PROPERTIES = {
     # Else an idle controller writes a record twice a second, half of what an idle broker costs.
     "metadata.max.idle.interval.ms": "0",
 }
-"""Properties of every embedded broker, without ports and directory. Replication is 1, because there is one node."""
+"""Properties of every embedded broker, without ports and directory. Replication is 1, because there
+is one node.
+"""
 
 
 class PortTaken(HarnessError):
@@ -62,7 +67,9 @@ class PortTaken(HarnessError):
 
 
 def free_ports(count: int) -> list[int]:
-    """`count` different free TCP ports at 127.0.0.1. Raises HarnessError if there are not enough."""
+    """`count` different free TCP ports at 127.0.0.1. Raises HarnessError if there are not
+    enough.
+    """
     ports: list[int] = []
     for port in random.SystemRandom().sample(_PORTS, 400):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -74,14 +81,18 @@ def free_ports(count: int) -> list[int]:
         ports.append(port)
         if len(ports) == count:
             return ports
-    raise HarnessError(f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}")
+    raise HarnessError(
+        f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}"
+    )
 
 
 class JavaServer(Closing):
-    """A context manager that runs a Java program on loopback and removes it afterwards; its guardian does if this process dies.
+    """A context manager that runs a Java program on loopback and removes it afterwards; its
+    guardian does if this process dies.
 
-    `start` returns when it answers; `stop` and `start` restart it with the same data and port. `close` also removes the data.
-    Raises HarnessError with the end of its log if it does not answer in time, and the errors of its jars and `require_java`.
+    `start` returns when it answers; `stop` and `start` restart it with the same data and port.
+    `close` also removes the data. Raises HarnessError with the end of its log if it does not answer
+    in time, and the errors of its jars and `require_java`.
     """
 
     title: str
@@ -118,7 +129,11 @@ class JavaServer(Closing):
     @property
     def pid(self) -> int | None:
         """The Java process, while it runs."""
-        return self._process.pid if self._process is not None and self._process.exit_code() is None else None
+        return (
+            self._process.pid
+            if self._process is not None and self._process.exit_code() is None
+            else None
+        )
 
     def __enter__(self) -> Self:
         try:
@@ -135,7 +150,9 @@ class JavaServer(Closing):
                     self.close()
                     if attempt == _ATTEMPTS:
                         raise
-                    self._note(f"another process took the port; starting {self.title} on another port")
+                    self._note(
+                        f"another process took the port; starting {self.title} on another port"
+                    )
         except BaseException:
             self.close()
             raise
@@ -143,9 +160,16 @@ class JavaServer(Closing):
 
     def _run(self, arguments: Sequence[str]) -> Guarded:
         assert self._java is not None
-        command = [self._java.path, "-Djava.awt.headless=true", f"-Djava.io.tmpdir={self.directory}", *arguments]
+        command = [
+            self._java.path,
+            "-Djava.awt.headless=true",
+            f"-Djava.io.tmpdir={self.directory}",
+            *arguments,
+        ]
         with (self.directory / "server.log").open("ab") as log:
-            return Guarded(command, output=log, pid_file=self.directory / "pid", remove=self.directory)
+            return Guarded(
+                command, output=log, pid_file=self.directory / "pid", remove=self.directory
+            )
 
     def start(self) -> None:
         """Starts the process and waits until it answers; a running process is killed first."""
@@ -156,14 +180,22 @@ class JavaServer(Closing):
             code = self._process.exit_code()
             if code is not None:
                 tail = self.log_tail()
-                kind = PortTaken if re.search("already in use|BindException", tail) else HarnessError
-                raise kind(f"{self.title} ended with exit code {code} while starting. The end of its log:\n{tail}")
+                kind = (
+                    PortTaken if re.search("already in use|BindException", tail) else HarnessError
+                )
+                raise kind(
+                    f"{self.title} ended with exit code {code} while starting. The end of its"
+                    f" log:\n{tail}"
+                )
             if self._answers() and self._process.exit_code() is None:
                 return
             if time.monotonic() > deadline:
                 tail = self.log_tail()
                 self.stop()
-                raise HarnessError(f"{self.title} did not answer in {self.timeout_s:.0f} s. The end of its log:\n{tail}")
+                raise HarnessError(
+                    f"{self.title} did not answer in {self.timeout_s:.0f} s. The end of its"
+                    f" log:\n{tail}"
+                )
 
     def stop(self) -> None:
         """Kills the process and keeps its data. Does nothing if it does not run."""
@@ -184,18 +216,27 @@ class JavaServer(Closing):
         except OSError:
             text = ""
         lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
-        return "\n".join(f"  {line[:400]}" for line in lines[-_LOG_LINES:]) or "  (its log is empty)"
+        return (
+            "\n".join(f"  {line[:400]}" for line in lines[-_LOG_LINES:]) or "  (its log is empty)"
+        )
 
 
 class EmbeddedKafka(JavaServer):
-    """A broker. `classes` replaces the JVM options for the archive of classes. With a `protocol` (SASL_SSL, ...) it also listens
-    at `secured`, beside the plain address; `properties` are added to the broker's."""
+    """A broker. `classes` replaces the JVM options for the archive of classes. With a `protocol`
+    (SASL_SSL, ...) it also listens at `secured`, beside the plain address; `properties` are added
+    to the broker's.
+    """
 
     title = "the embedded Kafka"
     timeout_s = 90
 
     def __init__(
-        self, note: Note, *, classes: Sequence[str] = (), protocol: str = "", properties: Mapping[str, str] = {}
+        self,
+        note: Note,
+        *,
+        classes: Sequence[str] = (),
+        protocol: str = "",
+        properties: Mapping[str, str] = {},
     ) -> None:
         super().__init__(note)
         self._classes, self._protocol, self._properties = tuple(classes), protocol, properties
@@ -214,7 +255,14 @@ class EmbeddedKafka(JavaServer):
     @property
     def detail(self) -> str:
         """Its description for the report's header."""
-        kafka = next((jar.stem.removeprefix("kafka_") for jar in self._jars if jar.name.startswith("kafka_2.")), "?")
+        kafka = next(
+            (
+                jar.stem.removeprefix("kafka_")
+                for jar in self._jars
+                if jar.name.startswith("kafka_2.")
+            ),
+            "?",
+        )
         return f"embedded Kafka {kafka} on Java {self._java.version if self._java else '?'}"
 
     def _fetched(self) -> list[Path]:
@@ -231,7 +279,9 @@ class EmbeddedKafka(JavaServer):
         }
         if self._protocol:
             address = f",SECURED://{self.secured}"
-            properties |= {name: properties[name] + address for name in ("listeners", "advertised.listeners")}
+            properties |= {
+                name: properties[name] + address for name in ("listeners", "advertised.listeners")
+            }
             properties["listener.security.protocol.map"] += f",SECURED:{self._protocol}"
         text = "".join(f"{name}={value}\n" for name, value in properties.items())
         (self.directory / "server.properties").write_text(text, encoding="utf-8")
@@ -240,18 +290,33 @@ class EmbeddedKafka(JavaServer):
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
-        """Formats the storage. The features of a new cluster come from Kafka's tool, a JVM of its own, once for these jars."""
+        """Formats the storage. The features of a new cluster come from Kafka's tool, a JVM of its
+        own, once for these jars.
+        """
         archive, features = kafka_classes(), data / "bootstrap.checkpoint"
         kept = archive.with_suffix(features.suffix) if archive else None
-        cluster, directory = (urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=") for _ in range(2))
+        cluster, directory = (
+            urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=") for _ in range(2)
+        )
         if kept and kept.exists():
             data.mkdir()
             shutil.copyfile(kept, features)
-            known = {"version": 1, "cluster.id": cluster, "node.id": PROPERTIES["node.id"], "directory.id": directory}
-            (data / "meta.properties").write_text("".join(f"{name}={value}\n" for name, value in known.items()), "utf-8")
+            known = {
+                "version": 1,
+                "cluster.id": cluster,
+                "node.id": PROPERTIES["node.id"],
+                "directory.id": directory,
+            }
+            (data / "meta.properties").write_text(
+                "".join(f"{name}={value}\n" for name, value in known.items()), "utf-8"
+            )
             return
         # StorageTool reads an id that begins with a dash as an option.
-        arguments = ("format", f"--cluster-id={cluster}", f"--config={self.directory / 'server.properties'}")
+        arguments = (
+            "format",
+            f"--cluster-id={cluster}",
+            f"--config={self.directory / 'server.properties'}",
+        )
         formatter = self._run(self._program(using(archive), "kafka.tools.StorageTool", arguments))
         try:
             code = formatter.wait(self.timeout_s)
@@ -259,14 +324,29 @@ class EmbeddedKafka(JavaServer):
             formatter.stop()
         if code != 0:
             what = "did not end in time" if code is None else f"ended with exit code {code}"
-            raise HarnessError(f"the embedded Kafka's storage could not be formatted: the tool {what}.\n{self.log_tail()}")
+            raise HarnessError(
+                "the embedded Kafka's storage could not be formatted: the tool"
+                f" {what}.\n{self.log_tail()}"
+            )
         if kept:
             with contextlib.suppress(HarnessError):
                 put(kept, lambda: [features.read_bytes()])
 
     def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
-        logging = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")
-        return [HEAP, *QUICK, *flags, *logging, "-cp", os.pathsep.join(map(str, self._jars)), main, *arguments]
+        logging = (
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-Dorg.slf4j.simpleLogger.showDateTime=true",
+        )
+        return [
+            HEAP,
+            *QUICK,
+            *flags,
+            *logging,
+            "-cp",
+            os.pathsep.join(map(str, self._jars)),
+            main,
+            *arguments,
+        ]
 
     def _answers(self) -> bool:
         with contextlib.suppress(HarnessError):

@@ -21,12 +21,13 @@ _GUARDIAN = Path(__file__).with_name("_guardian.py")
 
 
 class Guarded:
-    """A command under a guardian: it ends at `stop`, and when this process ends in any way, SIGKILL included.
+    """A command under a guardian: it ends at `stop`, and when this process ends in any way, SIGKILL
+    included.
 
-    `output` receives its standard output and error. If this process dies, the guardian kills the processes whose temporary folder
-    is in the directory `remove`, removes that, and runs the command `afterwards`; after `stop` it does none of it. With `command`
-    None the guardian does only that.
-    Raises HarnessError on an operating system without POSIX processes.
+    `output` receives its standard output and error. If this process dies, the guardian kills the
+    processes whose temporary folder is in the directory `remove`, removes that, and runs the
+    command `afterwards`; after `stop` it does none of it. With `command` None the guardian does
+    only that. Raises HarnessError on an operating system without POSIX processes.
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class Guarded:
         afterwards: Sequence[str] | None = None,
     ) -> None:
         if os.name != "posix":
-            raise HarnessError("child processes are guarded on Linux and macOS only; use --broker HOST:PORT here")
+            raise HarnessError(
+                "child processes are guarded on Linux and macOS only; use --broker HOST:PORT here"
+            )
         self.pid_file = pid_file
         if pid_file is not None:
             # A former child's id would be read as this child's.

@@ -1,10 +1,12 @@
-"""Finds Java, and the Maven jars of a Kafka broker or another program; resolves the jars once and caches them.
+"""Finds Java, and the Maven jars of a Kafka broker or another program; resolves the jars once and
+caches them.
 
 Environment:
 
 - `JAVA_HOME`: the Java to run, else `java` from PATH;
 - `CDC_CONFORMANCE_CACHE`: the cache, else `cdc-conformance` in XDG_CACHE_HOME or `~/.cache`;
-- `CDC_CONFORMANCE_KAFKA_JARS`: a directory with a broker's jars (a Kafka distribution's `libs`), used as it is;
+- `CDC_CONFORMANCE_KAFKA_JARS`: a directory with a broker's jars (a Kafka distribution's `libs`),
+  used as it is;
 - `CDC_CONFORMANCE_IVY_SETTINGS`: an Ivy settings file, for a mirror or a proxy.
 """
 
@@ -36,14 +38,25 @@ SCALA_VERSION = "2.13"
 LOGGING = ("org.slf4j", "slf4j-simple", "1.7.36")
 OLDEST_JAVA = 17
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""For the Java programs of a run, whose optimising compiler and concurrent collector would cost more than they save."""
-_CIPHERS: Final = ("CHACHA20_POLY1305_SHA256", "AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "AES_128_CBC_SHA", "AES_256_CBC_SHA")
+"""For the Java programs of a run, whose optimising compiler and concurrent collector would cost
+more than they save.
+"""
+_CIPHERS: Final = (
+    "CHACHA20_POLY1305_SHA256",
+    "AES_128_GCM_SHA256",
+    "AES_256_GCM_SHA384",
+    "AES_128_CBC_SHA",
+    "AES_256_CBC_SHA",
+)
 _KEYS: Final = ("", "ECDHE_ECDSA_WITH_", "ECDHE_RSA_WITH_", "DHE_RSA_WITH_", "RSA_WITH_")
 DOWNLOADING = f"-Djdk.tls.client.cipherSuites={','.join(f'TLS_{key}{cipher}' for key in _KEYS for cipher in _CIPHERS)}"
-"""Without the optimising compiler, Java's AES takes a fifth of a download's CPU time, ChaCha20 little. Java passes over
-names of which there is no suite."""
+"""Without the optimising compiler, Java's AES takes a fifth of a download's CPU time, ChaCha20
+little. Java passes over names of which there is no suite.
+"""
 PARTS = 4
-"""Ivy processes that fetch a bundle whose modules are all pinned: each asks the registry for one file after the other."""
+"""Ivy processes that fetch a bundle whose modules are all pinned: each asks the registry for one
+file after the other.
+"""
 POLL_S = 2.0
 """Interval at which a download tells how far it is, in seconds."""
 
@@ -55,9 +68,10 @@ Note: TypeAlias = Callable[[str], None]
 class Bundle:
     """The jars of a program, with all that they depend on.
 
-    `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4), `without` names modules to leave
-    out, `main` is the beginning of the name of the jar that the others need. `remedy` says what helps where they cannot be
-    downloaded. With `archive`, a classifier, the module is one tar.gz that has all jars, and the first of them is `main`.
+    `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4),
+    `without` names modules to leave out, `main` is the beginning of the name of the jar that the
+    others need. `remedy` says what helps where they cannot be downloaded. With `archive`, a
+    classifier, the module is one tar.gz that has all jars, and the first of them is `main`.
     """
 
     name: str
@@ -76,14 +90,18 @@ KAFKA = Bundle(
     (("org.apache.kafka", f"kafka_{SCALA_VERSION}", KAFKA_VERSION), LOGGING),
     "kafka_",
     "about 45 jars, 44 MB",
-    remedy=f"or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its `libs`; "
-    "or use a running broker (--broker HOST:PORT) or none (--broker none). ",
+    remedy=(
+        f"or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its"
+        " `libs`; or use a running broker (--broker HOST:PORT) or none (--broker none). "
+    ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The SHA-256 digest of a jar that this release was tested with, and its module, `organisation:name:revision`, if named."""
+    """The SHA-256 digest of a jar that this release was tested with, and its module,
+    `organisation:name:revision`, if named.
+    """
 
     digest: str
     module: str = ""
@@ -107,7 +125,9 @@ class Java:
 
 
 def java_version(text: str) -> int | None:
-    """The feature version in the output of `java -version`: 8 for "1.8.0_452", 17 for "17.0.15", 25 for "25-ea"; else None."""
+    """The feature version in the output of `java -version`: 8 for "1.8.0_452", 17 for "17.0.15", 25
+    for "25-ea"; else None.
+    """
     match = re.search(r'version "(\d+)(?:\.(\d+))?', text)
     if match is None:
         return None
@@ -121,7 +141,10 @@ def java_path(environ: Mapping[str, str] = os.environ) -> str:
     if home:
         path = shutil.which("java", path=str(Path(home) / "bin"))
         if path is None:
-            raise HarnessError(f"JAVA_HOME is {home!r}, but has no bin/java. Set JAVA_HOME to Java 17 or 21, or unset it.")
+            raise HarnessError(
+                f"JAVA_HOME is {home!r}, but has no bin/java. Set JAVA_HOME to Java 17 or 21, or"
+                " unset it."
+            )
         return path
     path = shutil.which("java", path=environ.get("PATH"))
     if path is None:
@@ -133,7 +156,9 @@ def java_path(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Java:
-    """The Java of JAVA_HOME, else of PATH, in any version. Raises HarnessError if there is none or it does not run."""
+    """The Java of JAVA_HOME, else of PATH, in any version. Raises HarnessError if there is none or
+    it does not run.
+    """
     path = java_path(environ)
     return _asked(path, Path(path).stat().st_mtime_ns)
 
@@ -150,13 +175,22 @@ def java_words(environ: Mapping[str, str] = os.environ) -> str:
 def _asked(path: str, _changed: int) -> Java:
     """What `java -version` prints; a launcher that does not change is asked once."""
     try:
-        ran = subprocess.run([path, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
+        ran = subprocess.run(
+            [path, "-version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=30,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HarnessError(f"`{path} -version` does not run: {error}") from error
     text = ran.stderr + ran.stdout
     version = java_version(text)
     if version is None:
-        raise HarnessError(f"`{path} -version` (exit {ran.returncode}) names no version: {text.strip()[:200]!r}")
+        raise HarnessError(
+            f"`{path} -version` (exit {ran.returncode}) names no version: {text.strip()[:200]!r}"
+        )
     line = next(line for line in text.splitlines() if 'version "' in line)
     return Java(path, version, line.strip())
 
@@ -166,14 +200,16 @@ def require_java(environ: Mapping[str, str] = os.environ) -> Java:
     java = find_java(environ)
     if java.version < OLDEST_JAVA:
         raise HarnessError(
-            f"{java.path} is Java {java.version}; Kafka {KAFKA_VERSION} and Spark 4 need {OLDEST_JAVA} or later. "
-            "Set JAVA_HOME to a Java 17 or 21."
+            f"{java.path} is Java {java.version}; Kafka {KAFKA_VERSION} and Spark 4 need"
+            f" {OLDEST_JAVA} or later. Set JAVA_HOME to a Java 17 or 21."
         )
     return java
 
 
 def pyspark_jars() -> Path | None:
-    """The jar directory of the installed pyspark (without importing it), else of SPARK_HOME, else None."""
+    """The jar directory of the installed pyspark (without importing it), else of SPARK_HOME, else
+    None.
+    """
     homes: list[Path] = []
     spec = importlib.util.find_spec("pyspark")
     if spec is not None and spec.origin:
@@ -193,8 +229,9 @@ def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
         jars = sorted(Path(own).expanduser().absolute().glob("*.jar"))
         if not any(re.match(r"kafka_2\.\d+-\d", jar.name) for jar in jars):
             raise UsageError(
-                f"CDC_CONFORMANCE_KAFKA_JARS is {own!r}, which holds no kafka_{SCALA_VERSION}-*.jar. "
-                "It must be a directory with all jars of a broker, such as `libs` of an unpacked Kafka distribution."
+                f"CDC_CONFORMANCE_KAFKA_JARS is {own!r}, which holds no"
+                f" kafka_{SCALA_VERSION}-*.jar. It must be a directory with all jars of a broker,"
+                " such as `libs` of an unpacked Kafka distribution."
             )
         return jars
     return _complete(_folder(KAFKA, environ))
@@ -213,15 +250,23 @@ def _complete(folder: Path) -> list[Path] | None:
     """The jars of the folder's list, or None if one is missing or truncated."""
     try:
         lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
-        jars = [(folder / name, int(size)) for name, size in (line.rsplit(" ", 1) for line in lines)]
-        return [jar for jar, _ in jars] if jars and all(jar.stat().st_size == size for jar, size in jars) else None
+        jars = [
+            (folder / name, int(size)) for name, size in (line.rsplit(" ", 1) for line in lines)
+        ]
+        return (
+            [jar for jar, _ in jars]
+            if jars and all(jar.stat().st_size == size for jar, size in jars)
+            else None
+        )
     except (OSError, ValueError):
         return None
 
 
 @contextlib.contextmanager
 def locked(path: Path, note: Note, what: str) -> Iterator[None]:
-    """Holds an exclusive file lock; `what` describes the other process in the message. Does nothing without fcntl."""
+    """Holds an exclusive file lock; `what` describes the other process in the message. Does nothing
+    without fcntl.
+    """
     try:
         import fcntl
     except ImportError:
@@ -236,17 +281,23 @@ def locked(path: Path, note: Note, what: str) -> Iterator[None]:
         yield
 
 
-def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600) -> list[Path]:
-    """The broker's jars, downloaded from the Maven registry the first time. Raises HarnessError as `jars_of` does."""
+def kafka_jars(
+    note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600
+) -> list[Path]:
+    """The broker's jars, downloaded from the Maven registry the first time. Raises HarnessError as
+    `jars_of` does.
+    """
     return cached_jars(environ) or jars_of(KAFKA, note, environ=environ, timeout_s=timeout_s)
 
 
-def jars_of(bundle: Bundle, note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600) -> list[Path]:
+def jars_of(
+    bundle: Bundle, note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600
+) -> list[Path]:
     """The jars of a bundle, downloaded from the Maven registry the first time.
 
-    The Ivy of pyspark resolves them into a temporary folder, which is renamed into the cache when it is complete.
-    Raises HarnessError with the remedy if that fails (offline, no pyspark, no Java, no disk space), Missing if the registry lacks
-    a module.
+    The Ivy of pyspark resolves them into a temporary folder, which is renamed into the cache when
+    it is complete. Raises HarnessError with the remedy if that fails (offline, no pyspark, no Java,
+    no disk space), Missing if the registry lacks a module.
     """
     folder = _folder(bundle, environ)
     jars = _complete(folder)
@@ -254,11 +305,15 @@ def jars_of(bundle: Bundle, note: Note, *, environ: Mapping[str, str] = os.envir
         return jars
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.with_name(folder.name + ".lock"), note, f"downloading the {bundle.title} jars"):
+        with locked(
+            folder.with_name(folder.name + ".lock"), note, f"downloading the {bundle.title} jars"
+        ):
             jars = _complete(folder)
             if jars is not None:
                 return jars
-            with tempfile.TemporaryDirectory(prefix=".resolving-", dir=folder.parent, ignore_cleanup_errors=True) as work:
+            with tempfile.TemporaryDirectory(
+                prefix=".resolving-", dir=folder.parent, ignore_cleanup_errors=True
+            ) as work:
                 _resolve(bundle, Path(work), note, environ, timeout_s)
                 # An existing folder is incomplete here.
                 shutil.rmtree(folder, ignore_errors=True)
@@ -270,27 +325,38 @@ def jars_of(bundle: Bundle, note: Note, *, environ: Mapping[str, str] = os.envir
         ) from error
     jars = _complete(folder)
     if jars is None:
-        raise HarnessError(f"the {bundle.title} jars in {folder} changed while they were being written; run the command again")
+        raise HarnessError(
+            f"the {bundle.title} jars in {folder} changed while they were being written; run the"
+            " command again"
+        )
     return jars
 
 
-def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str], timeout_s: float) -> None:
+def _resolve(
+    bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str], timeout_s: float
+) -> None:
     """Fills `work/jars` with the jars and their list `jars.txt`."""
     manual = (
-        "Run the same command once on a machine with access to a Maven registry and copy its cache directory "
-        f"({cache_dir(environ)}){'; ' if bundle.remedy else '. '}{bundle.remedy}"
-        "For a mirror or proxy set CDC_CONFORMANCE_IVY_SETTINGS to an Ivy settings file."
+        "Run the same command once on a machine with access to a Maven registry and copy its cache"
+        f" directory ({cache_dir(environ)}){'; ' if bundle.remedy else '. '}{bundle.remedy}For a"
+        " mirror or proxy set CDC_CONFORMANCE_IVY_SETTINGS to an Ivy settings file."
     )
     java = require_java(environ)
     spark = pyspark_jars()
     ivy = next(iter(sorted(spark.glob("ivy-*.jar"))), None) if spark else None
     if ivy is None:
-        raise HarnessError(f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not installed. {manual}")
+        raise HarnessError(
+            f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not"
+            f" installed. {manual}"
+        )
     settings = environ.get("CDC_CONFORMANCE_IVY_SETTINGS")
     jars, parts = work / "jars", _parts(bundle)
     total = sum(map(len, parts)) if len(parts) > 1 else 0
     version = bundle.modules[0][2]
-    note(f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this takes up to a minute")
+    note(
+        f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this"
+        " takes up to a minute"
+    )
     logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(parts)], time.monotonic()
 
     def output() -> str:
@@ -303,12 +369,29 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
             description.write_text(
                 '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
                 '  <info organisation="cdc-conformance" module="broker"/>\n'
-                "  <dependencies>\n" + "".join(f"    {line}\n" for line in lines) + "  </dependencies>\n</ivy-module>\n",
+                "  <dependencies>\n"
+                + "".join(f"    {line}\n" for line in lines)
+                + "  </dependencies>\n</ivy-module>\n",
                 encoding="utf-8",
             )
             command = [
-                *(java.path, *QUICK, DOWNLOADING, "-jar", str(ivy), *(("-settings", settings) if settings else ())),
-                *("-cache", str(log.with_suffix("")), "-ivy", str(description), "-confs", "default", "-types"),
+                *(
+                    java.path,
+                    *QUICK,
+                    DOWNLOADING,
+                    "-jar",
+                    str(ivy),
+                    *(("-settings", settings) if settings else ()),
+                ),
+                *(
+                    "-cache",
+                    str(log.with_suffix("")),
+                    "-ivy",
+                    str(description),
+                    "-confs",
+                    "default",
+                    "-types",
+                ),
                 *(("tar.gz",) if bundle.archive else ("jar", "bundle")),
                 *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
             ]
@@ -318,29 +401,38 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
             elapsed = time.monotonic() - began
             if elapsed > timeout_s:
                 break
-            note(f"downloading {bundle.title} {version}: {fetched(output(), total)}, {elapsed:.0f} s")
+            note(
+                f"downloading {bundle.title} {version}: {fetched(output(), total)}, {elapsed:.0f} s"
+            )
         code = next((code for run in runs if (code := run.exit_code()) != 0), 0)
     text = output()
     files = sorted(jars.glob("*.tar.gz" if bundle.archive else "*.jar"))
     if code != 0 or not any(jar.name.startswith(bundle.main) for jar in files):
-        what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
+        what = (
+            f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
+        )
         failed = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
         lacking = lacked(text)
         raise Missing(failed, lacking) if lacking else HarnessError(failed)
     if wrong := unpinned(bundle, files):
         raise HarnessError(
-            f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
+            f"the {bundle.title} jars that the registry gave are not those that this release was"
+            f" tested with: {wrong}. {manual}"
         )
     for packed in files if bundle.archive else ():
         with tarfile.open(packed) as file:
-            # The first releases of Python 3.11 know no filters; what is packed is known by its digest.
+            # The first releases of Python 3.11 know no filters; what is packed is known by its
+            # digest.
             file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
             file.extractall(jars)  # noqa: S202 - see above
         packed.unlink()
         files = sorted(jars.rglob("*.jar"), key=lambda jar: (jar.parent != jars, jar))
     listed = "".join(f"{jar.relative_to(jars)} {jar.stat().st_size}\n" for jar in files)
     (jars / "jars.txt").write_text(listed, encoding="utf-8")
-    note(f"downloaded {bundle.title} {version}: {len(files)} jars in {time.monotonic() - began:.0f} s")
+    note(
+        f"downloaded {bundle.title} {version}: {len(files)} jars in"
+        f" {time.monotonic() - began:.0f} s"
+    )
 
 
 def _parts(bundle: Bundle) -> list[list[str]]:
@@ -349,15 +441,21 @@ def _parts(bundle: Bundle) -> list[list[str]]:
     known = sorted(pins(bundle).items(), key=lambda item: not item[0].startswith(bundle.main))
     if pinned := [pin.module.split(":") for _, pin in known if pin.module]:
         flat = [
-            f'<dependency org="{org}" name="{name}" rev="{revision}" transitive="false" conf="default->master"/>'
+            f'<dependency org="{org}" name="{name}" rev="{revision}" transitive="false"'
+            ' conf="default->master"/>'
             for org, name, revision in pinned
         ]
         return [flat[first::PARTS] for first in range(PARTS)]
     lines = [
-        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->{"master" if bundle.archive else "default"}">'
+        f'<dependency org="{org}" name="{name}" rev="{revision}"'
+        f' conf="default->{"master" if bundle.archive else "default"}">'
         # A module that is named comes in the named revision, whatever the others ask for.
         + "".join(f'<exclude module="{other}"/>' for _, other, _ in bundle.modules if other != name)
-        + (f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>' if bundle.archive else "")
+        + (
+            f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>'
+            if bundle.archive
+            else ""
+        )
         + "</dependency>"
         for org, name, revision in bundle.modules
     ]
@@ -365,28 +463,42 @@ def _parts(bundle: Bundle) -> list[list[str]]:
 
 
 def fetched(log: str, total: int = 0) -> str:
-    """How much of how much is there, by Ivy's log: it finds the modules, unless `total` are known, then it fetches their jars."""
+    """How much of how much is there, by Ivy's log: it finds the modules, unless `total` are known,
+    then it fetches their jars.
+    """
     count = total or len(re.findall(r"^\s+found ", log, re.MULTILINE))
     known = total or "downloading " in log
-    return f"{log.count('[SUCCESSFUL ]')} of {count} jars" if known else f"{count} jars found until now"
+    return (
+        f"{log.count('[SUCCESSFUL ]')} of {count} jars"
+        if known
+        else f"{count} jars found until now"
+    )
 
 
 def pins(bundle: Bundle) -> dict[str, Pin]:
-    """A bundle's jars by name, from the file beside this module, in the form of `sha256sum` with the modules behind; {} without
-    a file."""
+    """A bundle's jars by name, from the file beside this module, in the form of `sha256sum` with
+    the modules behind; {} without a file.
+    """
     file = Path(__file__).with_name(f"{bundle.name}.sha256")
     lines = file.read_text("ascii").splitlines() if file.is_file() else []
-    return {name: Pin(digest, *module) for digest, name, *module in (line.split() for line in lines)}
+    return {
+        name: Pin(digest, *module) for digest, name, *module in (line.split() for line in lines)
+    }
 
 
 def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
-    """Which jars are missing, unknown or differ from the pinned ones, in words; "" if there are none."""
+    """Which jars are missing, unknown or differ from the pinned ones, in words; "" if there are
+    none.
+    """
     pinned = pins(bundle)
     if not pinned:
         return ""
     wrong = sorted(pinned.keys() ^ {jar.name for jar in jars})
     wrong += [
-        jar.name for jar in jars if jar.name in pinned and pinned[jar.name].digest != hashlib.sha256(jar.read_bytes()).hexdigest()
+        jar.name
+        for jar in jars
+        if jar.name in pinned
+        and pinned[jar.name].digest != hashlib.sha256(jar.read_bytes()).hexdigest()
     ]
     return ", ".join(wrong)
 
@@ -396,13 +508,21 @@ _LACKED = re.compile(r":: [^#\s]+#([^;\s]+);\S+: not found$", re.MULTILINE)
 
 
 def lacked(log: str) -> frozenset[str]:
-    """The names of the modules that the registry lacks, by Ivy's log; none if the registry did not answer at all."""
+    """The names of the modules that the registry lacks, by Ivy's log; none if the registry did not
+    answer at all.
+    """
     return frozenset() if re.search(_UNANSWERED, log) else frozenset(_LACKED.findall(log))
 
 
 def _why(log: str) -> str:
     """The error lines of Ivy's log, as one sentence that begins with the missing modules."""
     telling = re.compile(rf"unresolved dependency|not found$|FAILED|{_UNANSWERED}")
-    lines = sorted((line.strip(" \t:") for line in log.splitlines() if telling.search(line)), key=lambda x: "not found" not in x)
-    kept = list(dict.fromkeys(lines))[:3] or [line.strip() for line in log.splitlines() if line.strip()][-3:]
+    lines = sorted(
+        (line.strip(" \t:") for line in log.splitlines() if telling.search(line)),
+        key=lambda x: "not found" not in x,
+    )
+    kept = (
+        list(dict.fromkeys(lines))[:3]
+        or [line.strip() for line in log.splitlines() if line.strip()][-3:]
+    )
     return f"Its log: {'; '.join(kept)}." if kept else "Its log is empty."

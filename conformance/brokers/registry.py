@@ -1,8 +1,10 @@
-"""The schema registry of a run: a small one in this process, Apicurio beside the embedded Kafka, or the user's own.
+"""The schema registry of a run: a small one in this process, Apicurio beside the embedded Kafka, or
+the user's own.
 
-A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of certificates in PEM. The registry
-has the schemas that messages name, under the ids that stand there. The small one answers `/schemas/ids/N` with whatever the
-writers of this process have named up to then; the others are told (`hold`) before messages are read.
+A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of
+certificates in PEM. The registry has the schemas that messages name, under the ids that stand
+there. The small one answers `/schemas/ids/N` with whatever the writers of this process have named
+up to then; the others are told (`hold`) before messages are read.
 """
 
 from __future__ import annotations
@@ -43,18 +45,26 @@ _NOTED: Final = 200
 
 
 class Remote:
-    """A registry over HTTP, into which schemas go under given ids: Apicurio takes them as an archive of its own, any other as
-    Confluent's does, subject by subject in mode IMPORT. `close` removes the subjects that it made, if `tidy`."""
+    """A registry over HTTP, into which schemas go under given ids: Apicurio takes them as an
+    archive of its own, any other as Confluent's does, subject by subject in mode IMPORT. `close`
+    removes the subjects that it made, if `tidy`.
+    """
 
     def __init__(self, url: str, user: str = "", ca: str = "", *, tidy: bool = False) -> None:
         self._at, self._user, self._tidy = urlsplit(url.rstrip("/")), user, tidy
         if self._at.scheme not in ("http", "https") or not self._at.hostname:
-            raise UsageError(f"--registry {self._at.hostname or url!r}: expected http://HOST:PORT or https://HOST:PORT")
+            raise UsageError(
+                f"--registry {self._at.hostname or url!r}: expected http://HOST:PORT or"
+                " https://HOST:PORT"
+            )
         if self._at.username is not None:
             raise UsageError(
-                f"--registry: every user of the machine sees the arguments of a command. Set {USER} to NAME:PASSWORD"
+                f"--registry: every user of the machine sees the arguments of a command. Set {USER}"
+                " to NAME:PASSWORD"
             )
-        self._context = ssl.create_default_context(cafile=ca or None) if self._at.scheme == "https" else None
+        self._context = (
+            ssl.create_default_context(cafile=ca or None) if self._at.scheme == "https" else None
+        )
         self._sent: set[Version] = set()
 
     @property
@@ -70,10 +80,19 @@ class Remote:
     def _connected(self) -> contextlib.closing[http.client.HTTPConnection]:
         host, port = self._at.hostname or "", self._at.port
         if self._context:
-            return contextlib.closing(http.client.HTTPSConnection(host, port, timeout=_ANSWER_S, context=self._context))
+            return contextlib.closing(
+                http.client.HTTPSConnection(host, port, timeout=_ANSWER_S, context=self._context)
+            )
         return contextlib.closing(http.client.HTTPConnection(host, port, timeout=_ANSWER_S))
 
-    def _asked(self, to: http.client.HTTPConnection, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
+    def _asked(
+        self,
+        to: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        kind: str = _JSON,
+    ) -> bytes:
         headers = {"Content-Type": kind, "Accept": "*/*"}
         if self._user:
             headers["Authorization"] = f"Basic {base64.b64encode(self._user.encode()).decode()}"
@@ -82,28 +101,52 @@ class Remote:
             answer = to.getresponse()
             content = answer.read()
         except (OSError, http.client.HTTPException) as error:
-            raise HarnessError(f"the schema registry at {self._at.netloc} does not answer: {error}") from error
+            raise HarnessError(
+                f"the schema registry at {self._at.netloc} does not answer: {error}"
+            ) from error
         if answer.status not in (200, 204):
             text = " ".join(content.decode("utf-8", "replace").split())[:200]
-            raise HarnessError(f"the schema registry at {self._at.netloc} answers {method} {path} with {answer.status}: {text}")
+            raise HarnessError(
+                f"the schema registry at {self._at.netloc} answers {method} {path} with"
+                f" {answer.status}: {text}"
+            )
         return content
 
     def hold(self, messages: Iterable[Message]) -> None:
         """Puts in what the messages name and no earlier ones did."""
-        new = {version: text for version, text in confluent.versions(messages).items() if version not in self._sent}
+        new = {
+            version: text
+            for version, text in confluent.versions(messages).items()
+            if version not in self._sent
+        }
         if not new:
             return
         if self._at.path.endswith(CONFLUENT_API):
-            self.ask("POST", self._at.path.removesuffix(CONFLUENT_API) + _IMPORT, archive(new, self._sent), "application/zip")
+            self.ask(
+                "POST",
+                self._at.path.removesuffix(CONFLUENT_API) + _IMPORT,
+                archive(new, self._sent),
+                "application/zip",
+            )
         else:
             known = {subject for subject, _ in self._sent}
             # There are thousands, and each handshake of TLS takes longer than the answer.
             with self._connected() as to:
                 for subject in dict.fromkeys(subject for subject, _ in new if subject not in known):
-                    self._asked(to, "PUT", f"{self._at.path}/mode/{quote(subject, safe='')}", b'{"mode":"IMPORT"}')
+                    self._asked(
+                        to,
+                        "PUT",
+                        f"{self._at.path}/mode/{quote(subject, safe='')}",
+                        b'{"mode":"IMPORT"}',
+                    )
                 for (subject, number), text in new.items():
                     body = json.dumps({"schema": text, "id": number}).encode()
-                    self._asked(to, "POST", f"{self._at.path}/subjects/{quote(subject, safe='')}/versions", body)
+                    self._asked(
+                        to,
+                        "POST",
+                        f"{self._at.path}/subjects/{quote(subject, safe='')}/versions",
+                        body,
+                    )
         self._sent |= new.keys()
 
     def close(self, note: Note = lambda _text: None) -> None:
@@ -112,10 +155,17 @@ class Remote:
         with self._connected() as to:
             for number, subject in enumerate(made):
                 if number and number % _NOTED == 0:
-                    note(f"removing what the run put into the registry: {number} of {len(made)} subjects")
+                    note(
+                        f"removing what the run put into the registry: {number} of {len(made)}"
+                        " subjects"
+                    )
                 for query in ("", "?permanent=true"):
                     with contextlib.suppress(HarnessError):
-                        self._asked(to, "DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}")
+                        self._asked(
+                            to,
+                            "DELETE",
+                            f"{self._at.path}/subjects/{quote(subject, safe='')}{query}",
+                        )
 
 
 Version: TypeAlias = tuple[str, int]
@@ -123,27 +173,46 @@ Version: TypeAlias = tuple[str, int]
 
 
 def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) -> bytes:
-    """Texts of versions in the form of Apicurio's export, contents before the versions that name them; `before` are those of
-    earlier archives, whose numbers go on."""
+    """Texts of versions in the form of Apicurio's export, contents before the versions that name
+    them; `before` are those of earlier archives, whose numbers go on.
+    """
     packed = io.BytesIO()
-    versions, uses = Counter(subject for subject, _ in before), Counter(number for _, number in before)
+    versions, uses = (
+        Counter(subject for subject, _ in before),
+        Counter(number for _, number in before),
+    )
     contents = {number: text for (_, number), text in schemas.items()}
     with zipfile.ZipFile(packed, "w") as file:
 
         def put(name: str, kind: str, **entry: Any) -> None:
             file.writestr(f"{name}.{kind}.json", json.dumps(entry))
 
-        put("manifest", "Manifest", systemName="apicurio-registry", exportVersion="1.0", exportedOn=0)
+        put(
+            "manifest",
+            "Manifest",
+            systemName="apicurio-registry",
+            exportVersion="1.0",
+            exportedOn=0,
+        )
         for number, text in contents.items():
             digest = hashlib.sha256(text.encode()).hexdigest()
-            names = {"contentId": number, "canonicalHash": digest, "contentHash": digest, "artifactType": "AVRO"}
+            names = {
+                "contentId": number,
+                "canonicalHash": digest,
+                "contentHash": digest,
+                "artifactType": "AVRO",
+            }
             put(f"content/{digest}", "Content", **names)
             file.writestr(f"content/{digest}.Content.data", text)
         for subject, number in schemas:
             versions[subject] += 1
             version = versions[subject]
             # One content has one id in messages, and a global one in each of its subjects.
-            names = {"globalId": number + (uses[number] << 31), "contentId": number, "artifactId": subject}
+            names = {
+                "globalId": number + (uses[number] << 31),
+                "contentId": number,
+                "artifactId": subject,
+            }
             names |= {"artifactType": "AVRO", "createdBy": ""}
             place = f"groups/default/artifacts/{quote(subject, safe='')}/versions/{version}"
             put(
@@ -170,8 +239,12 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answers."""
         *_, folder, number = ("", *self.path.partition("?")[0].split("/"))
-        entry = confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
-        answer: Any = {"schema": entry[1]} if entry else {"error_code": 40403, "message": "Schema not found"}
+        entry = (
+            confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
+        )
+        answer: Any = (
+            {"schema": entry[1]} if entry else {"error_code": 40403, "message": "Schema not found"}
+        )
         body = json.dumps(answer).encode()
         self.send_response(200 if entry else 404)
         self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
@@ -197,7 +270,9 @@ def served() -> str:
 
 
 def schema(number: int) -> str | None:
-    """The text of a schema in the registry of the environment; None without one, or if it does not tell."""
+    """The text of a schema in the registry of the environment; None without one, or if it does not
+    tell.
+    """
     url = os.environ.get(ADDRESS)
     if not url:
         return None
@@ -230,8 +305,9 @@ def ensure(formats: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def reached(formats: Sequence[str], asked: Asked, note: Note) -> Iterator[None]:
-    """A registry for the decoders that start within the context, if a format needs one: the user's, else Apicurio where there is
-    a broker, else the small one."""
+    """A registry for the decoders that start within the context, if a format needs one: the user's,
+    else Apicurio where there is a broker, else the small one.
+    """
     if not needed(formats):
         yield
         return
@@ -249,5 +325,9 @@ def reached(formats: Sequence[str], asked: Asked, note: Note) -> Iterator[None]:
             stack.callback(remote.close, note)
         before = os.environ.get(ADDRESS)
         os.environ[ADDRESS] = url
-        stack.callback(lambda: os.environ.update({ADDRESS: before}) if before else os.environ.pop(ADDRESS, None))
+        stack.callback(
+            lambda: (
+                os.environ.update({ADDRESS: before}) if before else os.environ.pop(ADDRESS, None)
+            )
+        )
         yield

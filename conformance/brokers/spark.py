@@ -1,12 +1,15 @@
-"""What Spark needs before it starts: a Java that the installed release supports, its modules outside of pyspark, a folder.
+"""What Spark needs before it starts: a Java that the installed release supports, its modules
+outside of pyspark, a folder.
 
-`ready` checks and fetches all of it, with the Ivy that also fetches the broker's jars (`jars`). So a user reads at once what is
-missing, and not from a JVM that ends. Modules come in Spark's own release; if the registry lacks an artefact in that release,
-the newest published one of the same minor, else major release is taken, and a line says so.
+`ready` checks and fetches all of it, with the Ivy that also fetches the broker's jars (`jars`). So
+a user reads at once what is missing, and not from a JVM that ends. Modules come in Spark's own
+release; if the registry lacks an artefact in that release, the newest published one of the same
+minor, else major release is taken, and a line says so.
 
 Environment, beside that of `jars`:
 
-- `CDC_CONFORMANCE_SPARK_JARS`: jars and folders of jars, separated as in PATH, added to every session; a module whose jars are
+- `CDC_CONFORMANCE_SPARK_JARS`: jars and folders of jars, separated as in PATH, added to every
+  session; a module whose jars are
   among them is not downloaded.
 """
 
@@ -23,14 +26,25 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from conformance.brokers.jars import Bundle, Java, Missing, Note, cached, find_java, jars_of, pyspark_jars
+from conformance.brokers.jars import (
+    Bundle,
+    Java,
+    Missing,
+    Note,
+    cached,
+    find_java,
+    jars_of,
+    pyspark_jars,
+)
 from generators.errors import HarnessError, UnknownName, UsageError
 
 JARS: Final = "CDC_CONFORMANCE_SPARK_JARS"
 ORGANISATION: Final = "org.apache.spark"
 
 JAVAS: Final[Mapping[tuple[int, int], tuple[int, ...]]] = {(4, 0): (17, 21), (4, 2): (17, 21, 25)}
-"""The Javas that a release of Spark and the later ones support (the overview of each release's documentation)."""
+"""The Javas that a release of Spark and the later ones support (the overview of each release's
+documentation).
+"""
 
 _INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
 
@@ -39,8 +53,9 @@ _INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
 class Module:
     """A module of Spark that pyspark lacks.
 
-    `artefacts` come in Spark's release, the first one gives the module its name; it also needs `others`, artefacts with releases
-    of their own. `remedy` says what helps where it cannot be downloaded.
+    `artefacts` come in Spark's release, the first one gives the module its name; it also needs
+    `others`, artefacts with releases of their own. `remedy` says what helps where it cannot be
+    downloaded.
     """
 
     title: str
@@ -62,13 +77,18 @@ MODULES: Final = {
 
 
 def ready(
-    modules: Collection[str], note: Note, *, named: Iterable[str] = (), environ: Mapping[str, str] = os.environ
+    modules: Collection[str],
+    note: Note,
+    *,
+    named: Iterable[str] = (),
+    environ: Mapping[str, str] = os.environ,
 ) -> tuple[Path, ...]:
     """The jars of a session with these MODULES, once everything that Spark needs to start is there.
 
-    `named` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A line names a substituted release, and stays if
-    `note` can keep it (`note.line`). Raises HarnessError that names what is missing and what to do, UsageError for named jars
-    that do not exist or are not enough.
+    `named` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A line names a
+    substituted release, and stays if `note` can keep it (`note.line`). Raises HarnessError that
+    names what is missing and what to do, UsageError for named jars that do not exist or are not
+    enough.
     """
     release, folder = installed()
     check_java(release, find_java(environ))
@@ -83,7 +103,10 @@ def ready(
             asked.append((MODULES[name], missing))
     progress = _Progress(note)
     with ThreadPoolExecutor(max(1, len(asked))) as pool:
-        fetching = [pool.submit(_fetched, module, release, missing, own, progress, environ) for module, missing in asked]
+        fetching = [
+            pool.submit(_fetched, module, release, missing, own, progress, environ)
+            for module, missing in asked
+        ]
         try:
             return (*given, *(jar for each in fetching for jar in each.result()))
         except BaseException:
@@ -93,7 +116,9 @@ def ready(
 
 @dataclass(slots=True)
 class _Progress:
-    """Progress of downloads side by side; when one has failed, or all were interrupted, each ends at its next word."""
+    """Progress of downloads side by side; when one has failed, or all were interrupted, each ends
+    at its next word.
+    """
 
     note: Note
     over: bool = False
@@ -111,8 +136,10 @@ class _Progress:
 def packages(
     coordinates: Sequence[tuple[str, str, str]], note: Note, environ: Mapping[str, str] = os.environ
 ) -> tuple[Path, ...]:
-    """The jars of packages (organisation, name, release) and of what they depend on, but for Spark's own; from the cache or the
-    registry. Raises HarnessError that names what the registry lacks."""
+    """The jars of packages (organisation, name, release) and of what they depend on, but for
+    Spark's own; from the cache or the registry. Raises HarnessError that names what the registry
+    lacks.
+    """
     if not coordinates:
         return ()
     release, folder = installed()
@@ -124,16 +151,25 @@ def packages(
         tuple(coordinates),
         f"{coordinates[0][1]}-",
         "with all that they depend on",
-        without=tuple(sorted({artefact(jar.name)[0] for jar in folder.glob("*.jar")} - {name for _, name, _ in coordinates})),
+        without=tuple(
+            sorted(
+                {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
+                - {name for _, name, _ in coordinates}
+            )
+        ),
         remedy=f"or name jars in {JARS}. ",
     )
     return tuple(jars_of(bundle, note, environ=environ))
 
 
 def installed() -> tuple[str, Path]:
-    """The release of the Spark that pyspark starts, and the folder of its jars. Raises HarnessError unless it is a 4."""
+    """The release of the Spark that pyspark starts, and the folder of its jars. Raises HarnessError
+    unless it is a 4.
+    """
     folder = pyspark_jars()
-    release = None if folder is None else release_of(jar.name for jar in folder.glob("spark-core_*.jar"))
+    release = (
+        None if folder is None else release_of(jar.name for jar in folder.glob("spark-core_*.jar"))
+    )
     if folder is None or release is None:
         raise HarnessError(f"pyspark is not installed, or its folder has no Spark. {_INSTALL}")
     if release.split(".")[0] != "4":
@@ -143,11 +179,15 @@ def installed() -> tuple[str, Path]:
 
 def release_of(jars: Iterable[str]) -> str | None:
     """Spark's release by the names of its jars: 4.0.0 for spark-core_2.13-4.0.0.jar."""
-    return next((release for name, release in map(artefact, jars) if name.startswith("spark-core_")), None)
+    return next(
+        (release for name, release in map(artefact, jars) if name.startswith("spark-core_")), None
+    )
 
 
 def artefact(jar: str) -> tuple[str, str]:
-    """The artefact and its release, by a jar's name: ("kafka-clients", "3.9.0") for kafka-clients-3.9.0.jar."""
+    """The artefact and its release, by a jar's name: ("kafka-clients", "3.9.0") for
+    kafka-clients-3.9.0.jar.
+    """
     match = re.fullmatch(r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar)
     return (match[1], match[2]) if match else (jar.removesuffix(".jar"), "")
 
@@ -162,7 +202,10 @@ def check_java(release: str, java: Java) -> None:
     legal = javas(release)
     if not legal[0] <= java.version <= legal[-1]:
         words = java_words(release)
-        raise HarnessError(f"{java.path} is Java {java.version}; Spark {release} runs on {words}. Set JAVA_HOME to {words}")
+        raise HarnessError(
+            f"{java.path} is Java {java.version}; Spark {release} runs on {words}. Set JAVA_HOME to"
+            f" {words}"
+        )
 
 
 def java_words(release: str) -> str:
@@ -172,18 +215,24 @@ def java_words(release: str) -> str:
 
 
 def check_folder() -> None:
-    """Raises HarnessError if no temporary folder can be written, or TMPDIR names one that cannot."""
+    """Raises HarnessError if no temporary folder can be written, or TMPDIR names one that
+    cannot.
+    """
     named = os.environ.get("TMPDIR")
     try:
         with tempfile.TemporaryFile(dir=named or None) as file:
             file.write(b"x")
     except OSError as error:
         where = named or "the temporary folder"
-        raise HarnessError(f"{where} cannot be written: {error.strerror}. Set TMPDIR to a folder that can") from error
+        raise HarnessError(
+            f"{where} cannot be written: {error.strerror}. Set TMPDIR to a folder that can"
+        ) from error
 
 
 def named_jars(places: Iterable[str]) -> list[Path]:
-    """The jars that paths name, or that lie in the folders that they name. Raises UsageError for a path without a jar."""
+    """The jars that paths name, or that lie in the folders that they name. Raises UsageError for a
+    path without a jar.
+    """
     jars: list[Path] = []
     for place in places:
         path = Path(place).expanduser().absolute()
@@ -199,7 +248,8 @@ def _listed(environ: Mapping[str, str]) -> list[str]:
 
 
 def wanted(module: Module, own: Collection[str], given: Iterable[str]) -> tuple[str, ...]:
-    """The artefacts of a module that are to be fetched: none if Spark has its first one itself, or the user gives its jars.
+    """The artefacts of a module that are to be fetched: none if Spark has its first one itself, or
+    the user gives its jars.
 
     Raises UsageError if the user gives its first one without the others.
     """
@@ -208,20 +258,31 @@ def wanted(module: Module, own: Collection[str], given: Iterable[str]) -> tuple[
     names = {artefact(jar)[0] for jar in given}
     if module.artefacts[0] not in names:
         return module.artefacts
-    lacking = [name for name in (*module.artefacts, *module.others) if name not in names and name not in own]
+    lacking = [
+        name
+        for name in (*module.artefacts, *module.others)
+        if name not in names and name not in own
+    ]
     if lacking:
-        raise UsageError(f"{JARS} names {module.artefacts[0]}, which also needs {', '.join(lacking)}; name them, too, or none")
+        raise UsageError(
+            f"{JARS} names {module.artefacts[0]}, which also needs {', '.join(lacking)}; name them,"
+            " too, or none"
+        )
     return ()
 
 
 def revisions(release: str) -> tuple[str, ...]:
-    """The revisions to ask for, in order: Spark's release, the newest of its minor release, the newest of its major one."""
+    """The revisions to ask for, in order: Spark's release, the newest of its minor release, the
+    newest of its major one.
+    """
     major, minor = _numbers(release)
     return release, f"{major}.{minor}.+", f"{major}.+"
 
 
 def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -> dict[str, str]:
-    """The artefacts that came in another release than Spark's, with that release, by the names of the jars."""
+    """The artefacts that came in another release than Spark's, with that release, by the names of
+    the jars.
+    """
     named = dict(map(artefact, jars))
     return {name: named[name] for name in artefacts if named.get(name, release) != release}
 
@@ -240,42 +301,66 @@ def _bundle(module: Module, release: str, own: Collection[str]) -> Bundle:
 
 
 def _fetched(
-    module: Module, release: str, artefacts: Sequence[str], own: Collection[str], note: Note, environ: Mapping[str, str]
+    module: Module,
+    release: str,
+    artefacts: Sequence[str],
+    own: Collection[str],
+    note: Note,
+    environ: Mapping[str, str],
 ) -> list[Path]:
     """The jars of a module, from the cache or the registry. Raises HarnessError."""
     bundle, asked = _bundle(module, release, own), dict.fromkeys(artefacts, release)
     jars: list[Path] = []
     while not jars:
         try:
-            jars = jars_of(replace(bundle, modules=tuple((ORGANISATION, *pair) for pair in asked.items())), note, environ=environ)
+            jars = jars_of(
+                replace(bundle, modules=tuple((ORGANISATION, *pair) for pair in asked.items())),
+                note,
+                environ=environ,
+            )
         except Missing as error:
             following = next_asked(asked, error.names, release)
             if following is None:
                 raise
-            note(f"the registry lacks {', '.join(sorted(error.names))} for Spark {release}; looking for another release")
+            note(
+                f"the registry lacks {', '.join(sorted(error.names))} for Spark {release}; looking"
+                " for another release"
+            )
             asked = following
     for name, other in substitutes(release, artefacts, (jar.name for jar in jars)).items():
         getattr(note, "line", note)(substitution(name, other, release))
     return jars
 
 
-def next_asked(asked: Mapping[str, str], missing: Collection[str], release: str) -> dict[str, str] | None:
-    """The revisions to ask for when these artefacts are missing; None if nothing is left to ask for."""
+def next_asked(
+    asked: Mapping[str, str], missing: Collection[str], release: str
+) -> dict[str, str] | None:
+    """The revisions to ask for when these artefacts are missing; None if nothing is left to ask
+    for.
+    """
     steps = dict(pairwise(revisions(release)))
-    if not any(name in missing for name in asked) or any(asked[name] not in steps for name in missing if name in asked):
+    if not any(name in missing for name in asked) or any(
+        asked[name] not in steps for name in missing if name in asked
+    ):
         return None
-    return {name: steps[revision] if name in missing else revision for name, revision in asked.items()}
+    return {
+        name: steps[revision] if name in missing else revision for name, revision in asked.items()
+    }
 
 
 def substitution(name: str, other: str, release: str) -> str:
     """The line that says which release was taken instead of Spark's own."""
     major, minor = _numbers(release)
     line = f"{major}.{minor}" if _numbers(other) == (major, minor) else str(major)
-    return f"{ORGANISATION}:{name}:{release} is not published here; {other} is used, the newest of {line}"
+    return (
+        f"{ORGANISATION}:{name}:{release} is not published here; {other} is used, the newest of"
+        f" {line}"
+    )
 
 
 def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list[str]]:
-    """Without a download: where each of the MODULES comes from, in words, by its name; and the names of missing ones.
+    """Without a download: where each of the MODULES comes from, in words, by its name; and the
+    names of missing ones.
 
     Raises HarnessError without pyspark, UsageError as `ready` does.
     """
@@ -292,7 +377,11 @@ def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list
             releases = dict(artefact(jar.name) for jar in jars)
             there[name] = ", ".join(f"{each} {releases[each]}" for each in artefacts)
         else:
-            there[name] = f"{module.artefacts[0]} of {JARS}" if module.artefacts[0] not in own else "in pyspark"
+            there[name] = (
+                f"{module.artefacts[0]} of {JARS}"
+                if module.artefacts[0] not in own
+                else "in pyspark"
+            )
     return there, missing
 
 

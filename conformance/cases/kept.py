@@ -1,9 +1,11 @@
-"""Named cases on disk, made once for all processes of the same sources: `cases/<sources>/<format>/<profile>` in the cache.
+"""Named cases on disk, made once for all processes of the same sources:
+`cases/<sources>/<format>/<profile>` in the cache.
 
-Beside them stand the schemas that messages in Confluent's framing name. `<sources>` digests everything that makes cases. The
-newest GENERATIONS stay, each with a file for every listed profile of the formats. A file is a digest and compressed data of
-`marshal`, which runs nothing when it is read; a file of another user or of
-other content than its digest says is not read. Where nothing can be written, every process makes its cases.
+Beside them stand the schemas that messages in Confluent's framing name. `<sources>` digests
+everything that makes cases. The newest GENERATIONS stay, each with a file for every listed profile
+of the formats. A file is a digest and compressed data of `marshal`, which runs nothing when it is
+read; a file of another user or of other content than its digest says is not read. Where nothing can
+be written, every process makes its cases.
 """
 
 from __future__ import annotations
@@ -81,17 +83,26 @@ def size() -> int:
 
 
 def _path(fmt: Format[Any], profile: Profile) -> Path | None:
-    registered = fmt.name in FORMATS and fmt is get(fmt.name) and any(profile is listed for listed in fmt.profiles)
+    registered = (
+        fmt.name in FORMATS
+        and fmt is get(fmt.name)
+        and any(profile is listed for listed in fmt.profiles)
+    )
     if not registered or (generation := _generation()) is None:
         return None
     return root() / generation / fmt.name / f"{profile.name}.cases"
 
 
 def _sources() -> list[Path]:
-    """The files that make cases: our own, and the zones of the system, which go before those of the package tzdata."""
+    """The files that make cases: our own, and the zones of the system, which go before those of the
+    package tzdata.
+    """
     ours = (Path(model.__file__).parent, Path(__file__).parent)
-    code = sorted(path for folder in ours for path in folder.rglob("*") if path.suffix in (".py", ".json"))
-    # Recordings, which are in a wheel alone, make no named case: a checkout and its wheel share theirs.
+    code = sorted(
+        path for folder in ours for path in folder.rglob("*") if path.suffix in (".py", ".json")
+    )
+    # Recordings, which are in a wheel alone, make no named case: a checkout and its wheel share
+    # theirs.
     code = [path for path in code if path.parent.parent != ours[0] / "recorded" / "data"]
     zones = (Path(folder, "tzdata.zi") for folder in zoneinfo.TZPATH)
     return [*code, *(path for path in zones if path.is_file())]
@@ -118,7 +129,9 @@ def _generation() -> str | None:
 
 def _evict() -> None:
     with contextlib.suppress(OSError):
-        for old in sorted(root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[GENERATIONS:]:
+        for old in sorted(root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[
+            GENERATIONS:
+        ]:
             shutil.rmtree(old, ignore_errors=True)
 
 
@@ -137,7 +150,8 @@ _OF_TABLES: Final = (model.Table, model.Column, model.Index, model.Default)
 _CLASSES: Final = (Case, Written, Message, Change, model.Deployment, *_OF_TABLES, *_OF_CELLS)
 _ATOMS: Final = frozenset((str, bytes, int, bool, float, NoneType))
 _UNSHARED: Final = frozenset((Case, Written, Message, Change, dict, list))
-"""What is told apart by identity or can be changed; equal values of other types are written once."""
+"""What is told apart by identity or can be changed; equal values of other types are written once.
+"""
 _PARTS: Final[Mapping[type, Callable[[Any], Iterable[Any]]]] = {
     tuple: iter,
     list: iter,
@@ -156,7 +170,9 @@ _MAKERS: Final[tuple[Callable[..., Any], ...]] = (
     lambda *parts: dict(zip(parts[::2], parts[1::2], strict=True)),
     *list(_PARTS)[4:],
 )
-"""What makes the value of its parts again, in the order of `_PARTS`: a type stands on disk as its number."""
+"""What makes the value of its parts again, in the order of `_PARTS`: a type stands on disk as its
+number.
+"""
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
 
 
@@ -189,7 +205,9 @@ def _packed(cases: tuple[Case, ...]) -> bytes:
 
     place((cases, confluent.named_in(cases)))
     first = len(atoms)
-    moved = [(kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes]
+    moved = [
+        (kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes
+    ]
     return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
 
 

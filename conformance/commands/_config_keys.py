@@ -24,14 +24,23 @@ PYTEST: Final = "pytest"
 PLUGIN: Final = (*COMMON, "master", "remote")
 """Its keys, which are options of `run`."""
 ONCE: Final = frozenset({"everything", "update", "messages", "remove_fixed", "watch", "yes"})
-"""Parameters of the command line only: they change files, undo the configuration file, or answer a question."""
+"""Parameters of the command line only: they change files, undo the configuration file, or answer a
+question.
+"""
 OWN: Final = frozenset({"config", "completion"})
 """Commands about the command line itself."""
 
 Section: TypeAlias = tuple[str, ...]
 """A command's name behind its groups' names: ("run",), ("corpus", "write")."""
 
-_WORDS: Final = {bool: "boolean", str: "string", int: "integer", float: "float", list: "array", dict: "table"}
+_WORDS: Final = {
+    bool: "boolean",
+    str: "string",
+    int: "integer",
+    float: "float",
+    list: "array",
+    dict: "table",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,10 @@ class Key:
     def wrong(self, value: Any) -> str:
         """The error of a value, with the legal values; "" for a legal value."""
         if isinstance(self.parameter.type, Assignment) and isinstance(value, dict):
-            texts = [f"{name}={text}" if isinstance(text, str) and "=" not in name else text for name, text in value.items()]
+            texts = [
+                f"{name}={text}" if isinstance(text, str) and "=" not in name else text
+                for name, text in value.items()
+            ]
             return next(filter(None, map(self._wrong, texts)), "")
         if not self.many or (self.or_one and isinstance(value, str)):
             return self._wrong(value)
@@ -113,7 +125,12 @@ class Key:
             kind = {"anyOf": [kind, array]} if self.or_one else array
         if isinstance(self.parameter.type, Assignment):
             texts = {"type": "object", "propertyNames": {"pattern": self.parameter.type.names}}
-            kind = {"anyOf": [kind, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
+            kind = {
+                "anyOf": [
+                    kind,
+                    {**texts, "additionalProperties": {"type": "string", "minLength": 1}},
+                ]
+            }
         described: dict[str, Any] = {"description": help_of(self.parameter)}
         if self.default is not None:
             described["default"] = self.default
@@ -127,12 +144,22 @@ class Key:
             (default,) = default
         if _flag(self.parameter):
             return default is True
-        return str(default) if isinstance(default, Path) else default if isinstance(default, str | int | float) else None
+        return (
+            str(default)
+            if isinstance(default, Path)
+            else default
+            if isinstance(default, str | int | float)
+            else None
+        )
 
 
 def help_of(parameter: click.Parameter) -> str:
     """The help text of an option or argument."""
-    return (parameter.help or "") if isinstance(parameter, click.Option) else "The formats, when none is named."
+    return (
+        (parameter.help or "")
+        if isinstance(parameter, click.Option)
+        else "The formats, when none is named."
+    )
 
 
 def keys(command: click.Command) -> dict[str, Key]:
@@ -144,7 +171,11 @@ def keys(command: click.Command) -> dict[str, Key]:
         if isinstance(parameter, click.Option):
             name = next((opt for opt in parameter.opts if opt.startswith("--")), "").lstrip("-")
         else:
-            name = (parameter.name or "") if isinstance(parameter.type, Named) and not parameter.required else ""
+            name = (
+                (parameter.name or "")
+                if isinstance(parameter.type, Named) and not parameter.required
+                else ""
+            )
         if name:
             by_name[name] = Key(name, parameter)
     return by_name
@@ -221,7 +252,11 @@ def _bounds(kind: Any) -> dict[str, Any]:
     """The limits of click's ranges."""
     low, high = getattr(kind, "min", None), getattr(kind, "max", None)
     bounds = {} if low is None else {"exclusiveMinimum" if kind.min_open else "minimum": low}
-    return bounds if high is None else bounds | {"exclusiveMaximum" if kind.max_open else "maximum": high}
+    return (
+        bounds
+        if high is None
+        else bounds | {"exclusiveMaximum" if kind.max_open else "maximum": high}
+    )
 
 
 def _flag(parameter: click.Parameter) -> bool:

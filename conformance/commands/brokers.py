@@ -29,7 +29,9 @@ class BrokerSpec(ParamType):
 
         return str(value) if self.none and value == "none" else check_spec(str(value))
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """The kinds with this prefix."""
         return completions(self.kinds(), incomplete)
 
@@ -45,7 +47,9 @@ class BrokerProperty(Assignment):
 
     name = "property"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
         """Name and value. Raises UsageError, also for a secret in plain text."""
         from generators.publishing.properties import parsed
 
@@ -67,19 +71,29 @@ TOPIC_PATTERN: Final = click.option(
     "--topic-pattern",
     type=Checked("topics", several, SEVERAL),
     metavar="PATTERN",
-    help="A topic for each table, named by {topic} (the writer's own), {database}, {schema} or {table}; default: one topic.",
+    help=(
+        "A topic for each table, named by {topic} (the writer's own), {database}, {schema} or"
+        " {table}; default: one topic."
+    ),
 )
 TOPIC: Final = click.option(
-    "--topic", metavar="NAME", help="With HOST:PORT: a topic that is there; default: a new one, deleted at the end."
+    "--topic",
+    metavar="NAME",
+    help="With HOST:PORT: a topic that is there; default: a new one, deleted at the end.",
 )
 PREFIX: Final = click.option(
-    "--topic-prefix", metavar="TEXT", help="How names of created topics begin; default: cdc-conformance."
+    "--topic-prefix",
+    metavar="TEXT",
+    help="How names of created topics begin; default: cdc-conformance.",
 )
 _ACCESS: Final = (
     click.option(
         "--broker-config",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="File of the Kafka client's properties in librdkafka's names, as `kcat -F` reads it: TLS, SASL.",
+        help=(
+            "File of the Kafka client's properties in librdkafka's names, as `kcat -F` reads it:"
+            " TLS, SASL."
+        ),
     ),
     click.option(
         "--broker-property",
@@ -91,25 +105,37 @@ _ACCESS: Final = (
     click.option(
         "--registry",
         metavar="URL",
-        help="A schema registry of yours, for formats that need one; its NAME:PASSWORD in CDC_CONFORMANCE_REGISTRY_USER, its "
-        "certificates in the file CDC_CONFORMANCE_REGISTRY_CA. Default: one of the harness's own.",
+        help=(
+            "A schema registry of yours, for formats that need one; its NAME:PASSWORD in"
+            " CDC_CONFORMANCE_REGISTRY_USER, its certificates in the file"
+            " CDC_CONFORMANCE_REGISTRY_CA. Default: one of the harness's own."
+        ),
     ),
 )
 
 
-def asks_broker(*options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds a command's --broker and topic options, --broker-config, --broker-property and --registry; the command gets their
-    values as `asked`."""
+def asks_broker(
+    *options: Callable[[Any], Any],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a command's --broker and topic options, --broker-config, --broker-property and
+    --registry; the command gets their values as `asked`.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def called(*arguments: Any, broker_spec: str | None, broker_config: Path | None, **given: Any) -> Any:
+        def called(
+            *arguments: Any, broker_spec: str | None, broker_config: Path | None, **given: Any
+        ) -> Any:
             from conformance.brokers.asked import asked
 
             pairs, prefix = given.pop("broker_property"), given.pop("topic_prefix", None)
             topic = given.pop("topic", None) if TOPIC in options else None
             return command(
-                *arguments, asked=asked(broker_spec, broker_config, pairs, topic, prefix, given.pop("registry")), **given
+                *arguments,
+                asked=asked(
+                    broker_spec, broker_config, pairs, topic, prefix, given.pop("registry")
+                ),
+                **given,
             )
 
         for option in reversed((*options, *_ACCESS)):

@@ -1,4 +1,6 @@
-"""Bulk corpora of `corpus write --executors`: Spark makes and writes the messages, this process places the files."""
+"""Bulk corpora of `corpus write --executors`: Spark makes and writes the messages, this process
+places the files.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,24 @@ STATEMENTS: Final = 1_000_000
 
 
 def write(
-    names: tuple[str, ...], profiles: tuple[str, ...], out: Path, seed: int, count: int, executors: int, master: str
+    names: tuple[str, ...],
+    profiles: tuple[str, ...],
+    out: Path,
+    seed: int,
+    count: int,
+    executors: int,
+    master: str,
 ) -> None:
-    """Writes a bulk corpus per format and named profile, else the format's last, with one line on standard error for each. Raises
-    HarnessError and UsageError; nothing is left of a corpus that is not whole."""
+    """Writes a bulk corpus per format and named profile, else the format's last, with one line on
+    standard error for each. Raises HarnessError and UsageError; nothing is left of a corpus that is
+    not whole.
+    """
     # A Path has one slash where the URL has two.
     if ":/" in str(out):
-        raise UsageError(f"--out {out}: a bulk corpus is written to a folder, which a cluster's machines must share")
+        raise UsageError(
+            f"--out {out}: a bulk corpus is written to a folder, which a cluster's machines must"
+            " share"
+        )
     conf = joined({}, master=master)
     with Progress() as note, ChildEngine(cores=executors, conf=conf, note=note) as engine:
         note("starting Spark")
@@ -43,18 +56,32 @@ def write(
 
 
 def _write(
-    engine: ChildEngine, fmt: Format[Any], profile: Profile, out: Path, seed: int, count: int, executors: int, note: Progress
+    engine: ChildEngine,
+    fmt: Format[Any],
+    profile: Profile,
+    out: Path,
+    seed: int,
+    count: int,
+    executors: int,
+    note: Progress,
 ) -> None:
     began = time.monotonic()
     request = {"format": fmt.name, "profile": profile.name, "seed": seed, "count": count}
     with bulk.writing(out.absolute(), fmt, profile) as temporary:
         folder = temporary / PARQUET
         parts = max(executors, -(-count // STATEMENTS))
-        asked = engine.ask("corpus", {**request, "parts": parts, "out": str(folder), "near": str(temporary)}, float("inf"))
+        asked = engine.ask(
+            "corpus",
+            {**request, "parts": parts, "out": str(folder), "near": str(temporary)},
+            float("inf"),
+        )
         try:
             while not asked.done():
                 time.sleep(0.2)
-                note(f"{fmt.name} {profile.name}: writing {count:,} statements on {executors} executors")
+                note(
+                    f"{fmt.name} {profile.name}: writing {count:,} statements on {executors}"
+                    " executors"
+                )
             answer = asked.result()
         except (ChildDied, DecodeRaised) as error:
             raise HarnessError(f"writing on executors failed: {error}") from error
@@ -66,5 +93,9 @@ def _write(
         size = sum(file.stat().st_size for file in folder.iterdir())
         text = bulk.manifest(fmt, profile, seed, count, answer["messages"], answer["content"])
         (temporary / bulk.BULK).write_bytes(text)
-    summary = f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
-    click.echo(f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s", err=True)
+    summary = (
+        f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
+    )
+    click.echo(
+        f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s", err=True
+    )

@@ -1,4 +1,6 @@
-"""The commands without a JVM: catalogues and corpora; and `decode`, which prints a decoder's rows for a corpus."""
+"""The commands without a JVM: catalogues and corpora; and `decode`, which prints a decoder's rows
+for a corpus.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ from generators.wire_format import FORMATS, get
 
 
 class Group(click.Group):
-    """A group that suggests the nearest name for an unknown command. Help lists commands by `headings`, others last."""
+    """A group that suggests the nearest name for an unknown command. Help lists commands by
+    `headings`, others last.
+    """
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
@@ -42,17 +46,29 @@ class Group(click.Group):
         other = tuple(name for name in self.list_commands(ctx) if name not in placed)
         widest = max(map(len, self.commands), default=0)
         limit = formatter.width - 6 - widest
-        for heading, names in (*self.headings.items(), ("Other commands" if placed else "Commands", other)):
+        for heading, names in (
+            *self.headings.items(),
+            ("Other commands" if placed else "Commands", other),
+        ):
             rows = [
-                (name.ljust(widest), self.commands[name].get_short_help_str(limit)) for name in names if name in self.commands
+                (name.ljust(widest), self.commands[name].get_short_help_str(limit))
+                for name in names
+                if name in self.commands
             ]
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Click's resolution, with a hint at the nearest name."""
-        if not ctx.resilient_parsing and args and not args[0].startswith("-") and args[0] not in self.commands:
+        if (
+            not ctx.resilient_parsing
+            and args
+            and not args[0].startswith("-")
+            and args[0] not in self.commands
+        ):
             raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
         return super().resolve_command(ctx, args)
 
@@ -71,9 +87,13 @@ def list_formats(style: str | None) -> None:
             "title": fmt.title,
             "source": fmt.source,
             "profiles": [p.name for p in fmt.profiles],
-            "deployments": sorted({f"{p.deployment.time_zone} {p.deployment.compression}" for p in fmt.profiles}),
+            "deployments": sorted(
+                {f"{p.deployment.time_zone} {p.deployment.compression}" for p in fmt.profiles}
+            ),
             "position": fmt.position,
-            "kinds": [{"wire": k.wire, "kind": k.kind, "op": k.op, "note": k.note} for k in fmt.kinds],
+            "kinds": [
+                {"wire": k.wire, "kind": k.kind, "op": k.op, "note": k.note} for k in fmt.kinds
+            ],
         }
         for fmt in registry.formats()
     ]
@@ -82,7 +102,12 @@ def list_formats(style: str | None) -> None:
 
 @click.command("rules")
 @FORMATS_GIVEN
-@click.option("--explain", metavar="ID", type=CASE_ID, help="One rule: its sources with quotations, a message, who breaks it.")
+@click.option(
+    "--explain",
+    metavar="ID",
+    type=CASE_ID,
+    help="One rule: its sources with quotations, a message, who breaks it.",
+)
 @FORMAT
 def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None) -> None:
     """The cited rules of the formats: of decoding and of streams.
@@ -117,11 +142,17 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
 @click.command("cases")
 @FORMATS_GIVEN
 @PROFILES
-@click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
+@click.option(
+    "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob."
+)
 @user_tables
 @FORMAT
 def list_cases(
-    formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None, **own: Any
+    formats: tuple[str, ...],
+    writer_profile: tuple[str, ...],
+    select: tuple[str, ...],
+    style: str | None,
+    **own: Any,
 ) -> None:
     """The cases of a format, or of your own tables: their ids.
 
@@ -130,7 +161,13 @@ def list_cases(
     Example: cdc-conformance cases ticdc-canal-json --tables orders.sql
     """
     from conformance.cases import tables as of_user
-    from conformance.cases.catalogue import check_profiles, matches, named_cases, profiles, recorded_cases
+    from conformance.cases.catalogue import (
+        check_profiles,
+        matches,
+        named_cases,
+        profiles,
+        recorded_cases,
+    )
 
     check_profiles(registry.formats(formats), writer_profile)
     tables = given_tables(own, 1)
@@ -142,8 +179,15 @@ def list_cases(
         return (*named_cases(fmt, chosen, select), *recorded_cases(fmt, writer_profile, None))
 
     rows = [
-        {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
-        for fmt in registry.formats(of_tables(formats, formats, writer_profile, tables, own["verbose"]))
+        {
+            "id": case.id,
+            "level": case.level,
+            "messages": len(case.written),
+            "tags": sorted(case.tags),
+        }
+        for fmt in registry.formats(
+            of_tables(formats, formats, writer_profile, tables, own["verbose"])
+        )
         for case in every(fmt)
         if not select or any(matches(case.id, pattern) for pattern in select)
     ]
@@ -164,7 +208,12 @@ def corpus() -> None:
 
 @corpus.command("write", short_help="Writes a corpus per format and profile.")
 @click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The output directory.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The output directory.",
+)
 @SEED
 @click.option(
     "--count",
@@ -174,13 +223,22 @@ def corpus() -> None:
     help="Drawn cases per profile; with --executors, statements.",
 )
 @PROFILES
-@click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases.")
-@click.option("--parquet", is_flag=True, help="Also writes messages.parquet in the shape of Spark's Kafka source.")
+@click.option(
+    "--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases."
+)
+@click.option(
+    "--parquet",
+    is_flag=True,
+    help="Also writes messages.parquet in the shape of Spark's Kafka source.",
+)
 @click.option(
     "--executors",
     type=click.IntRange(1),
     metavar="N",
-    help="Writes a bulk corpus instead: messages of load, made on this many Spark executor cores, in Parquet.",
+    help=(
+        "Writes a bulk corpus instead: messages of load, made on this many Spark executor cores, in"
+        " Parquet."
+    ),
 )
 @MASTER
 @user_tables
@@ -225,7 +283,9 @@ def corpus_write(
     of_tables(formats, formats, writer_profile, tables, own["verbose"])
     for fmt in registry.formats(formats):
         selected = profiles(fmt, writer_profile)
-        for profile in of_user.reading(fmt, selected, tables.schema) if tables is not None else selected:
+        for profile in (
+            of_user.reading(fmt, selected, tables.schema) if tables is not None else selected
+        ):
 
             def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
                 if tables is not None:
@@ -238,7 +298,11 @@ def corpus_write(
                 yield from bulk.cases(fmt, profile, seed, count)
 
             summary = disk.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
-            click.echo(f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size} bytes", err=True)
+            click.echo(
+                f"{summary.path}: {summary.cases} cases, {summary.messages} messages,"
+                f" {summary.size} bytes",
+                err=True,
+            )
 
 
 @corpus.command("verify", short_help="Checks corpora on disk, or the recordings.")
@@ -257,7 +321,10 @@ def corpus_verify(directory: Path | None) -> None:
     verdicts: dict[str, list[str]] = (
         {
             **{str(folder): bulk.verify(folder) for folder in large},
-            **{str(folder): disk.verify(folder) for folder in disk.find(directory, none=bool(large))},
+            **{
+                str(folder): disk.verify(folder)
+                for folder in disk.find(directory, none=bool(large))
+            },
         }
         if directory
         else {f"recorded {product}": store.verify(product) for product in store.PRODUCTS}
@@ -272,8 +339,16 @@ def corpus_verify(directory: Path | None) -> None:
 @click.command(short_help="Prints a decoder's rows for a corpus; no verdict.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Default: the reference decoder.")
-@click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases: a prefix or glob.")
+@click.option(
+    "--decoder", metavar="SPEC", type=SPARK_DECODER, help="Default: the reference decoder."
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="ID",
+    type=CASE_ID,
+    help="Only these cases: a prefix or glob.",
+)
 def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
     """Prints a decoder's rows for a corpus as JSON lines, without a verdict.
 

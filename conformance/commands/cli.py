@@ -74,7 +74,10 @@ FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Errors of a disk that is full or read-only."""
 
 
-@click.group(cls=config.Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(
+    cls=config.Main,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
 @click.version_option(package_name="cdc-conformance")
 @config.options
 def cli() -> None:
@@ -108,7 +111,9 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("cdc-conformance: interrupted; all started processes have been stopped", err=True)
+        click.echo(
+            "cdc-conformance: interrupted; all started processes have been stopped", err=True
+        )
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
@@ -117,7 +122,11 @@ def main() -> None:
         if error.errno not in FULL:
             _bug()
         where = f": {printable(str(error.filename))}" if error.filename else ""
-        click.echo(f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another folder", err=True)
+        click.echo(
+            f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another"
+            " folder",
+            err=True,
+        )
         sys.exit(HarnessError.exit_code)
     except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
         _bug()
@@ -125,7 +134,10 @@ def main() -> None:
 
 def _bug() -> NoReturn:
     traceback.print_exc()
-    click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
+    click.echo(
+        "cdc-conformance: this is a bug of the harness; please report it with the lines above",
+        err=True,
+    )
     sys.exit(HarnessError.exit_code)
 
 
@@ -146,42 +158,89 @@ def _bug() -> NoReturn:
     type=ASSIGNMENT,
     help="Renames the decoder's columns: after=row.after.",
 )
-@click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="The level or levels to judge.")
+@click.option(
+    "--level",
+    type=click.Choice(["changes", "rows", "both"]),
+    default="both",
+    help="The level or levels to judge.",
+)
 @PROFILES
 @BUDGET
 @SEED
 @asks_broker(BROKER, TOPIC, PREFIX)
 @click.option(
-    "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases or rules: an id's prefix or a glob; repeatable."
+    "--select",
+    multiple=True,
+    metavar="ID",
+    type=CASE_ID,
+    help="Only these cases or rules: an id's prefix or a glob; repeatable.",
 )
-@click.option("--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Without these cases or rules.")
+@click.option(
+    "--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Without these cases or rules."
+)
 @click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
-@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of the decoder's known failures.")
-@click.option("--update", is_flag=True, help="Updates the file of --expect with this run's failures.")
+@click.option(
+    "--expect",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="TOML file of the decoder's known failures.",
+)
+@click.option(
+    "--update", is_flag=True, help="Updates the file of --expect with this run's failures."
+)
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="Directory for report.html, report.jsonl, report.md, junit.xml, report.sarif, badge.json and failures/.",
+    help=(
+        "Directory for report.html, report.jsonl, report.md, junit.xml, report.sarif, badge.json"
+        " and failures/."
+    ),
 )
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
-@click.option("--details", is_flag=True, help="Shows each broken rule and cause, not only what to repair first.")
-@click.option("--causes", type=click.IntRange(1), default=8, show_default=True, help="Shows at most N causes of a rule.")
-@click.option("--no-reduce", is_flag=True, help="Shows each failure with the case that broke, not with its smallest message.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Shows each broken rule and cause, not only what to repair first.",
+)
+@click.option(
+    "--causes",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Shows at most N causes of a rule.",
+)
+@click.option(
+    "--no-reduce",
+    is_flag=True,
+    help="Shows each failure with the case that broke, not with its smallest message.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=120,
+    show_default=True,
+    help="Seconds a decode call may take.",
+)
 @spark_options
 @user_tables
 @click.option(
-    "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
+    "--differential",
+    is_flag=True,
+    help="Compares the tables of one history through every format, instead of judging cases.",
 )
 @click.option(
     "--messages",
     multiple=True,
     metavar="FILE|TOPIC",
-    help="Judges these messages, whose truth nobody knows, by the laws, and compares with the reference decoder; repeatable.",
+    help=(
+        "Judges these messages, whose truth nobody knows, by the laws, and compares with the"
+        " reference decoder; repeatable."
+    ),
 )
 @click.option(
-    "--watch", is_flag=True, help="Judges again whenever the decoder's source changes, failed cases first; Ctrl-C ends."
+    "--watch",
+    is_flag=True,
+    help="Judges again whenever the decoder's source changes, failed cases first; Ctrl-C ends.",
 )
 @FORMAT
 def run(**options: Any) -> None:
@@ -230,7 +289,9 @@ def run(**options: Any) -> None:
         watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, asked)
     if options["differential"]:
         if is_command(settings.decoder):
-            raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
+            raise UsageError(
+                f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark"
+            )
         if options["update"]:
             raise UsageError("--differential judges no rules; leave out --update")
         sys.exit(_differential(settings, spark_conf, options["report"], chosen(options["style"])))
@@ -239,11 +300,23 @@ def run(**options: Any) -> None:
     expect = _expected(options["expect"], options["update"])
     settings = replace(settings, expect=expect)
     style, update = chosen(options["style"]), options["update"]
-    sys.exit(_perform(settings, spark_conf, asked, options["report"], style, update=update, details=options["details"]))
+    sys.exit(
+        _perform(
+            settings,
+            spark_conf,
+            asked,
+            options["report"],
+            style,
+            update=update,
+            details=options["details"],
+        )
+    )
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
-    """The record of known failures; with --update the file need not exist yet. Raises UsageError."""
+    """The record of known failures; with --update the file need not exist yet. Raises
+    UsageError.
+    """
     from conformance.judging import known as expectations
 
     if path is None:
@@ -255,7 +328,9 @@ def _expected(path: Path | None, update: bool) -> Expectations:
     return expectations.load(path)
 
 
-def _differential(settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: str) -> int:
+def _differential(
+    settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: str
+) -> int:
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.reports import console
@@ -265,12 +340,21 @@ def _differential(settings: Settings, spark_conf: Mapping[str, str], report: Pat
     if report:
         check(report)
     packages, conf = needed(settings.formats), merged(QUICK, spark_conf)
-    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
-        outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
+    with (
+        Progress() as note,
+        ChildEngine(
+            packages=packages, timeout_s=settings.timeout_s, conf=conf, note=note
+        ) as engine,
+    ):
+        outcomes = compare(
+            engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note
+        )
     if style == "pretty":
         console.show(differential.render(outcomes))
     else:
-        click.echo(differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes))
+        click.echo(
+            differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes)
+        )
     lost = save(lambda: differential.write(outcomes, report, settings.seed)) if report else 0
     return lost or (1 if any(outcome.differences for outcome in outcomes) else 0)
 
@@ -298,7 +382,8 @@ def _perform(
 
     if report:
         check(report)
-    # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
+    # Cases are millions of small objects that live until the end; garbage collection among them
+    # takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
     conf = merged(QUICK if settings.decoder else OURS, spark_conf)
     collected = Collected()
@@ -312,36 +397,53 @@ def _perform(
     try:
         with interrupts.kept(), Progress() as note:
             ahead(asked.spec, note)
-            heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
+            heard = noting(
+                note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line
+            )
             first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
             with started(settings, asked, conf, note) as (settings, engine):
-                result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
+                result = perform(
+                    settings,
+                    engine,
+                    together(collected, heard, *first, *([stream] if live else [])),
+                )
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         left = collected.unfinished(INTERRUPTED if interrupted else str(error))
         if left is None or isinstance(error, UsageError | NothingSelected):
             raise
         result, update = left, False
-        why = "interrupted; everything that was started has been stopped" if interrupted else str(error)
+        why = (
+            "interrupted; everything that was started has been stopped"
+            if interrupted
+            else str(error)
+        )
         click.echo(f"cdc-conformance: {why}; what is known until now:", err=True)
     result = replay.named(result, report / "failures" if report else FAILURES, settings)
     made = known_files.updated(result) if update else None
     if made is not None:
-        result = known_files.under(result, replace(settings.expect, entries=(*made.kept, *made.added)))
+        result = known_files.under(
+            result, replace(settings.expect, entries=(*made.kept, *made.added))
+        )
     # Saved first: what is shown names only files that are there.
     result, unsaved = replay.save_all(result, settings)
     _show(result, style, stream, details)
-    # The verdict stands; a full or read-only disk costs only the file. A file that the user asked for makes the exit code 3.
+    # The verdict stands; a full or read-only disk costs only the file. A file that the user asked
+    # for makes the exit code 3.
     lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
     if unsaved is not None:
         click.echo(f"cdc-conformance: {unsaved}", err=True)
     if report:
-        lost = max(lost, unsaved.exit_code if unsaved else 0, save(lambda: write_all(result, report)))
+        lost = max(
+            lost, unsaved.exit_code if unsaved else 0, save(lambda: write_all(result, report))
+        )
     return lost if lost and result.exit_code != 130 else result.exit_code
 
 
 def _show(result: RunResult, style: str, stream: records.Stream, details: bool) -> None:
-    """Prints the verdict on stdout; off a terminal also its failures and closing lines on stderr, for people who read a log."""
+    """Prints the verdict on stdout; off a terminal also its failures and closing lines on stderr,
+    for people who read a log.
+    """
     from conformance.reports import console, markdown
 
     if not (style == "pretty" and sys.stdout.isatty()):
@@ -359,8 +461,9 @@ def _show(result: RunResult, style: str, stream: records.Stream, details: bool) 
 
 
 def _echo(record: Mapping[str, Any]) -> None:
-    """A line of the report on stdout, without cases and calls. Pure ASCII: what a decoder raised may hold what no terminal can
-    encode."""
+    """A line of the report on stdout, without cases and calls. Pure ASCII: what a decoder raised
+    may hold what no terminal can encode.
+    """
     if record["type"] not in ("case", "call"):
         click.echo(json.dumps(record))
 
@@ -376,7 +479,11 @@ def _record(made: Update, expect: Expectations) -> None:
     for gone in made.removed:
         click.echo(f"removed   {gone.entry}: {gone.state}", err=True)
     total = len(made.kept) + len(made.added)
-    click.echo(f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed", err=True)
+    click.echo(
+        f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)}"
+        " removed",
+        err=True,
+    )
 
 
 @cli.command(short_help="Judges saved failures again: which are fixed?")
@@ -390,13 +497,30 @@ def _record(made: Update, expect: Expectations) -> None:
     show_default=True,
     help="Folder of saved failures, or of a report, which has them in failures.",
 )
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="The decoder; default: the saved one.")
 @click.option(
-    "--map", "mapping", multiple=True, metavar="NAME=EXPRESSION", type=ASSIGNMENT, help="The mapping; default: the saved one."
+    "--decoder", metavar="SPEC", type=DECODER, help="The decoder; default: the saved one."
 )
-@click.option("--yes", is_flag=True, help="Runs, without asking, the decoders and expressions that only the files name.")
+@click.option(
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="NAME=EXPRESSION",
+    type=ASSIGNMENT,
+    help="The mapping; default: the saved one.",
+)
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Runs, without asking, the decoders and expressions that only the files name.",
+)
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=120,
+    show_default=True,
+    help="Seconds a decode call may take.",
+)
 @spark_options
 @FORMAT
 def replay(
@@ -426,7 +550,11 @@ def replay(
         raise UsageError("name the failures to replay, or give --all")
     if (directory / FAILURES.name).is_dir():
         directory /= FAILURES.name
-    paths = sorted(directory.glob("*.json")) if everything else [again.find(name, directory) for name in names]
+    paths = (
+        sorted(directory.glob("*.json"))
+        if everything
+        else [again.find(name, directory) for name in names]
+    )
     if not paths:
         raise NothingSelected(f"no saved failure in {directory}")
     crashes = {path: again.load(path) for path in paths}
@@ -447,15 +575,23 @@ def replay(
             if replayed.outcome is again.ReplayOutcome.FIXED and remove_fixed:
                 replayed.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
-        click.echo(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True)
+        click.echo(
+            f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True
+        )
     sys.exit(again.exit_code(outcomes))
 
 
-@cli.command(short_help="Checks the harness: wrong decoders must fail, reference decoders must pass.")
+@cli.command(
+    short_help="Checks the harness: wrong decoders must fail, reference decoders must pass."
+)
 @FORMATS_GIVEN
 @SEED
 @FORMAT
-@click.option("--new-faults", is_flag=True, help="Only what needs no Spark: liars of the table, altered outputs, operators.")
+@click.option(
+    "--new-faults",
+    is_flag=True,
+    help="Only what needs no Spark: liars of the table, altered outputs, operators.",
+)
 def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults: bool) -> None:
     """Shows that the harness catches what it must and accuses nobody wrongly.
 
@@ -483,7 +619,20 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
     sys.exit(0 if all(r.ok for r in results) else 1)
 
 
-_PARTS = (catalogue, measuring, publishing, inspecting, fuzz, streams, doctor, prepare, new_format, record, config, completion)
+_PARTS = (
+    catalogue,
+    measuring,
+    publishing,
+    inspecting,
+    fuzz,
+    streams,
+    doctor,
+    prepare,
+    new_format,
+    record,
+    config,
+    completion,
+)
 for _part in _PARTS:
     for _command in _part.COMMANDS:
         cli.add_command(_command)

@@ -1,6 +1,8 @@
-"""Completion in bash, zsh and fish: click's, with ids completed segment by segment; the command that prints the script.
+"""Completion in bash, zsh and fish: click's, with ids completed segment by segment; the command
+that prints the script.
 
-The options' types (`conformance.commands.shell`) know the values. Nothing here starts Spark or contacts a broker.
+The options' types (`conformance.commands.shell`) know the values. Nothing here starts Spark or
+contacts a broker.
 """
 
 from __future__ import annotations
@@ -9,7 +11,13 @@ from typing import Any, Final
 
 import click
 from click import shell_completion
-from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+)
 
 PROGRAM: Final = "cdc-conformance"
 VARIABLE: Final = "_CDC_CONFORMANCE_COMPLETE"
@@ -41,7 +49,8 @@ class Zsh(_Quiet, ZshComplete):
 
     source_template = ZshComplete.source_template.replace(
         "        compadd -U -V unsorted -a completions\n",
-        "        compadd -U -V unsorted -S '' -- ${(M)completions:#*/}\n        compadd -U -V unsorted -- ${completions:#*/}\n",
+        "        compadd -U -V unsorted -S '' -- ${(M)completions:#*/}\n        compadd -U -V"
+        " unsorted -- ${completions:#*/}\n",
     )
 
 

@@ -1,7 +1,8 @@
-"""The configuration file: finds it, reads it, checks it, and sets the defaults of the commands' options.
+"""The configuration file: finds it, reads it, checks it, and sets the defaults of the commands'
+options.
 
-Its keys are the commands' long options (`_config_keys`), so every error can name the legal values. The command line wins over the
-file, and the file over built-in defaults.
+Its keys are the commands' long options (`_config_keys`), so every error can name the legal values.
+The command line wins over the file, and the file over built-in defaults.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Config:
     tables: Mapping[Section, Mapping[str, Any]] = field(default_factory=dict)
 
     def settings(self, known: Mapping[Section, Mapping[str, Key]]) -> Iterator[Setting]:
-        """The settings of each command. A command ignores a common value that it cannot take (`publish` and broker "none")."""
+        """The settings of each command. A command ignores a common value that it cannot take
+        (`publish` and broker "none").
+        """
         for section, legal in known.items():
             own = self.tables.get(section, {})
             for name, key in legal.items():
@@ -78,9 +81,11 @@ class Setting:
 
 
 def find(start: Path) -> Path | None:
-    """The configuration file of a folder: `cdc-conformance.toml`, else a `pyproject.toml` with `[tool.cdc-conformance]`.
+    """The configuration file of a folder: `cdc-conformance.toml`, else a `pyproject.toml` with
+    `[tool.cdc-conformance]`.
 
-    Searches the folder and its parents, up to one with `.git`. Raises UsageError for a file that cannot be read.
+    Searches the folder and its parents, up to one with `.git`. Raises UsageError for a file that
+    cannot be read.
     """
     for folder in (start.absolute(), *start.absolute().parents):
         if (folder / FILE).is_file():
@@ -142,9 +147,13 @@ class _Reader:
         self.problems.append(f"{where}, {name} = {shown}: {what}")
 
     def where(self, section: Section, name: str = "") -> str:
-        """The file, the section, and the line of a key or of the section's header, unless it stands within another's."""
+        """The file, the section, and the line of a key or of the section's header, unless it stands
+        within another's.
+        """
         label = _label(self.path, section)
-        line = self.lines.get((label, name)) or self.lines.get((_label(self.path, section[:-1]), "".join(section[-1:])))
+        line = self.lines.get((label, name)) or self.lines.get(
+            (_label(self.path, section[:-1]), "".join(section[-1:]))
+        )
         return ", ".join(filter(None, (_shown(self.path), f"line {line}" if line else "", label)))
 
     def top(self, data: Mapping[str, Any]) -> None:
@@ -156,19 +165,30 @@ class _Reader:
             if name in names:
                 self.table((name,), value)
             elif (plain := _plain(name)) in COMMON:
-                wrong = [legal[plain].wrong(value) for legal in self.known.values() if plain in legal]
+                wrong = [
+                    legal[plain].wrong(value) for legal in self.known.values() if plain in legal
+                ]
                 if all(wrong):
                     self.tell((), name, value, wrong[0])
                 self.common[plain] = value
             elif isinstance(value, dict):
-                self.problems.append(f"{self.where((name,))}: {UnknownName('section', name, names)}")
+                self.problems.append(
+                    f"{self.where((name,))}: {UnknownName('section', name, names)}"
+                )
             else:
                 self.tell((), name, value, self._misplaced(name))
 
     def _misplaced(self, name: str) -> str:
-        homes = [_label(self.path, section) for section, legal in self.known.items() if _plain(name) in legal]
+        homes = [
+            _label(self.path, section)
+            for section, legal in self.known.items()
+            if _plain(name) in legal
+        ]
         if homes:
-            return f"{name!r} belongs to a command: move it below {' or '.join(homes)}. Top level: {', '.join(COMMON)}."
+            return (
+                f"{name!r} belongs to a command: move it below {' or '.join(homes)}. Top level:"
+                f" {', '.join(COMMON)}."
+            )
         return str(UnknownName("key", name, (*COMMON, *{section[0] for section in self.known})))
 
     def table(self, section: Section, value: Any) -> None:
@@ -178,7 +198,9 @@ class _Reader:
             self.tell(section[:-1], section[-1], value, what)
             return
         if section not in self.known:
-            names = {other[len(section)] for other in self.known if other[: len(section)] == section}
+            names = {
+                other[len(section)] for other in self.known if other[: len(section)] == section
+            }
             for name, inner in value.items():
                 if name in names:
                     self.table((*section, name), inner)
@@ -190,7 +212,12 @@ class _Reader:
         for name, setting in value.items():
             key = legal.get(_plain(name))
             if key is None:
-                self.tell(section, name, setting, str(UnknownName("key", name, legal, of=_label(self.path, section))))
+                self.tell(
+                    section,
+                    name,
+                    setting,
+                    str(UnknownName("key", name, legal, of=_label(self.path, section))),
+                )
             elif key.name in settings:
                 self.tell(section, name, setting, f"{key.name!r} is set twice, in both spellings")
             else:
@@ -200,7 +227,9 @@ class _Reader:
 
 
 def _lines(text: str) -> dict[tuple[str, str], int]:
-    """The number of each line that has a section's header, or the beginning of a key, by the section's label and the key."""
+    """The number of each line that has a section's header, or the beginning of a key, by the
+    section's label and the key.
+    """
     numbers: dict[tuple[str, str], int] = {}
     label = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -215,7 +244,9 @@ def _plain(name: str) -> str:
 
 
 def _label(path: Path | None, section: Section) -> str:
-    """A section's header as the file spells it; of the top level, "" or pyproject.toml's own table."""
+    """A section's header as the file spells it; of the top level, "" or pyproject.toml's own
+    table.
+    """
     parts = (*(("tool", TOOL) if path is not None and path.name == PROJECT else ()), *section)
     return f"[{'.'.join(parts)}]" if parts else ""
 
@@ -236,12 +267,14 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read the configuration {_shown(path)}: {reason}. --no-config ignores it") from error
+        raise UsageError(
+            f"cannot read the configuration {_shown(path)}: {reason}. --no-config ignores it"
+        ) from error
 
 
 def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
-    """Budget, seed and broker of the pytest plugin, if the configuration file of pytest's root directory sets them, in the form
-    of click's default map.
+    """Budget, seed and broker of the pytest plugin, if the configuration file of pytest's root
+    directory sets them, in the form of click's default map.
 
     Raises UsageError.
     """
@@ -250,11 +283,16 @@ def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
         return {}
     config = load(path, commands)
     known, own = sections(commands)[PYTEST,], config.tables.get((PYTEST,), {})
-    return {name: known[name].given(value, path.absolute().parent) for name, value in {**config.common, **own}.items()}
+    return {
+        name: known[name].given(value, path.absolute().parent)
+        for name, value in {**config.common, **own}.items()
+    }
 
 
 def of(ctx: click.Context) -> Config:
-    """The configuration of a call: from --config, none, or the file that `find` returns. Raises UsageError."""
+    """The configuration of a call: from --config, none, or the file that `find` returns. Raises
+    UsageError.
+    """
     root = ctx.find_root()
     asked, off = root.meta.get(_FILE), root.meta.get(_OFF)
     if asked is not None and off:
@@ -275,10 +313,19 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     file = click.Path(path_type=Path, exists=True, dir_okay=False)
     off = click.option(
-        "--no-config", is_flag=True, expose_value=False, callback=kept(_OFF), help="Ignores the configuration file."
+        "--no-config",
+        is_flag=True,
+        expose_value=False,
+        callback=kept(_OFF),
+        help="Ignores the configuration file.",
     )
-    what = f"The configuration file; default: {FILE}, or [tool.{TOOL}] in {PROJECT}, in this folder or above."
-    return click.option("--config", type=file, expose_value=False, callback=kept(_FILE), metavar="FILE", help=what)(off(command))
+    what = (
+        f"The configuration file; default: {FILE}, or [tool.{TOOL}] in {PROJECT}, in this folder or"
+        " above."
+    )
+    return click.option(
+        "--config", type=file, expose_value=False, callback=kept(_FILE), metavar="FILE", help=what
+    )(off(command))
 
 
 class Main(Group):
@@ -293,8 +340,12 @@ class Main(Group):
         "Extend": ("new-format",),
     }
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's; then sets the command's defaults from the file. Raises UsageError, except for help."""
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's; then sets the command's defaults from the file. Raises UsageError, except for
+        help.
+        """
         name, command, rest = super().resolve_command(ctx, args)
         try:
             ctx.default_map = of(ctx).defaults(sections(self))
@@ -322,7 +373,9 @@ def config_group() -> None:
 @click.option("--all", "everything", is_flag=True, help="Also shows defaults.")
 @FORMAT
 @click.pass_context
-def config_show(ctx: click.Context, commands: tuple[str, ...], everything: bool, style: str | None) -> None:
+def config_show(
+    ctx: click.Context, commands: tuple[str, ...], everything: bool, style: str | None
+) -> None:
     """The settings of all commands, or of the named ones, and the origin of each.
 
     Name a group's command with a dot: corpus.write.
@@ -346,7 +399,10 @@ def config_show(ctx: click.Context, commands: tuple[str, ...], everything: bool,
         for name, key in legal.items():
             setting = settings.get((section, name))
             if setting is not None:
-                value, origin = config.given(setting), f"{where}, {setting.origin}" if setting.origin else where
+                value, origin = (
+                    config.given(setting),
+                    f"{where}, {setting.origin}" if setting.origin else where,
+                )
             elif everything:
                 value, origin = key.default, "default"
             else:

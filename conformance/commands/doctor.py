@@ -1,7 +1,8 @@
-"""Checks this machine for Java, Spark, jars, a broker, a container engine, memory and disk; the command `doctor`.
+"""Checks this machine for Java, Spark, jars, a broker, a container engine, memory and disk; the
+command `doctor`.
 
-No check in `CHECKS` starts a JVM (except `java -version`), a broker or a download, and each takes a few seconds at most.
-`starts` (with --start) starts Spark and Kafka.
+No check in `CHECKS` starts a JVM (except `java -version`), a broker or a download, and each takes a
+few seconds at most. `starts` (with --start) starts Spark and Kafka.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ DISK_MB = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: what it found, and after a failure the remedy and the commands that need the missing part.
+    """One check: what it found, and after a failure the remedy and the commands that need the
+    missing part.
 
-    `remedy` has a command to copy in backquotes, if there is one. `required`: every run needs it, not only some commands.
+    `remedy` has a command to copy in backquotes, if there is one. `required`: every run needs it,
+    not only some commands.
     """
 
     name: str
@@ -62,7 +65,13 @@ class Check:
 
     def as_json(self) -> dict[str, Any]:
         """The check as one JSON object."""
-        facts = {"name": self.name, "ok": self.ok, "found": self.state, "remedy": self.remedy, "command": self.command}
+        facts = {
+            "name": self.name,
+            "ok": self.ok,
+            "found": self.state,
+            "remedy": self.remedy,
+            "command": self.command,
+        }
         return facts | {"needed_for": self.needed_for, "required": self.required}
 
 
@@ -72,7 +81,11 @@ Outcome: TypeAlias = tuple[bool, str, str]
 
 def python() -> Outcome:
     """Python 3.11 or later."""
-    return sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}", "use Python 3.11 or later"
+    return (
+        sys.version_info >= (3, 11),
+        f"{platform.python_version()} at {sys.executable}",
+        "use Python 3.11 or later",
+    )
 
 
 def packages() -> Outcome:
@@ -81,7 +94,11 @@ def packages() -> Outcome:
 
     hidden = shadows()
     if hidden:
-        return False, "; ".join(f"{path} hides {name}" for name, path in hidden.items()), explain(hidden)
+        return (
+            False,
+            "; ".join(f"{path} hides {name}" for name, path in hidden.items()),
+            explain(hidden),
+        )
     return True, f"{', '.join(PACKAGES)} in {HOME}", ""
 
 
@@ -90,7 +107,11 @@ def java() -> Outcome:
     from conformance.brokers import spark
     from conformance.brokers.jars import find_java
 
-    install = "brew install openjdk@17" if sys.platform == "darwin" else "apt-get install openjdk-17-jre-headless"
+    install = (
+        "brew install openjdk@17"
+        if sys.platform == "darwin"
+        else "apt-get install openjdk-17-jre-headless"
+    )
     release = _version("pyspark") or "4.0"
     words = spark.java_words(release)
     remedy = f"install {words}, for example with `{install}`, or set JAVA_HOME"
@@ -99,7 +120,9 @@ def java() -> Outcome:
         spark.check_java(release, java)
     except HarnessError as error:
         return False, _first(error), remedy
-    between = "" if java.version in spark.javas(release) else f"; Spark {release} is made for {words}"
+    between = (
+        "" if java.version in spark.javas(release) else f"; Spark {release} is made for {words}"
+    )
     return True, f"{java.text} at {java.path}{between}", remedy
 
 
@@ -118,8 +141,14 @@ def connector() -> Outcome:
         there, missing = spark.state()
     except HarnessError as error:
         return False, _first(error), f"name existing jars in {spark.JARS}, or none"
-    words = [*there.values(), *(f"not cached yet: {spark.MODULES[name].artefacts[0]}" for name in missing)]
-    remedy = f"none with access to a Maven registry: they are downloaded on first use, or now with {_PREPARE}"
+    words = [
+        *there.values(),
+        *(f"not cached yet: {spark.MODULES[name].artefacts[0]}" for name in missing),
+    ]
+    remedy = (
+        "none with access to a Maven registry: they are downloaded on first use, or now with"
+        f" {_PREPARE}"
+    )
     return not missing, "; ".join(words), remedy
 
 
@@ -139,10 +168,15 @@ def kafka_jars() -> Outcome:
 
     jars = cached_jars()
     remedy = (
-        f"none with access to a Maven registry: they are downloaded on first use (a minute), or now with {_PREPARE}; "
-        f"offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka {KAFKA_VERSION} distribution"
+        "none with access to a Maven registry: they are downloaded on first use (a minute), or now"
+        f" with {_PREPARE}; offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka"
+        f" {KAFKA_VERSION} distribution"
     )
-    return bool(jars), f"{len(jars)} in {jars[0].parent}" if jars else f"not cached in {cache_dir()}", remedy
+    return (
+        bool(jars),
+        f"{len(jars)} in {jars[0].parent}" if jars else f"not cached in {cache_dir()}",
+        remedy,
+    )
 
 
 def testcontainers() -> Outcome:
@@ -159,13 +193,20 @@ def docker() -> Outcome:
         client = engine()
     except EngineMissing as error:
         start = "open -a Docker" if sys.platform == "darwin" else "systemctl start docker"
-        remedy = f"start it, for example with `{start}`, or set DOCKER_HOST; without one use --broker embedded"
+        remedy = (
+            f"start it, for example with `{start}`, or set DOCKER_HOST; without one use --broker"
+            " embedded"
+        )
         if _version("testcontainers") is None:
             remedy = _install("cdc-conformance[container]")
         return False, _first(error), remedy
     try:
         there = "with" if has_image(client, image_name()) else "without (it would be pulled)"
-        return True, f"engine {client.version().get('Version', '?')} {there} the image {image_name()}", ""
+        return (
+            True,
+            f"engine {client.version().get('Version', '?')} {there} the image {image_name()}",
+            "",
+        )
     finally:
         client.close()
 
@@ -180,22 +221,35 @@ def memory() -> Outcome:
     if match is None:
         return True, "unknown on this system", ""
     free = int(match[1]) >> 10
-    return free >= MEMORY_MB, f"{free:,} MB", f"free some: a Spark driver and a broker need about {MEMORY_MB:,} MB"
+    return (
+        free >= MEMORY_MB,
+        f"{free:,} MB",
+        f"free some: a Spark driver and a broker need about {MEMORY_MB:,} MB",
+    )
 
 
 def disk() -> Outcome:
-    """Free disk space of the cache and of the temporary directory, and what the named cases take of it."""
+    """Free disk space of the cache and of the temporary directory, and what the named cases take of
+    it.
+    """
     from conformance.cases import kept
     from conformance.files import cache_dir
 
     cache = cache_dir()
-    places = {Path(tempfile.gettempdir()), next(place for place in (cache, *cache.parents) if place.exists())}
+    places = {
+        Path(tempfile.gettempdir()),
+        next(place for place in (cache, *cache.parents) if place.exists()),
+    }
     free = {place: shutil.disk_usage(place).free >> 20 for place in sorted(places)}
     locked = [str(place) for place in free if not os.access(place, os.W_OK)]
     state = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
     state += f"; not writable: {', '.join(locked)}" if locked else ""
-    state += f"; {kept.size() >> 20} MB of named cases in {kept.root()}" if kept.root().is_dir() else ""
-    remedy = f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
+    state += (
+        f"; {kept.size() >> 20} MB of named cases in {kept.root()}" if kept.root().is_dir() else ""
+    )
+    remedy = (
+        f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
+    )
     return not locked and min(free.values()) >= DISK_MB, state, remedy
 
 
@@ -203,7 +257,10 @@ def configuration() -> Outcome:
     """The configuration file in force, if there is one."""
     from conformance.commands import config
 
-    remedy = "repair the file (`cdc-conformance config schema` prints what is legal), or give --no-config"
+    remedy = (
+        "repair the file (`cdc-conformance config schema` prints what is legal), or give"
+        " --no-config"
+    )
     try:
         path = config.of(click.get_current_context()).path
     except HarnessError as error:
@@ -214,10 +271,22 @@ def configuration() -> Outcome:
 
 def workplace() -> Outcome:
     """Whether failures can be saved in the working directory."""
-    folder = next(place for place in (FAILURES.absolute(), *FAILURES.absolute().parents) if place.exists())
+    folder = next(
+        place for place in (FAILURES.absolute(), *FAILURES.absolute().parents) if place.exists()
+    )
     well = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-    remedy = f"`chmod u+rwx {shlex.quote(str(folder))}`, work in another folder, or use `run` with --report DIR"
-    return well, f"{FAILURES} can{'' if well else 'not'} be written{'' if well else f': {folder} is not writable'}", remedy
+    remedy = (
+        f"`chmod u+rwx {shlex.quote(str(folder))}`, work in another folder, or use `run` with"
+        " --report DIR"
+    )
+    return (
+        well,
+        (
+            f"{FAILURES} can{'' if well else 'not'} be"
+            f" written{'' if well else f': {folder} is not writable'}"
+        ),
+        remedy,
+    )
 
 
 def ports() -> Outcome:
@@ -227,7 +296,11 @@ def ports() -> Outcome:
     try:
         numbers = free_ports(2)
     except HarnessError as error:
-        return False, _first(error), "allow this user to listen on 127.0.0.1; `ss -ltnp` lists the ports in use"
+        return (
+            False,
+            _first(error),
+            "allow this user to listen on 127.0.0.1; `ss -ltnp` lists the ports in use",
+        )
     return True, f"127.0.0.1 has free ports ({', '.join(map(str, numbers))})", ""
 
 
@@ -241,7 +314,8 @@ def reachable(broker: Target) -> Outcome:
         check_reachable(broker, timeout_s=5)
     except HarnessError as error:
         remedy = (
-            f"start it, open the port, or make it advertise a name that resolves here; try `nc -vz {host.strip('[]')} {port}`"
+            "start it, open the port, or make it advertise a name that resolves here; try `nc -vz"
+            f" {host.strip('[]')} {port}`"
         )
         return False, " ".join(str(error).split()), remedy
     return True, f"answers after {time.monotonic() - began:.1f} s", ""
@@ -276,7 +350,9 @@ def checks(broker: Target | None = None) -> list[Check]:
     """
     results = [_check(*row) for row in CHECKS]
     if broker is not None and ":" in str(broker):
-        results.append(_check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True))
+        results.append(
+            _check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True)
+        )
     return results
 
 
@@ -323,7 +399,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
 
         def cluster() -> str:
             started = stack.enter_context(
-                kafka_broker(str(asked), note=note, reached=lambda address: replace(asked, bootstrap=address))
+                kafka_broker(
+                    str(asked), note=note, reached=lambda address: replace(asked, bootstrap=address)
+                )
             )
             clusters.append(started.cluster)
             return f"{started.detail} answers at {started.bootstrap}"
@@ -336,31 +414,55 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
                 source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=cluster, topic=topic)
                 read = engines[0].open("doctor", source).result()
             if not sent == read == count:
-                raise HarnessError(f"{count} records were sent, {sent} acknowledged, {read} read by Spark")
+                raise HarnessError(
+                    f"{count} records were sent, {sent} acknowledged, {read} read by Spark"
+                )
             return f"{count:,} records went through Kafka into Spark"
 
-        logs = "see the end of the log above; `cdc-conformance doctor` checks Java, memory and the jars"
+        logs = (
+            "see the end of the log above; `cdc-conformance doctor` checks Java, memory and the"
+            " jars"
+        )
         spark_check = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
         yield spark_check
-        kafka_check = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {asked}", True)
+        kafka_check = _check(
+            "Kafka starts", lambda: timed(cluster, logs), f"--broker {asked}", True
+        )
         yield kafka_check
         if spark_check.ok and kafka_check.ok:
-            jars = "Spark needs the connector of its own version: see the line of its jars in `cdc-conformance doctor`"
-            yield _check("Kafka into Spark", lambda: timed(through, jars), "any broker with Spark", True)
+            jars = (
+                "Spark needs the connector of its own version: see the line of its jars in"
+                " `cdc-conformance doctor`"
+            )
+            yield _check(
+                "Kafka into Spark", lambda: timed(through, jars), "any broker with Spark", True
+            )
 
 
 def render(results: Sequence[Check]) -> str:
-    """A line per check, then each problem with the commands that need the part and the remedy. Lines are not wrapped, so
-    that they can be copied."""
+    """A line per check, then each problem with the commands that need the part and the remedy.
+    Lines are not wrapped, so that they can be copied.
+    """
     wide = max(len(check.name) for check in results)
-    lines = [f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.state}" for check in results]
+    lines = [
+        f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.state}"
+        for check in results
+    ]
     bad = [check for check in results if not check.ok]
     for check in bad:
-        lines += ["", f"{check.name}", f"    needed for  {check.needed_for}", f"    remedy      {check.remedy}"]
+        lines += [
+            "",
+            f"{check.name}",
+            f"    needed for  {check.needed_for}",
+            f"    remedy      {check.remedy}",
+        ]
         if check.command:
             lines.append(f"    $ {check.command}")
     stopping = sum(check.required for check in bad) or "none"
-    summary = f"{len(results) - len(bad)} of {len(results)} are ok; every run needs {stopping} of the others"
+    summary = (
+        f"{len(results) - len(bad)} of {len(results)} are ok; every run needs {stopping} of the"
+        " others"
+    )
     lines += ["", summary if bad else f"all {len(results)} are ok"]
     return "\n".join(lines)
 
@@ -375,7 +477,11 @@ def render(results: Sequence[Check]) -> str:
         help="Also checks this broker: HOST:PORT, or with --start a kind.",
     )
 )
-@click.option("--start", is_flag=True, help="Also starts Spark and a broker and sends records through both (half a minute).")
+@click.option(
+    "--start",
+    is_flag=True,
+    help="Also starts Spark and a broker and sends records through both (half a minute).",
+)
 @FORMAT
 def doctor(asked: Asked, start: bool, style: str | None) -> None:
     """Checks what is installed, and says how to get what is missing.
@@ -401,7 +507,9 @@ def doctor(asked: Asked, start: bool, style: str | None) -> None:
         case _:
             for check in results:
                 click.echo(json.dumps(check.as_json(), ensure_ascii=False))
-    sys.exit(0 if all(check.ok or not check.required for check in results) else HarnessError.exit_code)
+    sys.exit(
+        0 if all(check.ok or not check.required for check in results) else HarnessError.exit_code
+    )
 
 
 COMMANDS = (doctor,)

@@ -1,4 +1,6 @@
-"""`rules --explain ID`: a rule with its sources, a message that exercises it, and the decoders that break it."""
+"""`rules --explain ID`: a rule with its sources, a message that exercises it, and the decoders that
+break it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def explain(rule_id: str, style: str) -> str:
     if rule is None:
         raise UnknownName("rule", rule_id, known)
     facts = _facts(name, rule)
-    return json.dumps(facts, ensure_ascii=False, indent=1) if style == "json" else "\n".join(_lines(facts, rule.law))
+    return (
+        json.dumps(facts, ensure_ascii=False, indent=1)
+        if style == "json"
+        else "\n".join(_lines(facts, rule.law))
+    )
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
@@ -44,20 +50,34 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
         "provenance": rule.provenance.value,
         "effect": rule.effect.value,
         "sources": [
-            {"id": source.id, "fact": source.statement, "evidence": list(map(asdict, source.evidence))}
+            {
+                "id": source.id,
+                "fact": source.statement,
+                "evidence": list(map(asdict, source.evidence)),
+            }
             for source in (fact(citation.where) for citation in rule.citations)
         ],
         "case": shown[0].id if shown else None,
         "message": readable(shown[1].value, MESSAGE) if shown else None,
-        "broken_by": [{"decoder": who, "why": why} for who, convicts, why in _liars(name, rule) if convicts == rule.id],
+        "broken_by": [
+            {"decoder": who, "why": why}
+            for who, convicts, why in _liars(name, rule)
+            if convicts == rule.id
+        ],
     }
 
 
 def _liars(name: str, rule: Rule) -> Iterator[tuple[str, str, str]]:
-    """The decoders, or keepers of tables, that are wrong on purpose: name, the rule that they break, why."""
+    """The decoders, or keepers of tables, that are wrong on purpose: name, the rule that they
+    break, why.
+    """
     if rule.law == "stream":
-        pairs = ((mistake, convicts) for mistake in mistakes_of(name) for convicts in mistake.rules(name))
-        yield from ((mistake.name, f"{name}/stream/{convicts}", mistake.why) for mistake, convicts in pairs)
+        pairs = (
+            (mistake, convicts) for mistake in mistakes_of(name) for convicts in mistake.rules(name)
+        )
+        yield from (
+            (mistake.name, f"{name}/stream/{convicts}", mistake.why) for mistake, convicts in pairs
+        )
     else:
         yield from ((liar.name, liar.convicts, liar.why) for liar in liars(name))
 
@@ -85,5 +105,6 @@ def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:
         yield "exercised by a sample of all messages, decoded under other circumstances"
     yield ""
     yield "broken by " + (
-        "; ".join(f"{liar['decoder']} ({liar['why']})" for liar in facts["broken_by"]) or "no decoder of the self test"
+        "; ".join(f"{liar['decoder']} ({liar['why']})" for liar in facts["broken_by"])
+        or "no decoder of the self test"
     )

@@ -40,20 +40,55 @@ def render(results: Sequence[Fuzzed]) -> Any:
         data = run.as_json()
         errored = sum(run.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
         accepted, doubtful = sum(data["accepted"].values()), sum(data["doubtful"].values())
-        figures = (run.mutants, data["readable"], data["unreadable"], data["rejected"], accepted, doubtful, data["lost"], errored)
+        figures = (
+            run.mutants,
+            data["readable"],
+            data["unreadable"],
+            data["rejected"],
+            accepted,
+            doubtful,
+            data["lost"],
+            errored,
+        )
         peak = "?" if run.peak_bytes is None else f"{data['peak_mb']:,}"
         name = Text(run.format, style="green" if run.ok else "red")
-        rows.append((name, *(f"{n:,}" for n in figures), f"{run.seconds:.1f}", f"{data['per_second']:,}", peak))
+        rows.append(
+            (
+                name,
+                *(f"{n:,}" for n in figures),
+                f"{run.seconds:.1f}",
+                f"{data['per_second']:,}",
+                peak,
+            )
+        )
         if run.too_large:
-            parts.append(Text(f"{run.format}: {data['peak_mb']:,} MB of memory, limit {data['limit_mb']:,} MB", style="red"))
+            parts.append(
+                Text(
+                    f"{run.format}: {data['peak_mb']:,} MB of memory, limit"
+                    f" {data['limit_mb']:,} MB",
+                    style="red",
+                )
+            )
         parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in run.findings]
         if run.interrupted:
-            parts.append(Text(f"{run.format}: interrupted; these are the results so far", style="yellow"))
+            parts.append(
+                Text(f"{run.format}: interrupted; these are the results so far", style="yellow")
+            )
     return Group(grid(HEADS, rows, HEADS[:1]), *parts)
 
 
 HEADS: Final = (
-    *("format", "mutants", "readable", "unreadable", "rejected", "accepted", "doubtful", "lost", "errored"),
+    *(
+        "format",
+        "mutants",
+        "readable",
+        "unreadable",
+        "rejected",
+        "accepted",
+        "doubtful",
+        "lost",
+        "errored",
+    ),
     *("seconds", "per s", "peak MB"),
 )
 SHOWN: Final = 160
@@ -61,32 +96,90 @@ SHOWN: Final = 160
 
 def _line(finding: Finding) -> str:
     tally, value = finding.tally, finding.message.value if finding.message else None
-    text = "no value" if value is None else repr(value[:SHOWN])[1:] + ("..." if len(value) > SHOWN else "")
-    detail = f" {tally.error.splitlines()[0][:SHOWN]}" if tally.error else f" as {tally.kinds}" if tally.kinds else ""
+    text = (
+        "no value"
+        if value is None
+        else repr(value[:SHOWN])[1:] + ("..." if len(value) > SHOWN else "")
+    )
+    detail = (
+        f" {tally.error.splitlines()[0][:SHOWN]}"
+        if tally.error
+        else f" as {tally.kinds}"
+        if tally.kinds
+        else ""
+    )
     head = f"{finding.rule.id}: {tally.count} {tally.outcome}{detail} by {tally.way}"
-    return f"{head}; the smallest, {tally.offset} ({tally.reason or tally.state}, {tally.size} bytes): {text}"
+    return (
+        f"{head}; the smallest, {tally.offset} ({tally.reason or tally.state}, {tally.size} bytes):"
+        f" {text}"
+    )
 
 
 def markdown(results: Sequence[Fuzzed]) -> str:
     """The verdicts as a Markdown table."""
-    head = ("format", "verdict", "mutants", "unreadable", "rejected", "accepted", "doubtful", "lost", "raised", "hung")
+    head = (
+        "format",
+        "verdict",
+        "mutants",
+        "unreadable",
+        "rejected",
+        "accepted",
+        "doubtful",
+        "lost",
+        "raised",
+        "hung",
+    )
     columns = (*head, "seconds", "per_second", "peak_mb")
-    rows = (run.as_json() | {"accepted": run.count(outcome="accepted"), "doubtful": run.count("doubtful")} for run in results)
+    rows = (
+        run.as_json()
+        | {
+            "accepted": run.count(outcome="accepted"),
+            "doubtful": run.count("doubtful"),
+        }
+        for run in results
+    )
     return "\n".join(marked(columns, ([row[column] for column in columns] for row in rows)))
 
 
 @click.command(short_help="Sends mutated messages; checks that every offset is answered.")
 @FORMATS_GIVEN
 @ALL
-@click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
-@PROFILES
-@click.option("--huge/--no-huge", default=True, show_default=True, help="Adds a few messages of 25 MB.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")
 @click.option(
-    "--max-memory", type=click.IntRange(1), default=4096, show_default=True, help="Memory limit of Spark's processes, in MB."
+    "--count",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="Mutated messages per format.",
 )
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for the findings, as JSON lines.")
+@click.option(
+    "--decoder",
+    metavar="SPEC",
+    type=SPARK_DECODER,
+    help="A decoder instead of the reference; one format only.",
+)
+@PROFILES
+@click.option(
+    "--huge/--no-huge", default=True, show_default=True, help="Adds a few messages of 25 MB."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=300,
+    show_default=True,
+    help="Seconds a decode call may take.",
+)
+@click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    default=4096,
+    show_default=True,
+    help="Memory limit of Spark's processes, in MB.",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Directory for the findings, as JSON lines.",
+)
 @SEED
 @spark_options
 @user_tables
@@ -116,11 +209,17 @@ def fuzz(**options: Any) -> None:
     )
     results: list[Fuzzed] = []
     lost = 0
-    conf, style = merged(QUICK if decoder else OURS, options["spark_conf"]), chosen(options["style"])
+    conf, style = (
+        merged(QUICK if decoder else OURS, options["spark_conf"]),
+        chosen(options["style"]),
+    )
     with Progress() as note:
         for name in names:
-            # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.
-            with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
+            # One child per format: memory peaks are measured separately, and an out-of-memory JVM
+            # affects one format only.
+            with ChildEngine(
+                packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf, note=note
+            ) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))

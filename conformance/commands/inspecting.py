@@ -42,14 +42,18 @@ def _pretty(inspector: Inspector) -> None:
 
 
 def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[ReadRecord]:
-    """The messages of every input, at most so many of each. Raises UsageError for one that is neither file nor topic."""
+    """The messages of every input, at most so many of each. Raises UsageError for one that is
+    neither file nor topic.
+    """
     from conformance.brokers.broker import parse_bootstrap
     from conformance.inspecting.reading import from_path, from_topic, topics
 
     bootstrap = parse_bootstrap(asked.spec)
     for name in inputs:
         if not Path(name).exists() and bootstrap is None:
-            raise UsageError(f"{name}: there is no such file; for a topic give --broker HOST:PORT, too")
+            raise UsageError(
+                f"{name}: there is no such file; for a topic give --broker HOST:PORT, too"
+            )
     for name in inputs:
         if Path(name).exists():
             yield from itertools.islice(from_path(Path(name)), count)
@@ -72,7 +76,11 @@ def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[Re
     )
 )
 @click.option(
-    "--count", type=click.IntRange(1), default=100_000, show_default=True, help="At most so many messages of each topic or file."
+    "--count",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="At most so many messages of each topic or file.",
 )
 @click.option(
     "--report",
@@ -80,7 +88,9 @@ def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[Re
     help="Directory for inspection.html, a page to read, and inspection.json.",
 )
 @FORMAT
-def inspect_messages(inputs: tuple[str, ...], asked: Asked, count: int, report: Path | None, style: str | None) -> None:
+def inspect_messages(
+    inputs: tuple[str, ...], asked: Asked, count: int, report: Path | None, style: str | None
+) -> None:
     """Says which format, product, release and options wrote messages, with the evidence, and what cannot be told.
 
     A FILE is JSON lines (a message a line, or a record with key and value: a corpus, a recording, `kcat -J`), Parquet with the

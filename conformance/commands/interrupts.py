@@ -1,10 +1,12 @@
-"""Ctrl-C and SIGTERM: each ends the command as KeyboardInterrupt, wherever the main thread is when it comes.
+"""Ctrl-C and SIGTERM: each ends the command as KeyboardInterrupt, wherever the main thread is when
+it comes.
 
-An interrupt would be lost in four ways. Python drops an exception that is raised inside a finaliser or a callback of the garbage
-collector (Hypothesis installs one), and calls `sys.unraisablehook`; a module in C may drop one while it is imported, as NumPy's
-do: it is raised a little later. A signal that comes while the main thread is about to wait, as while it gives the interpreter's
-lock to another thread, is seen when the wait ends: a thread wakes the main thread. A library may answer an interrupt with an
-error of its own: `kept` raises what that hides.
+An interrupt would be lost in four ways. Python drops an exception that is raised inside a finaliser
+or a callback of the garbage collector (Hypothesis installs one), and calls `sys.unraisablehook`; a
+module in C may drop one while it is imported, as NumPy's do: it is raised a little later. A signal
+that comes while the main thread is about to wait, as while it gives the interpreter's lock to
+another thread, is seen when the wait ends: a thread wakes the main thread. A library may answer an
+interrupt with an error of its own: `kept` raises what that hides.
 """
 
 from __future__ import annotations
@@ -28,14 +30,19 @@ __all__ = ["heed", "kept"]
 _AGAIN_S: Final = 0.01
 """Seconds between reminders of an interrupt: longer than most finalisers take."""
 _WAKING_S: Final = 2.0
-"""Seconds in which the main thread is woken after a signal: it may be about to wait for that long on a busy machine."""
+"""Seconds in which the main thread is woken after a signal: it may be about to wait for that long
+on a busy machine.
+"""
 _REMINDER: Final = signal.SIGURG
-"""The signal of a reminder: nobody else sends it to us, and it does nothing where no interrupt is owed."""
+"""The signal of a reminder: nobody else sends it to us, and it does nothing where no interrupt is
+owed.
+"""
 
 
 class _Interrupt(KeyboardInterrupt):
-    """An interrupt. After a plain KeyboardInterrupt in code that is given as text, as a dataclass's is, Python ends by SIGINT,
-    with exit code -2, even if it was caught."""
+    """An interrupt. After a plain KeyboardInterrupt in code that is given as text, as a dataclass's
+    is, Python ends by SIGINT, with exit code -2, even if it was caught.
+    """
 
 
 def heed() -> None:
@@ -48,9 +55,13 @@ def heed() -> None:
             os.write(writing, b"\0")
 
     def lost(frame: FrameType | None) -> bool:
-        """Whether what is raised there is lost: in the hook itself for good, in an import perhaps."""
+        """Whether what is raised there is lost: in the hook itself for good, in an import
+        perhaps.
+        """
         codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
-        return unraisable.__code__ in codes or any(code.co_filename.startswith("<frozen importlib") for code in codes)
+        return unraisable.__code__ in codes or any(
+            code.co_filename.startswith("<frozen importlib") for code in codes
+        )
 
     def interrupt(_signal: int, frame: FrameType | None) -> None:
         if not lost(frame):
@@ -69,7 +80,8 @@ def heed() -> None:
             sys.__unraisablehook__(unraised)
 
     def wake() -> None:
-        # A signal ends a call of the system that waits, but not when it comes just before the call: so there are many.
+        # A signal ends a call of the system that waits, but not when it comes just before the call:
+        # so there are many.
         while True:
             if set(os.read(reading, 1 << 16)) == {_REMINDER}:
                 continue
@@ -93,7 +105,9 @@ def heed() -> None:
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """Raises the interrupt in the place of an error that was raised while the interrupt was handled."""
+    """Raises the interrupt in the place of an error that was raised while the interrupt was
+    handled.
+    """
     try:
         yield
     except Exception as error:

@@ -32,7 +32,9 @@ from generators.errors import UsageError
 from generators.wire_format import get
 
 
-def _watched(names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: str) -> None:
+def _watched(
+    names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: str
+) -> None:
     """Prints how soon `run --watch` answers a save, a row a format."""
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
@@ -57,11 +59,34 @@ def _watched(names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str],
 
 @click.command(short_help="Measures a decoder's throughput as a ratio to a baseline.")
 @FORMATS_GIVEN
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder beside the reference; one format only.")
-@click.option("--messages", type=click.IntRange(100), default=20_000, show_default=True, help="Messages per measurement.")
-@click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
-@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Writes the results as JSON.")
-@click.option("--compare", type=click.Path(path_type=Path, dir_okay=False), help="Compares with saved results.")
+@click.option(
+    "--decoder",
+    metavar="SPEC",
+    type=SPARK_DECODER,
+    help="A decoder beside the reference; one format only.",
+)
+@click.option(
+    "--messages",
+    type=click.IntRange(100),
+    default=20_000,
+    show_default=True,
+    help="Messages per measurement.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(3),
+    default=7,
+    show_default=True,
+    help="Timed rounds after warm-up.",
+)
+@click.option(
+    "--save", type=click.Path(path_type=Path, dir_okay=False), help="Writes the results as JSON."
+)
+@click.option(
+    "--compare",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Compares with saved results.",
+)
 @click.option(
     "--fail-below",
     type=click.FloatRange(0, min_open=True),
@@ -69,7 +94,12 @@ def _watched(names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str],
     help="With --compare: exit code 1 below this share of the saved ratio.",
 )
 @click.option(
-    "--watch", is_flag=True, help="Measures run --watch instead: from a save that breaks the decoder to the first broken rule."
+    "--watch",
+    is_flag=True,
+    help=(
+        "Measures run --watch instead: from a save that breaks the decoder to the first broken"
+        " rule."
+    ),
 )
 @spark_options
 @FORMAT
@@ -101,9 +131,16 @@ def bench(
     names = known(formats, decoder=decoder)
     if watch:
         not_away(spark_conf)
-        for option, given in (("--decoder", decoder), ("--save", save), ("--compare", compare), ("--fail-below", fail_below)):
+        for option, given in (
+            ("--decoder", decoder),
+            ("--save", save),
+            ("--compare", compare),
+            ("--fail-below", fail_below),
+        ):
             if given:
-                raise UsageError(f"--watch measures seconds with decoders of its own; leave out {option}")
+                raise UsageError(
+                    f"--watch measures seconds with decoders of its own; leave out {option}"
+                )
         return _watched(names, rounds, spark_conf, chosen(style))
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
@@ -113,7 +150,10 @@ def bench(
     before = measure.saved(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
-    with Progress() as note, ChildEngine(packages=needed(names), conf=spark_conf, note=note) as engine:
+    with (
+        Progress() as note,
+        ChildEngine(packages=needed(names), conf=spark_conf, note=note) as engine,
+    ):
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
     comparison = measure.compare(before, results, limit) if compare else None
@@ -140,28 +180,69 @@ def bench(
     help="module:function or file.py:function; default: the reference decoder.",
 )
 @click.option(
-    "--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the last without compression."
+    "--writer-profile",
+    "profile",
+    metavar="NAME",
+    type=PROFILE,
+    help="The profile; default: the last without compression.",
 )
-@click.option("--rate", type=float, metavar="N", help="Messages/s (2000); with --search, the first rate (1000).")
-@click.option("--duration", type=float, metavar="S", help="Seconds (10); with --search, per step (6).")
-@click.option("--search", is_flag=True, help="Finds the highest rate that keeps up, by doubling and bisection.")
-@click.option("--level", type=click.Choice(["changes", "rows"]), help="The level; default: the decoder's highest.")
-@click.option("--trigger", type=int, default=500, show_default=True, metavar="MS", help="The query's trigger interval.")
-@click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
+@click.option(
+    "--rate",
+    type=float,
+    metavar="N",
+    help="Messages/s (2000); with --search, the first rate (1000).",
+)
+@click.option(
+    "--duration", type=float, metavar="S", help="Seconds (10); with --search, per step (6)."
+)
+@click.option(
+    "--search",
+    is_flag=True,
+    help="Finds the highest rate that keeps up, by doubling and bisection.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["changes", "rows"]),
+    help="The level; default: the decoder's highest.",
+)
+@click.option(
+    "--trigger",
+    type=int,
+    default=500,
+    show_default=True,
+    metavar="MS",
+    help="The query's trigger interval.",
+)
+@click.option(
+    "--partitions", type=int, default=2, show_default=True, help="Partitions of the topic."
+)
 @SEED
 @asks_broker(BROKER, TOPIC, PREFIX)
 @click.option(
     "--producers",
     type=click.IntRange(1),
     metavar="N",
-    help="Makes and publishes messages in N tasks of Spark, on the executors of --master; default: this process.",
+    help=(
+        "Makes and publishes messages in N tasks of Spark, on the executors of --master; default:"
+        " this process."
+    ),
 )
 @TOPIC_PATTERN
 @click.option(
-    "--used-topics", is_flag=True, help="Publishes in transactions, beside aborted ones, to topics without their first offsets."
+    "--used-topics",
+    is_flag=True,
+    help="Publishes in transactions, beside aborted ones, to topics without their first offsets.",
 )
-@click.option("--log-append-time", is_flag=True, help="Creates topics whose broker sets the timestamps of records.")
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
+@click.option(
+    "--log-append-time",
+    is_flag=True,
+    help="Creates topics whose broker sets the timestamps of records.",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Directory for load.json and load.html.",
+)
 @spark_options
 @user_tables
 @FORMAT
@@ -189,15 +270,21 @@ def load(name: str, **options: Any) -> None:
     (fmt,) = known((name,), decoder=options["decoder"])
     for option in ("topic_pattern", "used_topics", "log_append_time", "producers"):
         if options[option] and not options["asked"].kafka:
-            raise UsageError(f"--{option.replace('_', '-')} needs a broker; --broker none has no topics")
+            raise UsageError(
+                f"--{option.replace('_', '-')} needs a broker; --broker none has no topics"
+            )
         if option != "producers" and options[option] and options["asked"].topic:
-            raise UsageError(f"--{option.replace('_', '-')} is about topics that are created; leave out --topic")
+            raise UsageError(
+                f"--{option.replace('_', '-')} is about topics that are created; leave out --topic"
+            )
     search, tables = options["search"], given_tables(options, options["seed"])
     own = table_load(get(fmt), options["profile"], tables, options["verbose"])
     settings = loading.LoadSettings(
         format=fmt,
         rate=options["rate"] if options["rate"] is not None else 1_000.0 if search else 2_000.0,
-        duration_s=options["duration"] if options["duration"] is not None else 6.0 if search else 10.0,
+        duration_s=(
+            options["duration"] if options["duration"] is not None else 6.0 if search else 10.0
+        ),
         decoder=options["decoder"],
         profile=own[0].name if own else options["profile"],
         level={"changes": 1, "rows": 2, None: None}[options["level"]],
@@ -217,12 +304,23 @@ def load(name: str, **options: Any) -> None:
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
     own_conf = {} if settings.decoder else UNTRACED
-    conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
+    conf = merged(
+        {**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"]
+    )
     cores = 2 + (settings.producers or 0)
     with Progress() as note:
-        child = partial(ChildEngine, packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note)
+        child = partial(
+            ChildEngine, packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note
+        )
         with served((fmt,), options["asked"], conf, note, child) as (engine, cluster, described):
-            outcome = loading.run(settings, engine, cluster, note, described, say=lambda text: click.echo(text, err=True))
+            outcome = loading.run(
+                settings,
+                engine,
+                cluster,
+                note,
+                described,
+                say=lambda text: click.echo(text, err=True),
+            )
     match chosen(options["style"]):
         case "pretty":
             console().print(report.render(outcome))
@@ -231,7 +329,9 @@ def load(name: str, **options: Any) -> None:
         case _:
             click.echo(json.dumps(report.record(outcome), ensure_ascii=False))
     if outcome.interrupted:
-        click.echo("cdc-conformance: interrupted; all started processes have been stopped", err=True)
+        click.echo(
+            "cdc-conformance: interrupted; all started processes have been stopped", err=True
+        )
     lost = keep(lambda: report.write(outcome, options["report"])) if options["report"] else 0
     sys.exit(lost if lost and outcome.exit_code != 130 else outcome.exit_code)
 

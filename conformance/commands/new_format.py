@@ -1,7 +1,8 @@
-"""The command `new-format`: the files of a further wire format, laid out in a checkout from the skeleton beside this module.
+"""The command `new-format`: the files of a further wire format, laid out in a checkout from the
+skeleton beside this module.
 
-The skeleton is a format named `sample-json` of a product `sample`: code that imports, with tests that fail with a sentence for
-each part that is still to be written.
+The skeleton is a format named `sample-json` of a product `sample`: code that imports, with tests
+that fail with a sentence for each part that is still to be written.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ LONGEST: Final = 30
 REGISTRY: Final = "generators/wire_format.py"
 PAGES: Final = "conformance/rules/sources"
 
-_FORMATS: Final = re.compile(r'^FORMATS: tuple\[str, \.\.\.\] = \(\n((?:    "[^"]+",\n)+)', re.MULTILINE)
+_FORMATS: Final = re.compile(
+    r'^FORMATS: tuple\[str, \.\.\.\] = \(\n((?:    "[^"]+",\n)+)', re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +46,43 @@ class Layout:
 def lay_out(name: str, container: str, checkout: Path) -> Layout:
     """The files of a new format, and the registry's new text.
 
-    Raises UsageError for a name that is wrong or taken, for a folder that is no checkout, and for a file that is there already.
+    Raises UsageError for a name that is wrong or taken, for a folder that is no checkout, and for a
+    file that is there already.
     """
     registry = checkout / REGISTRY
     text = registry.read_text("utf-8") if registry.is_file() else ""
     listed = _FORMATS.search(text)
     if listed is None:
-        raise UsageError(f"{checkout} is no checkout of cdc-conformance: {REGISTRY} has no FORMATS in it")
+        raise UsageError(
+            f"{checkout} is no checkout of cdc-conformance: {REGISTRY} has no FORMATS in it"
+        )
     taken = re.findall(r'"([^"]+)"', listed[1])
     _check(name, taken)
     page = name.partition("-")[0]
     if (checkout / PAGES / f"{page}.toml").exists():
         page = name
-    words = {"sample-json": name, "sample_json": module_name(name), "sample#": f"{page}#", '"sample"': f'"{page}"'}
-    words |= {"sample.toml": f"{page}.toml", "Sample": "".join(map(str.capitalize, page.split("-")))}
+    words = {
+        "sample-json": name,
+        "sample_json": module_name(name),
+        "sample#": f"{page}#",
+        '"sample"': f'"{page}"',
+    }
+    words |= {
+        "sample.toml": f"{page}.toml",
+        "Sample": "".join(map(str.capitalize, page.split("-"))),
+    }
     files = {}
-    for path in sorted(path for path in (SKELETON / container).rglob("*") if path.suffix in (".py", ".toml")):
-        files[_with(path.relative_to(SKELETON / container).as_posix(), words)] = _with(path.read_text("utf-8"), words)
+    for path in sorted(
+        path for path in (SKELETON / container).rglob("*") if path.suffix in (".py", ".toml")
+    ):
+        files[_with(path.relative_to(SKELETON / container).as_posix(), words)] = _with(
+            path.read_text("utf-8"), words
+        )
     there = [path for path in files if (checkout / path).exists()]
     if there:
-        raise UsageError(f"{name}: nothing was written, since these files are there: {', '.join(there)}")
+        raise UsageError(
+            f"{name}: nothing was written, since these files are there: {', '.join(there)}"
+        )
     return Layout(files, f'{text[: listed.end()]}    "{name}",\n{text[listed.end() :]}')
 
 
@@ -74,8 +94,15 @@ def _check(name: str, taken: list[str]) -> None:
         raise UsageError(f"format {name!r} would have the module of {same!r}")
     if not NAME.fullmatch(name) or len(name) > LONGEST:
         near = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
-        hint = f" Did you mean {near!r}?" if NAME.fullmatch(near) and len(near) <= LONGEST and near not in taken else ""
-        legal = f"a name is a product and a form in lower case, as toy-json, of {LONGEST} characters at most"
+        hint = (
+            f" Did you mean {near!r}?"
+            if NAME.fullmatch(near) and len(near) <= LONGEST and near not in taken
+            else ""
+        )
+        legal = (
+            f"a name is a product and a form in lower case, as toy-json, of {LONGEST} characters at"
+            " most"
+        )
         raise UsageError(f"name {name!r} of a format: {legal}.{hint}")
 
 
@@ -96,7 +123,13 @@ def write(layout: Layout, checkout: Path) -> None:
 
 @click.command("new-format", short_help="Lays out the files of a further wire format.")
 @click.argument("name", metavar="NAME")
-@click.option("--container", type=click.Choice(CONTAINERS), default="json", show_default=True, help="What a message's value is.")
+@click.option(
+    "--container",
+    type=click.Choice(CONTAINERS),
+    default="json",
+    show_default=True,
+    help="What a message's value is.",
+)
 @click.option(
     "--into",
     type=click.Path(path_type=Path, file_okay=False),

@@ -29,11 +29,24 @@ if TYPE_CHECKING:
 SHOWN: Final = 30
 """Differences that are printed; JSON has all."""
 HEADS: Final = ("part", "messages", "first", "reference", "decoder")
-_NOT: Final = ("select", "exclude", "expect", "update", "differential", "watch", "fail_fast", "max_fail")
+_NOT: Final = (
+    "select",
+    "exclude",
+    "expect",
+    "update",
+    "differential",
+    "watch",
+    "fail_fast",
+    "max_fail",
+)
 
 
-def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[str, Any], style: str) -> int:
-    """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises UsageError and HarnessError."""
+def observe(
+    settings: Settings, spark_conf: Mapping[str, str], options: Mapping[str, Any], style: str
+) -> int:
+    """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises
+    UsageError and HarnessError.
+    """
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
@@ -43,19 +56,27 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
 
     for name in _NOT:
         if options[name]:
-            raise UsageError(f"--messages judges by the laws alone; leave out --{name.replace('_', '-')}")
+            raise UsageError(
+                f"--messages judges by the laws alone; leave out --{name.replace('_', '-')}"
+            )
     if options["report"]:
         check(options["report"])
     if len(settings.formats) != 1:
-        raise UsageError("--messages needs exactly one format; `cdc-conformance inspect` says which wrote them")
+        raise UsageError(
+            "--messages needs exactly one format; `cdc-conformance inspect` says which wrote them"
+        )
     fmt = get(settings.formats[0])
-    records = list(itertools.islice(read_records(options["messages"], options["asked"], MOST), MOST))
+    records = list(
+        itertools.islice(read_records(options["messages"], options["asked"], MOST), MOST)
+    )
     profile, sentence = written_by(fmt, settings.writer_profile, records)
     tables = [user.table for user in settings.tables.schema.tables] if settings.tables else []
     conf = merged(QUICK, spark_conf)
     packages, limit = needed((fmt.name,)), settings.timeout_s
     with Progress() as note, ExitStack() as stack:
-        engine: Engine = engine_for(settings.decoder, (fmt.name,), timeout_s=limit, conf=conf, note=note)
+        engine: Engine = engine_for(
+            settings.decoder, (fmt.name,), timeout_s=limit, conf=conf, note=note
+        )
         stack.callback(engine.close)
         reference = engine
         if not isinstance(engine, ChildEngine):
@@ -67,7 +88,9 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
 
 
 def finish(observed: Observed, style: str, report: Path | None) -> int:
-    """Off a terminal the verdict on stderr, too, for people who read a log; then the report. Returns the code of what is lost."""
+    """Off a terminal the verdict on stderr, too, for people who read a log; then the report.
+    Returns the code of what is lost.
+    """
     from conformance.reports import write_all
 
     if not (style == "pretty" and sys.stdout.isatty()):
@@ -76,9 +99,12 @@ def finish(observed: Observed, style: str, report: Path | None) -> int:
     return save(lambda: write_all(observed.result, report)) if report else 0
 
 
-def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[ReadRecord]) -> tuple[Profile, str]:
-    """The profile under which messages are decoded, and a sentence of it: the one that the user names, else the newest that
-    `inspect` finds in them. Raises UsageError where it finds none."""
+def written_by(
+    fmt: Format[Any], asked: str | Sequence[str], records: Sequence[ReadRecord]
+) -> tuple[Profile, str]:
+    """The profile under which messages are decoded, and a sentence of it: the one that the user
+    names, else the newest that `inspect` finds in them. Raises UsageError where it finds none.
+    """
     from conformance.cases.catalogue import profiles
     from conformance.inspecting.inspector import inspect
 
@@ -88,12 +114,19 @@ def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[R
     names = tally.profiles() if tally else ()
     if not names:
         raise UsageError(
-            f"inspect does not tell which release of {fmt.name} wrote these messages: name it with --writer-profile"
+            f"inspect does not tell which release of {fmt.name} wrote these messages: name it with"
+            " --writer-profile"
             if tally
-            else f"inspect finds no message of {fmt.name} here: name its writer with --writer-profile, if they are of one"
+            else (
+                f"inspect finds no message of {fmt.name} here: name its writer with"
+                " --writer-profile, if they are of one"
+            )
         )
     others = f", and so may {', '.join(names[1:])}" if names[1:] else ""
-    return fmt.profile(names[0]), f"decoded as {names[0]} writes them, which may have written them{others} (`inspect`)"
+    return (
+        fmt.profile(names[0]),
+        f"decoded as {names[0]} writes them, which may have written them{others} (`inspect`)",
+    )
 
 
 def _show(observed: Observed, style: str, sentence: str) -> None:
@@ -104,7 +137,9 @@ def _show(observed: Observed, style: str, sentence: str) -> None:
         return
     lines = [*([sentence] if sentence else []), *summary(observed)]
     if style == "markdown":
-        click.echo("\n".join([*marked(HEADS, _rows(observed)), "", *(f"- {line}" for line in lines)]))
+        click.echo(
+            "\n".join([*marked(HEADS, _rows(observed)), "", *(f"- {line}" for line in lines)])
+        )
         return
     for failure in observed.result.failures:
         console.show(console.failure(failure))
@@ -116,7 +151,13 @@ def _show(observed: Observed, style: str, sentence: str) -> None:
 
 def _rows(observed: Observed) -> Iterator[tuple[str, ...]]:
     for difference in observed.differences[:SHOWN]:
-        cells = (difference.what, f"{difference.messages:,}", difference.place, difference.reference, difference.decoder)
+        cells = (
+            difference.what,
+            f"{difference.messages:,}",
+            difference.place,
+            difference.reference,
+            difference.decoder,
+        )
         yield tuple(printable(cell)[:80] for cell in cells)
 
 
@@ -130,14 +171,18 @@ def summary(observed: Observed) -> Sequence[str]:
         lines.append(f"typed rows compared: {', '.join(observed.tables)}")
     if refused := observed.refused:
         lines.append(
-            f"the reference decoder refuses {refused:,} messages: are they of {fmt.format}, as {observed.profile} writes it?"
+            f"the reference decoder refuses {refused:,} messages: are they of {fmt.format}, as"
+            f" {observed.profile} writes it?"
         )
     if observed.judged < observed.messages:
-        lines.append(f"{observed.messages - observed.judged:,} messages are of kinds that the decoder does not claim")
+        lines.append(
+            f"{observed.messages - observed.judged:,} messages are of kinds that the decoder does"
+            " not claim"
+        )
     agreed = observed.judged - observed.unlike
     lines.append(
-        f"{observed.judged:,} messages: {agreed:,} give the rows of the reference decoder, {observed.unlike:,} differ in "
-        f"{len(observed.differences)} parts, which is no verdict"
+        f"{observed.judged:,} messages: {agreed:,} give the rows of the reference decoder,"
+        f" {observed.unlike:,} differ in {len(observed.differences)} parts, which is no verdict"
     )
     lines.append(f"laws: {'broken: ' + ', '.join(broken) if broken else 'kept'}")
     return lines
@@ -159,7 +204,10 @@ def as_json(observed: Observed) -> dict[str, Any]:
             {
                 "rule": failure.rule.id,
                 "messages": failure.cases,
-                "first": failure.result.case.scenario and failure.result.case.id.split("/messages/", 1)[-1],
+                "first": (
+                    failure.result.case.scenario
+                    and failure.result.case.id.split("/messages/", 1)[-1]
+                ),
                 "expected": failure.finding.expected,
                 "actual": failure.finding.actual,
             }

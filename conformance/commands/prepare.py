@@ -1,4 +1,6 @@
-"""The command `prepare`: downloads and class archives that later commands need or start sooner with."""
+"""The command `prepare`: downloads and class archives that later commands need or start sooner
+with.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ CASES = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished step. `made`: it was not ready before; `seconds`: the time that it took after the steps before."""
+    """One finished step. `made`: it was not ready before; `seconds`: the time that it took after
+    the steps before.
+    """
 
     name: str
     state: str
@@ -43,18 +47,29 @@ class Step:
 
     def as_json(self) -> dict[str, object]:
         """The step as one JSON object."""
-        return {"name": self.name, "found": self.state, "made": self.made, "seconds": round(self.seconds, 1)}
+        return {
+            "name": self.name,
+            "found": self.state,
+            "made": self.made,
+            "seconds": round(self.seconds, 1),
+        }
 
 
 def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
-    """Runs the steps in order, those of the schema registry last, and skips what is ready. Raises HarnessError at the first
-    failure."""
+    """Runs the steps in order, those of the schema registry last, and skips what is ready. Raises
+    HarnessError at the first failure.
+    """
     missing = _jars.cached_jars() is None
     # The registry takes its time, the archives take the processor's.
     ahead("embedded", note)
     began, (_, lacking) = time.monotonic(), _spark.state()
     _spark.ready(_spark.MODULES, note)
-    yield Step("Spark's modules", "; ".join(_spark.state()[0].values()), bool(lacking), time.monotonic() - began)
+    yield Step(
+        "Spark's modules",
+        "; ".join(_spark.state()[0].values()),
+        bool(lacking),
+        time.monotonic() - began,
+    )
     yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
     began = time.monotonic()
     jars = _jars.kafka_jars(note)
@@ -66,10 +81,14 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
         yield Step("Apicurio's jars", str(place), missing, time.monotonic() - began)
 
 
-def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note) -> Step:
+def _archived(
+    name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note
+) -> Step:
     began = time.monotonic()
     if archive is None:
-        raise HarnessError(f"{name} cannot be archived without Java and pyspark. Try `cdc-conformance doctor`")
+        raise HarnessError(
+            f"{name} cannot be archived without Java and pyspark. Try `cdc-conformance doctor`"
+        )
     missing = _archive.whole(archive) is None
     if missing:
         note(f"writing {archive}, once; this takes about half a minute")
@@ -91,7 +110,9 @@ def _broker(options: tuple[str, ...], note: Note) -> None:
         with kafka.run_topic(broker.bootstrap, 1, note=note) as topic:
             kafka.publish(broker.bootstrap, topic, [Message("prepare", 0, None, b"x")])
         if broker.end(END_S) is None:
-            raise HarnessError(f"the broker did not end within {END_S:g} s. Its log:\n{broker.log_tail()}")
+            raise HarnessError(
+                f"the broker did not end within {END_S:g} s. Its log:\n{broker.log_tail()}"
+            )
 
 
 def _session(options: tuple[str, ...], _note: Note) -> None:
@@ -116,12 +137,18 @@ def _decode(engine: ChildEngine, name: str) -> None:
 
     fmt = get(name)
     cases = list(named_cases(fmt, fmt.profiles[:1]))
-    some = [case for level in (1, 2) for case in islice((named for named in cases if named.level == level), CASES)]
+    some = [
+        case
+        for level in (1, 2)
+        for case in islice((named for named in cases if named.level == level), CASES)
+    ]
     for number, call in enumerate(calls(fmt, some, (1, 2), 0)):
         messages = [written.message for case in call.cases for written in case.written]
         _, source = lay_out(engine.directory, handle := f"{name}-{number}", messages)
         engine.open(handle, source)
-        request = Request(handle, source.ranges, decoder_of(name, None), call.level, call.deployment, call.table)
+        request = Request(
+            handle, source.ranges, decoder_of(name, None), call.level, call.deployment, call.table
+        )
         engine.decode(request).result()
 
 
@@ -141,7 +168,9 @@ def prepare(style: str | None, registry: bool) -> None:
     pretty = chosen(style) != "json"
     with Progress() as note:
         for step in steps(note, registry=registry):
-            line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.state}" + (f", {step.seconds:.0f} s" * step.made)
+            line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.state}" + (
+                f", {step.seconds:.0f} s" * step.made
+            )
             click.echo(line if pretty else json.dumps(step.as_json(), ensure_ascii=False))
 
 

@@ -1,4 +1,6 @@
-"""The command `publish`: seeded load to a broker, from this process or Spark's executors; a comparison with the bare client."""
+"""The command `publish`: seeded load to a broker, from this process or Spark's executors; a
+comparison with the bare client.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
-from conformance.commands.shell import FORMAT_NAME, PROFILE, Named, given_tables, table_load, user_tables
+from conformance.commands.shell import (
+    FORMAT_NAME,
+    PROFILE,
+    Named,
+    given_tables,
+    table_load,
+    user_tables,
+)
 from conformance.commands.spark_options import MASTER
 from generators.bulk import orders
 from generators.bulk import traffic as load
@@ -24,7 +33,12 @@ from generators.model import Layout, Message, Table
 from generators.publishing import kafka
 from generators.publishing.cluster import Cluster, Target, client, fields, settings
 from generators.publishing.layouts import parts, topic_of
-from generators.publishing.pacing import Published, PublishInterrupted, PublishStopped, publish_paced
+from generators.publishing.pacing import (
+    Published,
+    PublishInterrupted,
+    PublishStopped,
+    publish_paced,
+)
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
 
@@ -41,17 +55,40 @@ _INTERRUPTED = 130
 
 @click.command(short_help="Sends seeded messages of a format to a broker.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
-@click.option("--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the format's last.")
-@click.option("--count", type=click.IntRange(1), help="Number of statements; default 10000 unless --duration is given.")
+@click.option(
+    "--writer-profile",
+    "profile",
+    metavar="NAME",
+    type=PROFILE,
+    help="The profile; default: the format's last.",
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    help="Number of statements; default 10000 unless --duration is given.",
+)
 @click.option("--duration", type=click.FloatRange(min=0.1), help="Seconds.")
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages/s; default: as fast as possible.")
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Messages/s; default: as fast as possible.",
+)
 @click.option(
     "--topic",
     required=True,
     metavar="NAME",
-    help="The topic, created if missing; with {topic}, {database}, {schema} or {table} in it, one for each that comes.",
+    help=(
+        "The topic, created if missing; with {topic}, {database}, {schema} or {table} in it, one"
+        " for each that comes."
+    ),
 )
-@click.option("--partitions", type=click.IntRange(1), default=3, show_default=True, help="Partitions of the topic, at least.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Partitions of the topic, at least.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
 @asks_broker(
     click.option(
@@ -62,7 +99,9 @@ _INTERRUPTED = 130
         help="A running broker.",
     )
 )
-@click.option("--ops", metavar="WEIGHTS", help="Weights of the operations: insert=50,update=40,delete=10.")
+@click.option(
+    "--ops", metavar="WEIGHTS", help="Weights of the operations: insert=50,update=40,delete=10."
+)
 @click.option(
     "--keys",
     type=Named("key skew", lambda: orders.SKEWS),
@@ -72,18 +111,36 @@ _INTERRUPTED = 130
     help="Distribution of changes over keys: uniform, zipf or hot.",
 )
 @click.option("--rows", type=int, default=1, show_default=True, help="Rows per statement.")
-@click.option("--transaction", type=int, default=1, show_default=True, help="Statements per commit.")
-@click.option("--null-rate", type=float, help="Share of NULL in the nullable column, 0 to 1; default 1/256.")
-@click.option("--payload", type=int, default=0, show_default=True, help="Bytes of an extra text column.")
-@click.option("--stamp", is_flag=True, help="Sets record timestamps to the scheduled times, not the writer's.")
-@click.option("--executors", type=click.IntRange(1), help="Makes and publishes messages on this many Spark executor cores.")
+@click.option(
+    "--transaction", type=int, default=1, show_default=True, help="Statements per commit."
+)
+@click.option(
+    "--null-rate", type=float, help="Share of NULL in the nullable column, 0 to 1; default 1/256."
+)
+@click.option(
+    "--payload", type=int, default=0, show_default=True, help="Bytes of an extra text column."
+)
+@click.option(
+    "--stamp", is_flag=True, help="Sets record timestamps to the scheduled times, not the writer's."
+)
+@click.option(
+    "--executors",
+    type=click.IntRange(1),
+    help="Makes and publishes messages on this many Spark executor cores.",
+)
 @MASTER
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds to wait without an acknowledgement."
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=30,
+    show_default=True,
+    help="Seconds to wait without an acknowledgement.",
 )
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 @user_tables
-def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: bool, **given: Any) -> None:
+def publish(
+    name: str, profile: str | None, asked: Asked, topic: str, measure: bool, **given: Any
+) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
     Message i is due at start + i/rate. Latency counts from that time, so a slow broker shows as latency.
@@ -98,7 +155,8 @@ def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: b
 
     if asked.spec == "auto":
         raise UsageError(
-            "publish needs a running broker: --broker HOST:PORT, or bootstrap.servers in the file of --broker-config"
+            "publish needs a running broker: --broker HOST:PORT, or bootstrap.servers in the file"
+            " of --broker-config"
         )
     fmt = get(name)
     own = table_load(fmt, profile, given_tables(given, given["seed"]), given["verbose"])
@@ -109,16 +167,27 @@ def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: b
     if given["master"] and not given["executors"]:
         raise UsageError("--master URL needs --executors N")
     if given["executors"] and (given["duration"] or measure):
-        raise UsageError("--executors takes --count; it cannot be combined with --duration or --measure")
+        raise UsageError(
+            "--executors takes --count; it cannot be combined with --duration or --measure"
+        )
     pattern = parts(topic)
     if pattern and (given["executors"] or measure):
-        raise UsageError(f"--topic {topic} names several topics; it cannot be combined with --executors or --measure")
+        raise UsageError(
+            f"--topic {topic} names several topics; it cannot be combined with --executors or"
+            " --measure"
+        )
     with Progress() as note, broker(asked.spec, note=note, reached=asked.at) as started:
         if not pattern:
             kafka.ensure_topic(started.cluster, topic, given["partitions"], given["timeout"])
         if measure:
             count = given["count"] or _MEASURED
-            click.echo(json.dumps(measured(started.cluster, topic, fmt, chosen, given["seed"], count, options, note)))
+            click.echo(
+                json.dumps(
+                    measured(
+                        started.cluster, topic, fmt, chosen, given["seed"], count, options, note
+                    )
+                )
+            )
             return
         if given["executors"]:
             summary, code = _on_executors(fmt, chosen, started.cluster, topic, options, given, note)
@@ -132,7 +201,9 @@ def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: b
             if not pattern:
                 summary, code = _from_here(made, started.cluster, topic, given, note)
             else:
-                with_table = zip(made, itertools.repeat(orders.load_table(chosen.source)), strict=False)
+                with_table = zip(
+                    made, itertools.repeat(orders.load_table(chosen.source)), strict=False
+                )
                 routed = Routed(
                     started.cluster,
                     topic,
@@ -141,20 +212,33 @@ def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: b
                 )
                 summary, code = _from_here(routed, started.cluster, None, given, note)
                 summary["topics"] = sorted(routed.topics)
-    click.echo(json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary}))
+    click.echo(
+        json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary})
+    )
     sys.exit(code)
 
 
 class Routed:
-    """Messages with the topics that a pattern gives them, which are created when the first message of each comes."""
+    """Messages with the topics that a pattern gives them, which are created when the first message
+    of each comes.
+    """
 
-    def __init__(self, cluster: Cluster, pattern: str, partitions: int, messages: Iterable[tuple[Message, Table]]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        pattern: str,
+        partitions: int,
+        messages: Iterable[tuple[Message, Table]],
+    ) -> None:
         self.cluster, self.pattern, self.partitions = cluster, pattern, partitions
         self._messages = iter(messages)
         self.topics: set[str] = set()
 
     def __iter__(self) -> Iterator[Message]:
-        return (replace(message, topic=self._topic(message.topic, table)) for message, table in self._messages)
+        return (
+            replace(message, topic=self._topic(message.topic, table))
+            for message, table in self._messages
+        )
 
     def _topic(self, own: str, table: Table) -> str:
         name = topic_of(self.pattern, own, table)
@@ -173,18 +257,29 @@ def _options(given: dict[str, Any]) -> LoadOptions:
     return LoadOptions(**asked)
 
 
-def _of_tables(own: TableLoad, options: LoadOptions, given: dict[str, Any], measure: bool) -> TableLoad:
-    """The load of a user's tables with the weights of the operations. Raises UsageError for options of `shop.orders` alone."""
+def _of_tables(
+    own: TableLoad, options: LoadOptions, given: dict[str, Any], measure: bool
+) -> TableLoad:
+    """The load of a user's tables with the weights of the operations. Raises UsageError for options
+    of `shop.orders` alone.
+    """
     for name in ("keys", "rows", "transaction", "null_rate", "payload"):
         if getattr(options, name) != getattr(orders.DEFAULT, name):
-            raise UsageError(f"--{name.replace('_', '-')} belongs to the table of load; with --tables use --values FILE")
+            raise UsageError(
+                f"--{name.replace('_', '-')} belongs to the table of load; with --tables use"
+                " --values FILE"
+            )
     if given["executors"] or measure:
         raise UsageError("--tables cannot be combined with --executors or --measure")
     return replace(own, ops=options.ops) if given["ops"] else own
 
 
 def _from_here(
-    messages: Iterable[Message], bootstrap: Target, topic: str | None, given: dict[str, Any], note: Callable[[str], None]
+    messages: Iterable[Message],
+    bootstrap: Target,
+    topic: str | None,
+    given: dict[str, Any],
+    note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
     """Publishes from this process; the summary and the exit code."""
     stopped, code = None, 0
@@ -266,7 +361,10 @@ def _on_executors(
         except KeyboardInterrupt:
             click.echo("cdc-conformance: interrupted; the executors are stopped", err=True)
             engine.close()
-            return {"acknowledged": kafka.records_in(bootstrap, topic) - before, "complete": False}, _INTERRUPTED
+            return {
+                "acknowledged": kafka.records_in(bootstrap, topic) - before,
+                "complete": False,
+            }, _INTERRUPTED
         except (ChildDied, DecodeRaised) as error:
             raise HarnessError(f"publishing on executors failed: {error}") from error
         seconds = time.monotonic() - began
@@ -287,9 +385,12 @@ def _on_executors(
 
 
 def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
-    """Publishes with the bare client and our settings; the number of acknowledgements, and the seconds."""
+    """Publishes with the bare client and our settings; the number of acknowledgements, and the
+    seconds.
+    """
     producer = client().Producer({**kafka.PRODUCER_CONFIG, **settings(bootstrap)})
-    # Without the topic's metadata an idempotent producer waits half a second before the first message.
+    # Without the topic's metadata an idempotent producer waits half a second before the first
+    # message.
     producer.list_topics(topic, timeout=30)
     acknowledged = 0
 
@@ -323,22 +424,29 @@ def measured(
     options: LoadOptions,
     note: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Messages/s of the bare client and of ours, in turn, with the same prepared messages; and of ours including their making.
+    """Messages/s of the bare client and of ours, in turn, with the same prepared messages; and of
+    ours including their making.
 
-    `ratio` is our rate over the bare client's per round: median, min and max. Raises HarnessError if a message is not delivered.
+    `ratio` is our rate over the bare client's per round: median, min and max. Raises HarnessError
+    if a message is not delivered.
     """
     made = list(itertools.islice(load.messages(fmt, profile, seed, options=options), count))
 
     def ours(messages: Iterable[Message]) -> float:
         done = publish_paced(bootstrap, topic, messages, rate=None, count=count)
         if done.acknowledged != count:
-            raise HarnessError(f"{count - done.acknowledged} of {count} messages were not delivered: {', '.join(done.errors)}")
+            raise HarnessError(
+                f"{count - done.acknowledged} of {count} messages were not delivered:"
+                f" {', '.join(done.errors)}"
+            )
         return done.seconds
 
     def theirs() -> float:
         acknowledged, seconds = bare(bootstrap, topic, made)
         if acknowledged != count:
-            raise HarnessError(f"the bare client did not deliver {count - acknowledged} of {count} messages")
+            raise HarnessError(
+                f"the bare client did not deliver {count - acknowledged} of {count} messages"
+            )
         return seconds
 
     own, base, whole = list[float](), list[float](), list[float]()
@@ -363,7 +471,11 @@ def measured(
         "ours_per_second": round(count / statistics.median(own)),
         "bare_per_second": round(count / statistics.median(base)),
         "end_to_end_per_second": round(count / statistics.median(whole)),
-        "ratio": {"median": round(statistics.median(ratios), 3), "min": round(min(ratios), 3), "max": round(max(ratios), 3)},
+        "ratio": {
+            "median": round(statistics.median(ratios), 3),
+            "min": round(min(ratios), 3),
+            "max": round(max(ratios), 3),
+        },
     }
 
 

@@ -1,4 +1,6 @@
-"""The command `record`: runs a real product on drawn histories and compares it with our writer, by the package `recorders`."""
+"""The command `record`: runs a real product on drawn histories and compares it with our writer, by
+the package `recorders`.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,55 @@ from generators.errors import UsageError
 COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
 
 
-@click.command(short_help="Runs a real product on drawn histories, and compares it with our writer.")
-@click.argument("product", metavar="PRODUCT")
-@click.option("--release", default="", metavar="R", help="A release; default: the newest that can be recorded.")
-@click.option("--option", "options", multiple=True, metavar="NAME", help="An option of the writer's profiles; repeatable.")
-@click.option("--count", type=click.IntRange(0), default=200, show_default=True, help="Drawn histories, beside the named ones.")
-@click.option("--seed", type=int, help="Seed of the drawn histories; default: a fresh one, which is printed.")
-@click.option("--select", default="*", metavar="GLOB", help="Only these scenarios: boundary names, or drawn/SEED/N.")
-@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of explained differences.")
-@click.option(
-    "--image", default="", metavar="IMAGE", help="MySQL from a container of this image, instead of the system's MariaDB."
+@click.command(
+    short_help="Runs a real product on drawn histories, and compares it with our writer."
 )
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Writes the records as JSON lines.")
+@click.argument("product", metavar="PRODUCT")
+@click.option(
+    "--release",
+    default="",
+    metavar="R",
+    help="A release; default: the newest that can be recorded.",
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME",
+    help="An option of the writer's profiles; repeatable.",
+)
+@click.option(
+    "--count",
+    type=click.IntRange(0),
+    default=200,
+    show_default=True,
+    help="Drawn histories, beside the named ones.",
+)
+@click.option(
+    "--seed", type=int, help="Seed of the drawn histories; default: a fresh one, which is printed."
+)
+@click.option(
+    "--select",
+    default="*",
+    metavar="GLOB",
+    help="Only these scenarios: boundary names, or drawn/SEED/N.",
+)
+@click.option(
+    "--expect",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="TOML file of explained differences.",
+)
+@click.option(
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help="MySQL from a container of this image, instead of the system's MariaDB.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Writes the records as JSON lines.",
+)
 @FORMAT
 def record(**given: Any) -> None:
     """Starts a real database and PRODUCT (debezium, canal), executes drawn histories as SQL, and compares what it publishes.
@@ -42,7 +81,8 @@ def record(**given: Any) -> None:
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] == "recorders":
             raise UsageError(
-                "the package recorders is not installed: run this in a checkout, or install the whole wheel"
+                "the package recorders is not installed: run this in a checkout, or install the"
+                " whole wheel"
             ) from error
         raise
     style = given.pop("style")

@@ -20,7 +20,9 @@ def list_recordings(style: str | None) -> None:
     """
     from generators.recorded import store
 
-    recordings = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
+    recordings = [
+        recording for product in store.PRODUCTS for recording in store.recordings(product)
+    ]
     facts = ("product", "name", "format", "profile", "release", "server", "options", "how", "count")
     rows = [{fact: getattr(recording, fact) for fact in facts} for recording in recordings]
     print_rows(rows, ("product", "name", "format", "profile", "count"), style)
@@ -28,7 +30,9 @@ def list_recordings(style: str | None) -> None:
 
 @click.command("audit")
 @FORMATS_GIVEN
-@click.option("--differences", is_flag=True, help="The first differing bytes of each unexplained message.")
+@click.option(
+    "--differences", is_flag=True, help="The first differing bytes of each unexplained message."
+)
 @FORMAT
 def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | None) -> None:
     """Compares our writers' bytes with recorded ones.
@@ -74,7 +78,16 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | N
         }
         for agreed in agreements
     ]
-    shown = ("format", "recording", "profile", "recorded", "identical", "explained", "unexplained", "apart")
+    shown = (
+        "format",
+        "recording",
+        "profile",
+        "recorded",
+        "identical",
+        "explained",
+        "unexplained",
+        "apart",
+    )
     print_rows(rows, shown, style)
     if chosen(style) != "json":
         for text in itertools.chain.from_iterable(texts.values()):

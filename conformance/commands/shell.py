@@ -1,4 +1,6 @@
-"""Shared by the commands: common options and their completion, progress messages and output styles."""
+"""Shared by the commands: common options and their completion, progress messages and output
+styles.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ else:
 
 
 class Named(ParamType):
-    """A name of a catalogue: `convert` raises UnknownName; completion offers the names with the same prefix."""
+    """A name of a catalogue: `convert` raises UnknownName; completion offers the names with the
+    same prefix.
+    """
 
     def __init__(self, name: str, legal: Callable[[], Iterable[str]]) -> None:
         self.name, self.legal = name, legal
@@ -48,7 +52,9 @@ class Named(ParamType):
             raise UnknownName(self.name, str(value), legal)
         return str(value)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """The names with this prefix, without those that a repeatable argument already has."""
         given = ctx.params.get(param.name or "") if param.nargs == -1 else ()
         return completions((name for name in self.legal() if name not in (given or ())), incomplete)
@@ -62,7 +68,9 @@ class Glob(ParamType):
     def __init__(self, names: Callable[[Sequence[Format[Any]]], Iterable[str]]) -> None:
         self.names = names
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """The names with this prefix."""
         return completions(self.names([get(name) for name in _formats(ctx)]), incomplete)
 
@@ -72,8 +80,12 @@ class CaseId(ParamType):
 
     name = "id"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The next segments: a format, then a profile or an area of rules, then the rest. Incomplete ids end in `/`."""
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The next segments: a format, then a profile or an area of rules, then the rest.
+        Incomplete ids end in `/`.
+        """
         formats = _formats(ctx)
         name, slash, below = incomplete.partition("/")
         if not slash:
@@ -84,7 +96,9 @@ class CaseId(ParamType):
         ids = _rule_ids(name) if not slash else [*_rule_ids(name), *_case_ids(name, profile)]
         matches = [i for i in ids if i.startswith(incomplete)]
         if not slash:
-            matches += [f"{name}/{p.name}/" for p in get(name).profiles if p.name.startswith(profile)]
+            matches += [
+                f"{name}/{p.name}/" for p in get(name).profiles if p.name.startswith(profile)
+            ]
         # Up to the current segment, with a slash if the id continues.
         depth = incomplete.count("/") + 1
         cut = ("/".join(i.split("/")[:depth]) + "/" * (i.count("/") >= depth) for i in matches)
@@ -92,7 +106,9 @@ class CaseId(ParamType):
 
 
 class DecoderSpec(ParamType):
-    """A decoder's specification; completion offers files. With `spark`, only a decoder that runs in Spark is legal."""
+    """A decoder's specification; completion offers files. With `spark`, only a decoder that runs in
+    Spark is legal.
+    """
 
     name = "decoder"
 
@@ -104,10 +120,15 @@ class DecoderSpec(ParamType):
         text = str(value)
         if self.spark and is_command(text):
             where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
-            raise UsageError(f"--decoder {text!r}: {where}needs a decoder in Spark; only run and replay take cmd:")
+            raise UsageError(
+                f"--decoder {text!r}: {where}needs a decoder in Spark; only run and replay take"
+                " cmd:"
+            )
         return text
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """Files, unless the value is a `cmd:` decoder."""
         return [] if is_command(incomplete) else [CompletionItem(incomplete, type="file")]
 
@@ -118,7 +139,9 @@ class Assignment(_Pair):
     name = "assignment"
     names = "^[^=]+$"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
         """Name and expression. Raises UsageError."""
         if isinstance(value, tuple):
             return (str(value[0]), str(value[1]))
@@ -133,7 +156,9 @@ class TableSource(ParamType):
 
     name = "tables"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """Files."""
         return [CompletionItem(incomplete, type="file")]
 
@@ -143,7 +168,9 @@ class FailureId(ParamType):
 
     name = "failure"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         """Ids with this prefix, else files."""
         folder = ctx.params.get("directory") or FAILURES
         items = completions(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
@@ -159,7 +186,9 @@ def _formats(ctx: click.Context) -> Sequence[str]:
     """The formats on the command line so far, or all of them."""
     params = ctx.params.get("formats") or ctx.params.get("name") or ()
     # Arguments before an option without its value are not among the parameters yet.
-    given = [name for name in ctx.args if name in FORMATS] or ((params,) if isinstance(params, str) else params)
+    given = [name for name in ctx.args if name in FORMATS] or (
+        (params,) if isinstance(params, str) else params
+    )
     return [name for name in given if name in FORMATS] or FORMATS
 
 
@@ -172,7 +201,10 @@ def _rule_ids(fmt: str) -> list[str]:
 def _case_ids(fmt: str, profile: str) -> list[str]:
     from conformance.cases.catalogue import named_cases
 
-    return [case.id for case in named_cases(get(fmt), [p for p in get(fmt).profiles if p.name == profile])]
+    return [
+        case.id
+        for case in named_cases(get(fmt), [p for p in get(fmt).profiles if p.name == profile])
+    ]
 
 
 def _budgets() -> Iterable[str]:
@@ -187,7 +219,9 @@ STILL_S: Final = 60
 """Seconds after which such a line is repeated, with the time."""
 
 FORMAT_NAME = Named("format", lambda: FORMATS)
-PROFILE = Glob(lambda formats: dict.fromkeys(profile.name for fmt in formats for profile in fmt.profiles))
+PROFILE = Glob(
+    lambda formats: dict.fromkeys(profile.name for fmt in formats for profile in fmt.profiles)
+)
 CASE_ID = CaseId()
 DECODER = DecoderSpec()
 SPARK_DECODER = DecoderSpec(spark=True)
@@ -217,19 +251,31 @@ BUDGET = click.option(
     metavar="NAME",
     help="Number of drawn cases: smoke, ci or nightly.",
 )
-SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of all drawn data.")
+SEED = click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of all drawn data."
+)
 
 
 def _all_formats(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
     """Lets `--all` on the command line win over formats in the configuration."""
-    if value and ctx.default_map and ctx.get_parameter_source("everything") is click.core.ParameterSource.COMMANDLINE:
-        ctx.default_map = {name: value for name, value in ctx.default_map.items() if name != "formats"}
+    if (
+        value
+        and ctx.default_map
+        and ctx.get_parameter_source("everything") is click.core.ParameterSource.COMMANDLINE
+    ):
+        ctx.default_map = {
+            name: value for name, value in ctx.default_map.items() if name != "formats"
+        }
     return value
 
 
 FORMATS_GIVEN = click.argument("formats", nargs=-1, metavar="[FORMAT]...", type=FORMAT_NAME)
 ALL = click.option(
-    "--all", "everything", is_flag=True, callback=_all_formats, help="Every format; the default when none is named."
+    "--all",
+    "everything",
+    is_flag=True,
+    callback=_all_formats,
+    help="Every format; the default when none is named.",
 )
 
 
@@ -240,7 +286,10 @@ _TABLES = (
         multiple=True,
         metavar="FILE|URL",
         type=TableSource(),
-        help="Your own tables, in place of the generic ones: a file of DDL, or a database; repeatable.",
+        help=(
+            "Your own tables, in place of the generic ones: a file of DDL, or a database;"
+            " repeatable."
+        ),
     ),
     click.option(
         "--dialect",
@@ -248,14 +297,18 @@ _TABLES = (
         metavar="NAME",
         help=f"The dialect of --tables: {', '.join(DIALECTS)}; default: what the text shows.",
     ),
-    click.option("--database", metavar="NAME", help="The database of tables for which the DDL names none."),
+    click.option(
+        "--database", metavar="NAME", help="The database of tables for which the DDL names none."
+    ),
     click.option(
         "--values",
         "values_file",
         type=click.Path(path_type=Path, dir_okay=False),
         help="TOML file that overrides how values of columns of --tables are made.",
     ),
-    click.option("--verbose", is_flag=True, help="Prints every note on --tables, not only the first ones."),
+    click.option(
+        "--verbose", is_flag=True, help="Prints every note on --tables, not only the first ones."
+    ),
 )
 
 
@@ -271,34 +324,58 @@ NOTES: Final = 5
 
 
 def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
-    """The user's tables of a command's options, and prints notes on them; None without --tables. Raises UsageError."""
+    """The user's tables of a command's options, and prints notes on them; None without --tables.
+    Raises UsageError.
+    """
     sources = options["tables"]
     if not sources:
-        for name, key in (("--dialect", "dialect"), ("--database", "database"), ("--values", "values_file")):
+        for name, key in (
+            ("--dialect", "dialect"),
+            ("--database", "database"),
+            ("--values", "values_file"),
+        ):
             if options[key]:
                 raise UsageError(f"{name} {options[key]} needs --tables FILE|URL")
         return None
     from conformance.cases.tables import read_tables
 
-    values = read_tables(sources, options["dialect"], options["database"], options["values_file"], seed)
+    values = read_tables(
+        sources, options["dialect"], options["database"], options["values_file"], seed
+    )
     tables, notes = values.schema.tables, values.schema.notes
-    click.echo(f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect}); {len(notes)} notes", err=True)
-    print_notes(list(map(str, notes)) if options["verbose"] else of_each_kind(notes), options["verbose"])
+    click.echo(
+        f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect});"
+        f" {len(notes)} notes",
+        err=True,
+    )
+    print_notes(
+        list(map(str, notes)) if options["verbose"] else of_each_kind(notes), options["verbose"]
+    )
     return values
 
 
 def of_each_kind(notes: Iterable[Note]) -> list[str]:
-    """The first of the notes on which the same is done, with how many more there are; what is left out first."""
+    """The first of the notes on which the same is done, with how many more there are; what is left
+    out first.
+    """
     kinds: dict[str, list[Note]] = {}
     for note in notes:
         kinds.setdefault(note.action, []).append(note)
-    more = {action: f" (and {len(some) - 1} more of this kind)" if len(some) > 1 else "" for action, some in kinds.items()}
-    return [f"{kinds[action][0]}{more[action]}" for action in sorted(kinds, key=lambda action: "left out" not in action)]
+    more = {
+        action: f" (and {len(some) - 1} more of this kind)" if len(some) > 1 else ""
+        for action, some in kinds.items()
+    }
+    return [
+        f"{kinds[action][0]}{more[action]}"
+        for action in sorted(kinds, key=lambda action: "left out" not in action)
+    ]
 
 
 def print_left_out(lines: Sequence[str], verbose: bool, of: str = "") -> None:
     """Prints which tables are left out, a line each."""
-    click.echo(f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{of}:", err=True)
+    click.echo(
+        f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{of}:", err=True
+    )
     print_notes(lines, verbose)
 
 
@@ -312,11 +389,17 @@ def print_notes(lines: Sequence[str], verbose: bool) -> None:
 
 
 def of_tables(
-    names: Sequence[str], given: Sequence[str], globs: Sequence[str], values: Values | None, verbose: bool
+    names: Sequence[str],
+    given: Sequence[str],
+    globs: Sequence[str],
+    values: Values | None,
+    verbose: bool,
 ) -> tuple[str, ...]:
-    """The formats whose selected profiles read the database of the tables: all of `names`, or those that can where none is given.
+    """The formats whose selected profiles read the database of the tables: all of `names`, or those
+    that can where none is given.
 
-    Prints which tables a format leaves out. Raises UsageError where a given format, or every format, has none of them.
+    Prints which tables a format leaves out. Raises UsageError where a given format, or every
+    format, has none of them.
     """
     if values is None:
         return tuple(names)
@@ -325,9 +408,12 @@ def of_tables(
     return writing(names, given, globs, values.schema, lambda notes: print_left_out(notes, verbose))
 
 
-def table_load(fmt: Format[Any], profile: str | None, values: Values | None, verbose: bool) -> tuple[Profile, TableLoad] | None:
-    """The load of the user's tables, and the profile that writes it: the given one, else the last without compression that reads
-    their database. None without tables. Raises UsageError."""
+def table_load(
+    fmt: Format[Any], profile: str | None, values: Values | None, verbose: bool
+) -> tuple[Profile, TableLoad] | None:
+    """The load of the user's tables, and the profile that writes it: the given one, else the last
+    without compression that reads their database. None without tables. Raises UsageError.
+    """
     if values is None:
         return None
     from conformance.cases.tables import load_of
@@ -338,7 +424,9 @@ def table_load(fmt: Format[Any], profile: str | None, values: Values | None, ver
 
 def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
     """Arguments for a report: a database's URL may hold a password, so only its scheme is left."""
-    hidden = {source: source.partition("://")[0] + "://..." for source in sources if "://" in source}
+    hidden = {
+        source: source.partition("://")[0] + "://..." for source in sources if "://" in source
+    }
     return tuple(_hidden(argument, hidden) for argument in arguments)
 
 
@@ -349,10 +437,16 @@ def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
 
 
 def known(
-    names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | None = None, *, watched: bool = False
+    names: Sequence[str],
+    globs: Sequence[str] = ("*",),
+    decoder: str | None = None,
+    *,
+    watched: bool = False,
 ) -> tuple[str, ...]:
-    """The formats named, or all of them. Raises UnknownName for a format, a glob of profiles or a decoder's function, UsageError
-    if its file does not exist or is no Python, unless it is `watched`: before Spark and Kafka start."""
+    """The formats named, or all of them. Raises UnknownName for a format, a glob of profiles or a
+    decoder's function, UsageError if its file does not exist or is no Python, unless it is
+    `watched`: before Spark and Kafka start.
+    """
     for name in names:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
@@ -365,12 +459,19 @@ def known(
     return tuple(names) or FORMATS
 
 
-def selected(options: Mapping[str, Any], decoder: str | None, *, watched: bool = False) -> tuple[tuple[str, ...], Values | None]:
-    """The formats of a command's options, and the user's tables. Raises UsageError, also for a decoder of several formats."""
+def selected(
+    options: Mapping[str, Any], decoder: str | None, *, watched: bool = False
+) -> tuple[tuple[str, ...], Values | None]:
+    """The formats of a command's options, and the user's tables. Raises UsageError, also for a
+    decoder of several formats.
+    """
     given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
     if given and options["everything"]:
         raise UsageError("--all means every format; name formats or give --all, not both")
-    names, tables = known(given, globs, decoder, watched=watched), given_tables(options, options["seed"])
+    names, tables = (
+        known(given, globs, decoder, watched=watched),
+        given_tables(options, options["seed"]),
+    )
     names = of_tables(names, given, globs, tables, options["verbose"])
     if decoder and len(names) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(names)}")
@@ -378,9 +479,11 @@ def selected(options: Mapping[str, Any], decoder: str | None, *, watched: bool =
 
 
 class Progress:
-    """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one every 10 seconds.
+    """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one
+    every 10 seconds.
 
-    Off a terminal, a message that comes too soon is printed later, and a long step prints a line every minute.
+    Off a terminal, a message that comes too soon is printed later, and a long step prints a line
+    every minute.
     """
 
     def __init__(self) -> None:
@@ -390,8 +493,16 @@ class Progress:
         from conformance.reports.console import console
 
         self._console = console(stderr=True)
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        self._spinner = Spinner(*columns, console=self._console, transient=True) if self._console.is_terminal else None
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+        )
+        self._spinner = (
+            Spinner(*columns, console=self._console, transient=True)
+            if self._console.is_terminal
+            else None
+        )
         self._task = self._spinner.add_task("starting", total=None) if self._spinner else None
         self._last, self._since = 0.0, time.monotonic()
         self._text, self._waiting = "", False
@@ -421,7 +532,9 @@ class Progress:
             if now - self._last < QUIET_S or not (self._waiting or going):
                 return
             self._last, going, self._waiting = now, not self._waiting, False
-            click.echo(f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}", err=True)
+            click.echo(
+                f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}", err=True
+            )
 
     def __enter__(self) -> Progress:
         if self._spinner is not None:
@@ -441,7 +554,9 @@ class Progress:
 
 
 def save(write: Callable[[], Any]) -> int:
-    """Saves files after a verdict is printed, and names the reports. A failure is printed; returns its exit code, else 0."""
+    """Saves files after a verdict is printed, and names the reports. A failure is printed; returns
+    its exit code, else 0.
+    """
     try:
         saved = write()
     except HarnessError as error:
@@ -473,4 +588,10 @@ def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str 
 
 
 def _text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
+    return (
+        ", ".join(map(str, value))
+        if isinstance(value, list | tuple)
+        else ""
+        if value is None
+        else str(value)
+    )

@@ -20,11 +20,17 @@ class SparkSetting(Assignment):
     name = "setting"
     names = conf.NAMES
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
         """Name and value. Raises UsageError, also for a setting that the harness owns."""
-        name, equals, text = (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
+        name, equals, text = (
+            (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
+        )
         if not equals or not name or not text:
-            raise UsageError(f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false")
+            raise UsageError(
+                f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
+            )
         return conf.checked(name, text)
 
 
@@ -44,7 +50,10 @@ MASTER = click.option(
     "--master",
     metavar="URL",
     type=Checked("master", conf.master_url, conf.MASTERS),
-    help="The Spark cluster, as Spark names it: spark://HOST:PORT, yarn, k8s://https://HOST:PORT; default: this machine.",
+    help=(
+        "The Spark cluster, as Spark names it: spark://HOST:PORT, yarn, k8s://https://HOST:PORT;"
+        " default: this machine."
+    ),
 )
 _OPTIONS: Final = (
     MASTER,
@@ -67,7 +76,10 @@ _OPTIONS: Final = (
         multiple=True,
         metavar="KEY=VALUE",
         type=SparkSetting(),
-        help="A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars names jars to add.",
+        help=(
+            "A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars"
+            " names jars to add."
+        ),
     ),
     click.option(
         "--memory",
@@ -75,7 +87,10 @@ _OPTIONS: Final = (
         default=DEFAULT_MB,
         show_default=True,
         metavar="MB",
-        help="Memory that each process of a decoder may have, beside the heap of Spark's JVM; 0: no bound. Linux.",
+        help=(
+            "Memory that each process of a decoder may have, beside the heap of Spark's JVM; 0: no"
+            " bound. Linux."
+        ),
     ),
 )
 
@@ -83,22 +98,39 @@ _OPTIONS: Final = (
 def on_cluster(command: str, settings: Mapping[str, str]) -> None:
     """Refuses Spark Connect for what needs Spark's own process. Raises UsageError."""
     if conf.REMOTE in settings:
-        raise UsageError(f"--remote {settings[conf.REMOTE]}: {command} needs Spark's driver here; --master names a cluster")
+        raise UsageError(
+            f"--remote {settings[conf.REMOTE]}: {command} needs Spark's driver here; --master names"
+            " a cluster"
+        )
 
 
 def not_away(settings: object) -> None:
     """Refuses other machines while a decoder's source changes. Raises UsageError."""
     if isinstance(settings, Mapping) and (place := conf.away(settings)):
-        raise UsageError(f"--watch watches on this machine, since workers of {place} get a module once")
+        raise UsageError(
+            f"--watch watches on this machine, since workers of {place} get a module once"
+        )
 
 
 def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a session, for a command. It gets them as `spark_conf`: settings by Spark's names."""
+    """The options of a session, for a command. It gets them as `spark_conf`: settings by Spark's
+    names.
+    """
 
     @functools.wraps(command)
-    def placed(*, master: str | None, remote: str | None, spark_packages: tuple[str, ...], memory: int, **given: Any) -> Any:
+    def placed(
+        *,
+        master: str | None,
+        remote: str | None,
+        spark_packages: tuple[str, ...],
+        memory: int,
+        **given: Any,
+    ) -> Any:
         given["spark_conf"] = conf.joined(
-            dict(given["spark_conf"]), master=master or "", remote=remote or "", added=spark_packages
+            dict(given["spark_conf"]),
+            master=master or "",
+            remote=remote or "",
+            added=spark_packages,
         )
         if memory != DEFAULT_MB:
             given["spark_conf"][conf.BOUND] = str(memory)

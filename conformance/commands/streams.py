@@ -1,4 +1,6 @@
-"""The command `stream`: its options and what it prints; `conformance.streams.reading` does the work and is slow to import."""
+"""The command `stream`: its options and what it prints; `conformance.streams.reading` does the work
+and is slow to import.
+"""
 
 from __future__ import annotations
 
@@ -53,19 +55,34 @@ def _without_key(values: Values, verbose: bool) -> None:
 @ALL
 @PROFILES
 @click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
-@click.option("--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker.")
 @click.option(
-    "--used-topics", is_flag=True, help="Reads topics without their first offsets, with transactions, committed and aborted."
+    "--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker."
+)
+@click.option(
+    "--used-topics",
+    is_flag=True,
+    help="Reads topics without their first offsets, with transactions, committed and aborted.",
 )
 @TOPIC_PATTERN
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
+@click.option(
+    "--decoder",
+    metavar="SPEC",
+    type=SPARK_DECODER,
+    help="A decoder instead of the reference; one format only.",
+)
 @SEED
 @asks_broker(BROKER, PREFIX)
 @spark_options
 @user_tables
 @FORMAT
 def stream(
-    nemesis: str, restart: bool, used_topics: bool, decoder: str | None, asked: Asked, style: str | None, **options: Any
+    nemesis: str,
+    restart: bool,
+    used_topics: bool,
+    decoder: str | None,
+    asked: Asked,
+    style: str | None,
+    **options: Any,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
@@ -97,12 +114,20 @@ def stream(
     names, tables = selected(options, decoder)
     if tables is not None:
         _without_key(tables, options["verbose"])
-    profiles, seed, pattern = options["writer_profile"], options["seed"], options["topic_pattern"] or ""
-    settings = StreamSettings(names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern)
+    profiles, seed, pattern = (
+        options["writer_profile"],
+        options["seed"],
+        options["topic_pattern"] or "",
+    )
+    settings = StreamSettings(
+        names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern
+    )
     outcomes: list[StreamResult] = []
     conf = merged({**QUICK, **CONSUMERS}, options["spark_conf"])
     with Progress() as note:
-        child = partial(ChildEngine, packages=needed(names, kafka=asked.kafka), conf=conf, note=note)
+        child = partial(
+            ChildEngine, packages=needed(names, kafka=asked.kafka), conf=conf, note=note
+        )
         with served(names, asked, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
@@ -113,7 +138,9 @@ def stream(
     elif chosen(style) == "pretty":
         console().print(render(outcomes))
     if all(outcome.lost for outcome in outcomes):
-        raise NothingSelected("no stream was judged: rows cannot be kept from what these profiles write")
+        raise NothingSelected(
+            "no stream was judged: rows cannot be kept from what these profiles write"
+        )
     sys.exit(0 if all(outcome.converged or outcome.lost for outcome in outcomes) else 1)
 
 

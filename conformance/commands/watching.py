@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
-    """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
+    """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected
+    and HarnessError.
+    """
     from conformance.engines.child import QUICK
     from conformance.engines.spark_conf import merged
     from conformance.reports.console import FirstBroken
@@ -36,7 +38,9 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> No
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
     with Progress() as note, started(settings, asked, conf, note) as (ready, engine):
-        for turn in turns(ready, engine, together(noting(note), FirstBroken(tell, settings.strict))):
+        for turn in turns(
+            ready, engine, together(noting(note), FirstBroken(tell, settings.strict))
+        ):
             show(turn, note)
     raise AssertionError("watching has no end but Ctrl-C")
 

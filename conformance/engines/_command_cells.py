@@ -1,7 +1,9 @@
-"""Level-two cells of the decoder protocol: lossless JSON values, checked against a table's Spark types and converted to Arrow.
+"""Level-two cells of the decoder protocol: lossless JSON values, checked against a table's Spark
+types and converted to Arrow.
 
-The column's type gives the JSON form: an integer as a number or its decimal text, a decimal as text, a float as a number,
-its text or one of three words, bytes as {"base64": ...}, dates and times in ISO 8601 (docs/any-language.md has the table).
+The column's type gives the JSON form: an integer as a number or its decimal text, a decimal as
+text, a float as a number, its text or one of three words, bytes as {"base64": ...}, dates and times
+in ISO 8601 (docs/any-language.md has the table).
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _INTEGER: Final = re.compile(r"-?[0-9]{1,40}")
 _DECIMAL: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_INSTANT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(Z?)")
+_INSTANT: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(Z?)"
+)
 _BITS: Final[Mapping[str, tuple[int, pa.DataType]]] = {
     "tinyint": (7, pa.int8()),
     "smallint": (15, pa.int16()),
@@ -43,7 +47,10 @@ class CellProblem(ValueError):
 def ddl_columns(table: Table, labels: bool = False) -> dict[str, str]:
     """A table's columns with their Spark types; with `labels` those of ENUM and SET are string."""
     named = (Logical.ENUM, Logical.SET) if labels else ()
-    return {column.name: "string" if column.type.logical in named else column.type.spark for column in table.columns}
+    return {
+        column.name: "string" if column.type.logical in named else column.type.spark
+        for column in table.columns
+    }
 
 
 class Cells:
@@ -53,14 +60,17 @@ class Cells:
         self._readers = {name: _reader(spark) for name, spark in columns.items()}
 
     def row(self, image: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """An image as Python values for Arrow, and the problems of cells without their column's form; a missing column is NULL.
+        """An image as Python values for Arrow, and the problems of cells without their column's
+        form; a missing column is NULL.
 
         Raises CellProblem for a column that the table lacks.
         """
         values, wrong = {}, {}
         for name, value in image.items():
             if name not in self._readers:
-                raise CellProblem(name, f"the table has no such column; it has {', '.join(self._readers)}")
+                raise CellProblem(
+                    name, f"the table has no such column; it has {', '.join(self._readers)}"
+                )
             if value is not None:
                 try:
                     values[name] = self._readers[name][1](value)
@@ -71,10 +81,13 @@ class Cells:
     def structs(self, rows: Sequence[Mapping[str, Any] | None]) -> pa.Array:
         """Images as an array of structs; None is a NULL struct."""
         columns = [
-            pa.array([None if row is None else row.get(n) for row in rows], kind) for n, (kind, _) in self._readers.items()
+            pa.array([None if row is None else row.get(n) for row in rows], kind)
+            for n, (kind, _) in self._readers.items()
         ]
         fields = [pa.field(name, kind) for name, (kind, _) in self._readers.items()]
-        return pa.StructArray.from_arrays(columns, fields=fields, mask=pa.array([row is None for row in rows], pa.bool_()))
+        return pa.StructArray.from_arrays(
+            columns, fields=fields, mask=pa.array([row is None for row in rows], pa.bool_())
+        )
 
 
 _Read = Callable[[Any], Any]
@@ -105,7 +118,11 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     match = _DECIMAL.fullmatch(text) if type(text) is str else None
     if match is None:
         raise ValueError(f"must be a decimal's text without exponent, not {_shown(value)}")
-    sign, whole, fraction = match.group(1), match.group(2).lstrip("0"), (match.group(3) or "").rstrip("0")
+    sign, whole, fraction = (
+        match.group(1),
+        match.group(2).lstrip("0"),
+        (match.group(3) or "").rstrip("0"),
+    )
     if len(whole) > precision - scale or len(fraction) > scale:
         raise ValueError(f"{text} {BEYOND} decimal({precision},{scale})")
     # Arrow counts each digit that is written: a 0 behind 38 others is one too many.
@@ -125,7 +142,9 @@ def _double(value: Any) -> float:
         return _WORDS[value]
     if type(value) is str and _NUMBER.fullmatch(value):
         return float(value)
-    raise ValueError(f"must be a number, its text, or one of {', '.join(_WORDS)}, not {_shown(value)}")
+    raise ValueError(
+        f"must be a number, its text, or one of {', '.join(_WORDS)}, not {_shown(value)}"
+    )
 
 
 def _float(value: Any) -> float:
@@ -161,8 +180,12 @@ def _instant(value: Any, zone: str) -> int:
     """Microseconds since 1970-01-01."""
     match = _INSTANT.fullmatch(value) if type(value) is str else None
     if match is None or match.group(1) != zone:
-        raise ValueError(f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_shown(value)}")
-    return (dt.datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // dt.timedelta(microseconds=1)
+        raise ValueError(
+            f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_shown(value)}"
+        )
+    return (dt.datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // dt.timedelta(
+        microseconds=1
+    )
 
 
 def _shown(value: Any) -> str:

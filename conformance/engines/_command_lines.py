@@ -1,7 +1,9 @@
-"""Lines of the decoder protocol (docs/any-language.md, protocol.schema.json): writes records, checks answers.
+"""Lines of the decoder protocol (docs/any-language.md, protocol.schema.json): writes records,
+checks answers.
 
-Output is pure ASCII, so that no locale, and no reader that ends a line at U+2028, can spoil it. Input may be any UTF-8.
-The checks follow the schema by hand: a JSON Schema validator would cost more than the decoding.
+Output is pure ASCII, so that no locale, and no reader that ends a line at U+2028, can spoil it.
+Input may be any UTF-8. The checks follow the schema by hand: a JSON Schema validator would cost
+more than the decoding.
 """
 
 from __future__ import annotations
@@ -34,7 +36,19 @@ NAMED: Final = 8
 """Limit of sequence numbers in a message."""
 
 _STARTED: Final = frozenset(
-    {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "labels", "tables", "capabilities"}
+    {
+        "type",
+        "cdc",
+        "name",
+        "language",
+        "version",
+        "levels",
+        "returns",
+        "bytes",
+        "labels",
+        "tables",
+        "capabilities",
+    }
 )
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
@@ -65,7 +79,10 @@ class LineRecord:
         """The record's line under a sequence number."""
         rest = self._lines.get(base64_only)
         if rest is None:
-            headers = ",".join(f'{{"key":{_text(key)},"value":{_bytes(value, base64_only)}}}' for key, value in self.headers)
+            headers = ",".join(
+                f'{{"key":{_text(key)},"value":{_bytes(value, base64_only)}}}'
+                for key, value in self.headers
+            )
             rest = self._lines[base64_only] = (
                 f',"topic":{_text(self.topic)},"partition":{self.partition},"offset":{self.offset},'
                 f'"timestamp_ms":{self.timestamp_ms},"timestamp_type":{self.timestamp_type},'
@@ -91,13 +108,23 @@ def start_line(fmt: str, levels: Sequence[int]) -> bytes:
 
 
 def begin_line(
-    batch: int, level: int, deployment: Deployment, table: Table | None, tables: Sequence[Table] | None = None
+    batch: int,
+    level: int,
+    deployment: Deployment,
+    table: Table | None,
+    tables: Sequence[Table] | None = None,
 ) -> bytes:
-    """The first line of a batch. Level two has a table: columns with source type and Spark type, and the key columns.
+    """The first line of a batch. Level two has a table: columns with source type and Spark type,
+    and the key columns.
 
     Level one has `tables`, each once, unless they are None.
     """
-    begin: dict[str, Any] = {"type": "begin", "batch": batch, "level": level, "deployment": codec.dump_deployment(deployment)}
+    begin: dict[str, Any] = {
+        "type": "begin",
+        "batch": batch,
+        "level": level,
+        "deployment": codec.dump_deployment(deployment),
+    }
     if table is not None:
         begin["table"] = _table(table)
     elif tables is not None:
@@ -113,7 +140,8 @@ def _table(table: Table) -> dict[str, Any]:
         "name": dumped["name"],
         "primary_key": dumped["primary_key"],
         "columns": [
-            {**fields, "spark": column.type.spark} for fields, column in zip(dumped["columns"], table.columns, strict=True)
+            {**fields, "spark": column.type.spark}
+            for fields, column in zip(dumped["columns"], table.columns, strict=True)
         ],
     }
 
@@ -134,7 +162,9 @@ def parse(line: bytes) -> dict[str, Any]:
     except orjson.JSONDecodeError as error:
         data = _leniently(line, error)
     if type(data) is not dict:
-        raise ProtocolBreak(f"the decoder wrote a line that is {kind_of(data)}, not an object: {shortened(line)}")
+        raise ProtocolBreak(
+            f"the decoder wrote a line that is {kind_of(data)}, not an object: {shortened(line)}"
+        )
     return data
 
 
@@ -143,7 +173,9 @@ def _leniently(line: bytes, error: Exception) -> Any:
     try:
         return _whole(json.loads(line.decode("utf-8"), parse_constant=_no_constant))
     except (ValueError, RecursionError):
-        raise ProtocolBreak(f"the decoder wrote a line that is no JSON ({error}): {shortened(line)}") from None
+        raise ProtocolBreak(
+            f"the decoder wrote a line that is no JSON ({error}): {shortened(line)}"
+        ) from None
 
 
 def _no_constant(name: str) -> None:
@@ -170,8 +202,10 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity, whether its
-    ENUM and SET cells are labels, and whether it asks for the tables of level one."""
+    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes,
+    its identity, whether its ENUM and SET cells are labels, and whether it asks for the tables of
+    level one.
+    """
 
     loaded: Loaded
     returns: frozenset[str]
@@ -187,11 +221,15 @@ def started(line: bytes, asked: Sequence[int]) -> Started:
     try:
         answer = parse(line)
     except ProtocolBreak as error:
-        raise UsageError(f"{error}. Expected is a line of type started, before anything else on standard output") from None
+        raise UsageError(
+            f"{error}. Expected is a line of type started, before anything else on standard output"
+        ) from None
     try:
         return _started(answer, asked)
     except _Wrong as error:
-        raise UsageError(f"the decoder's answer to start breaks protocol.schema.json: {error}: {shortened(line)}") from None
+        raise UsageError(
+            f"the decoder's answer to start breaks protocol.schema.json: {error}: {shortened(line)}"
+        ) from None
 
 
 def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
@@ -201,17 +239,25 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
         raise _Wrong("type", f"must be 'started', not {reply.get('type')!r}")
     version = reply.get("cdc")
     if version != VERSION or type(version) is not int:
-        raise UsageError(f"the decoder speaks version {version!r} of the protocol; this release speaks {VERSION}")
+        raise UsageError(
+            f"the decoder speaks version {version!r} of the protocol; this release speaks {VERSION}"
+        )
     _only(reply, "", _STARTED)
     for name in ("name", "language", "version"):
         if not isinstance(reply.get(name, ""), str):
             raise _Wrong(name, "must be a string")
     levels = reply.get("levels")
-    if not isinstance(levels, list) or not levels or not all(type(level) is int and level in (1, 2) for level in levels):
+    if (
+        not isinstance(levels, list)
+        or not levels
+        or not all(type(level) is int and level in (1, 2) for level in levels)
+    ):
         raise _Wrong("levels", "must list 1, 2 or both")
     common = tuple(sorted(set(levels) & set(asked)))
     if not common:
-        raise UsageError(f"the decoder has level {_listed(levels)}, asked for is level {_listed(asked)}")
+        raise UsageError(
+            f"the decoder has level {_listed(levels)}, asked for is level {_listed(asked)}"
+        )
     returns = _texts(reply.get("returns", []), "returns", OPTIONAL)
     if reply.get("bytes", "text") not in ("text", "base64"):
         raise _Wrong("bytes", "must be 'text' or 'base64'")
@@ -223,7 +269,11 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
         raise _Wrong("capabilities", "must be an object")
     _only(claims, "capabilities", {"profiles", "kinds", "columns", "types", "conventions"})
     claimed = {
-        name: tuple(_texts(value, f"capabilities.{name}", tuple(CONVENTIONS) if name == "conventions" else None))
+        name: tuple(
+            _texts(
+                value, f"capabilities.{name}", tuple(CONVENTIONS) if name == "conventions" else None
+            )
+        )
         for name, value in claims.items()
     }
     loaded = Loaded(common, Capabilities.of(claimed))
@@ -250,13 +300,16 @@ def _texts(data: Any, at: str, legal: Sequence[str] | None = None) -> list[str]:
 def _only(data: Mapping[str, Any], at: str, known: set[str] | frozenset[str]) -> None:
     for name in data:
         if name not in known:
-            raise _Wrong(f"{at}.{name}" if at else name, f"unknown; known here: {', '.join(sorted(known))}")
+            raise _Wrong(
+                f"{at}.{name}" if at else name, f"unknown; known here: {', '.join(sorted(known))}"
+            )
 
 
 class RecordsRaised(DecodeRaised):
     """The decoder gave an error, or no answer, for some records of a call, and answered the others.
 
-    `errors` has the error of each place, `table` the changes of the other records: no bisection is needed.
+    `errors` has the error of each place, `table` the changes of the other records: no bisection is
+    needed.
     """
 
     def __init__(self, errors: Mapping[Place, str], table: pa.Table, text: str) -> None:
@@ -273,7 +326,9 @@ _TEXTS: Final = frozenset({str, type(None)})
 class Answers:
     """The answers of one call, batch by batch; makes the judge's Arrow table."""
 
-    def __init__(self, level: int, table: Table | None, returns: frozenset[str], labels: bool = False) -> None:
+    def __init__(
+        self, level: int, table: Table | None, returns: frozenset[str], labels: bool = False
+    ) -> None:
         self._level, self._answer = level, "changes" if level == 1 else "rows"
         self._fields = _FIELDS | returns if level == 1 else _COMMON
         self._returns = [name for name in OPTIONAL if name in returns] if level == 1 else []
@@ -290,7 +345,12 @@ class Answers:
 
     def expect(self, batch: int, first: int, records: Sequence[LineRecord]) -> None:
         """Expects answers to a batch, whose records have the sequence numbers from `first` on."""
-        self._batch, self._first, self._records, self._done = batch, first, records, bytearray(len(records))
+        self._batch, self._first, self._records, self._done = (
+            batch,
+            first,
+            records,
+            bytearray(len(records)),
+        )
         self._asked += len(records)
 
     def take(self, line: bytes, everything: bool) -> bool:
@@ -306,21 +366,28 @@ class Answers:
                     self._take_ended(message, everything)
                     return True
                 case other:
-                    raise _Wrong("type", f"{other!r} is unknown; known here: {self._answer}, error, ended")
+                    raise _Wrong(
+                        "type", f"{other!r} is unknown; known here: {self._answer}, error, ended"
+                    )
         except _Wrong as error:
             raise ProtocolBreak(
-                f"the decoder wrote a line that breaks protocol.schema.json: {error}: {shortened(line)}"
+                f"the decoder wrote a line that breaks protocol.schema.json: {error}:"
+                f" {shortened(line)}"
             ) from None
         return False
 
     def waiting(self) -> str:
         """The missing answers of the batch, as text."""
         missing = [self._first + i for i, done in enumerate(self._done) if not done]
-        return f"{self.answered} of {self._asked} records answered" + (f", missing {self._named(missing)}" if missing else "")
+        return f"{self.answered} of {self._asked} records answered" + (
+            f", missing {self._named(missing)}" if missing else ""
+        )
 
     def _named(self, numbers: Sequence[int]) -> str:
         named = [f"seq {n} ({_place(self._records[n - self._first])})" for n in numbers[:NAMED]]
-        return ", ".join(named) + (f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else "")
+        return ", ".join(named) + (
+            f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
+        )
 
     def _seq(self, message: Mapping[str, Any]) -> int:
         """The batch index of an answer's record; marks it as answered."""
@@ -329,7 +396,11 @@ class Answers:
             raise _Wrong("seq", f"must be an integer, not {kind_of(seq)}")
         i = seq - self._first
         if not 0 <= i < len(self._done):
-            raise _Wrong("seq", f"{seq} {'belongs to a batch that has ended' if 0 < seq < self._first else 'was never sent'}")
+            raise _Wrong(
+                "seq",
+                f"{seq}"
+                f" {'belongs to a batch that has ended' if 0 < seq < self._first else 'was never sent'}",
+            )
         if self._done[i]:
             raise _Wrong("seq", f"{seq} was answered already")
         self._done[i] = 1
@@ -357,7 +428,9 @@ class Answers:
         if type(change) is not dict:
             raise _Wrong("", f"must be an object, not {kind_of(change)}")
         if not change.keys() <= self._fields:
-            undeclared = next((name for name in change if name in OPTIONAL and name not in self._fields), None)
+            undeclared = next(
+                (name for name in change if name in OPTIONAL and name not in self._fields), None
+            )
             if undeclared and self._level == 1:
                 raise _Wrong(undeclared, "not among the `returns` of the decoder's started line")
             _only(change, "", self._fields)
@@ -423,7 +496,9 @@ class Answers:
     def _take_ended(self, message: Mapping[str, Any], everything: bool) -> None:
         _only(message, "", {"type", "batch"})
         if message.get("batch") != self._batch:
-            raise _Wrong("batch", f"{message.get('batch')!r} is not the batch that is open, {self._batch}")
+            raise _Wrong(
+                "batch", f"{message.get('batch')!r} is not the batch that is open, {self._batch}"
+            )
         if not everything:
             raise _Wrong("type", "'ended' came before the batch's end was sent")
         for i, done in enumerate(self._done):
@@ -436,9 +511,15 @@ class Answers:
         if not self.errors:
             return table
         errors = sorted((seq, place, text) for place, (seq, text) in self.errors.items())
-        shown = "; ".join(f"seq {seq} ({'/'.join(map(str, place))}): {text}" for seq, place, text in errors[:NAMED])
+        shown = "; ".join(
+            f"seq {seq} ({'/'.join(map(str, place))}): {text}"
+            for seq, place, text in errors[:NAMED]
+        )
         more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
-        text = f"the decoder gave an error, or no answer, for {len(errors)} of {self._asked} records: {shown}{more}"
+        text = (
+            f"the decoder gave an error, or no answer, for {len(errors)} of {self._asked} records:"
+            f" {shown}{more}"
+        )
         raise RecordsRaised({place: text for _, place, text in errors}, table, text)
 
     def _table(self) -> pa.Table:
@@ -451,8 +532,16 @@ class Answers:
         }
         names = ["kind", "op", "error"]
         if self._level == 1:
-            names += ["database", "schema", "table", "sql", *(n for n in self._returns if n in ("position", "schema_version"))]
-            columns["keys"] = pa.array([change.get("keys") for change in changes], pa.list_(pa.string()))
+            names += [
+                "database",
+                "schema",
+                "table",
+                "sql",
+                *(n for n in self._returns if n in ("position", "schema_version")),
+            ]
+            columns["keys"] = pa.array(
+                [change.get("keys") for change in changes], pa.list_(pa.string())
+            )
         for name in names:
             columns[name] = pa.array([change.get(name) for change in changes], pa.string())
         if "commit_time_us" in self._returns:
@@ -468,7 +557,9 @@ class Answers:
 
 
 def maps(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
-    """Images as map<string,string>: built from flat arrays, several times faster than from pairs."""
+    """Images as map<string,string>: built from flat arrays, several times faster than from
+    pairs.
+    """
     offsets: list[int | None] = []
     names: list[str] = []
     values: list[str | None] = []
@@ -478,14 +569,19 @@ def maps(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
             names += image.keys()
             values += image.values()
     return pa.MapArray.from_arrays(
-        pa.array([*offsets, len(names)], pa.int32()), pa.array(names, pa.string()), pa.array(values, pa.string())
+        pa.array([*offsets, len(names)], pa.int32()),
+        pa.array(names, pa.string()),
+        pa.array(values, pa.string()),
     )
 
 
 def _micros(value: Any) -> int:
     number = type(value) is int or (type(value) is str and _DIGITS.fullmatch(value))
     if not number or not -(1 << 63) <= (micros := int(value)) < 1 << 63:
-        raise _Wrong("commit_time_us", f"must be microseconds as an integer or its decimal text, not {value!r}")
+        raise _Wrong(
+            "commit_time_us",
+            f"must be microseconds as an integer or its decimal text, not {value!r}",
+        )
     return micros
 
 

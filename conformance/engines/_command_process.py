@@ -1,4 +1,5 @@
-"""A decoder's process: it runs in its own session, talks over pipes, and ends with all its child processes.
+"""A decoder's process: it runs in its own session, talks over pipes, and ends with all its child
+processes.
 
 Reading and writing run concurrently, so that no side blocks on a full pipe.
 """
@@ -51,12 +52,19 @@ def arguments(command: str) -> list[str]:
 class Process:
     """A running decoder. Raises UsageError when its program cannot be started.
 
-    `variables` are added to the environment, with `home` as the temporary folder; `woken` is a file descriptor that becomes
-    readable when all work must stop; `memory_mb` bounds the memory of each of its processes, if not 0.
+    `variables` are added to the environment, with `home` as the temporary folder; `woken` is a file
+    descriptor that becomes readable when all work must stop; `memory_mb` bounds the memory of each
+    of its processes, if not 0.
     """
 
     def __init__(
-        self, command: str, variables: Mapping[str, str], woken: int, line_limit: int, home: Path, memory_mb: int = 0
+        self,
+        command: str,
+        variables: Mapping[str, str],
+        woken: int,
+        line_limit: int,
+        home: Path,
+        memory_mb: int = 0,
     ) -> None:
         words, self._log = arguments(command), ChildLog()
         self.variables, self.home, self._memory_mb = dict(variables), home, memory_mb
@@ -89,9 +97,16 @@ class Process:
         """The process id, also of its session and process group."""
         return self._child.pid
 
-    def converse(self, chunks: Iterator[bytes], take: Callable[[bytes, bool], bool], deadline: float, what: str) -> None:
-        """Sends the chunks and passes each answer line to `take`, with whether all chunks are sent, until `take` returns true.
-        Raises ProtocolBreak, DecodeTimeout ("did not `what` in time"), ChildDied and HarnessError.
+    def converse(
+        self,
+        chunks: Iterator[bytes],
+        take: Callable[[bytes, bool], bool],
+        deadline: float,
+        what: str,
+    ) -> None:
+        """Sends the chunks and passes each answer line to `take`, with whether all chunks are sent,
+        until `take` returns true. Raises ProtocolBreak, DecodeTimeout ("did not `what` in time"),
+        ChildDied and HarnessError.
         """
         pending, sending = memoryview(b""), True
         with selectors.DefaultSelector() as selector:
@@ -122,7 +137,9 @@ class Process:
                         continue
                     except BrokenPipeError:
                         self._drain(take)
-                        raise self._ended("closed its standard input before it had read everything") from None
+                        raise self._ended(
+                            "closed its standard input before it had read everything"
+                        ) from None
 
     def unasked(self) -> ProtocolBreak | None:
         """The breach if the process wrote or ended between two calls, else None."""
@@ -140,7 +157,10 @@ class Process:
         chunk = os.read(self._stdout.fileno(), CHUNK)
         if not chunk:
             half = b"".join(self._parts)
-            raise self._ended(f"closed its standard output{f' in the middle of a line, {shortened(half)}' if half else ''}")
+            raise self._ended(
+                "closed its standard"
+                f" output{f' in the middle of a line, {shortened(half)}' if half else ''}"
+            )
         self._parts.append(chunk)
         if b"\n" not in chunk:
             if sum(map(len, self._parts)) > self._limit:
@@ -152,7 +172,9 @@ class Process:
             if take(line.removesuffix(b"\r"), everything):
                 if number + 1 < len(lines) or rest:
                     extra = lines[number + 1] if number + 1 < len(lines) else rest
-                    raise ProtocolBreak(self.explain(f"went on after its last answer: {shortened(extra)}"))
+                    raise ProtocolBreak(
+                        self.explain(f"went on after its last answer: {shortened(extra)}")
+                    )
                 return True
         return False
 
@@ -177,11 +199,20 @@ class Process:
         code = self._child.wait()
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         words = self._log.text(GRACE_S).split("\n")
-        last = next((f", its last words {word.strip()[:200]!r}" for word in reversed(words) if word.strip()), "")
+        last = next(
+            (
+                f", its last words {word.strip()[:200]!r}"
+                for word in reversed(words)
+                if word.strip()
+            ),
+            "",
+        )
         return ChildDied(self.explain(f"{how}{last}; it {otherwise}"))
 
     def _gone(self, within_s: float) -> bool:
-        """Whether the process ends in that time. It is not reaped, so that its group's id is not reused."""
+        """Whether the process ends in that time. It is not reaped, so that its group's id is not
+        reused.
+        """
         until = time.monotonic() + within_s
         while True:
             if self._child.returncode is not None or _has_ended(self._child):
@@ -193,7 +224,9 @@ class Process:
     def explain(self, what: str) -> str:
         """What the decoder did, and the tail of its standard error."""
         lines = self._log.text().splitlines()[-LINES:]
-        text = "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
+        text = "\n".join(
+            [f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)]
+        )
         return text + remark(text, self._memory_mb)
 
     def end(self, *, gently: bool = False) -> None:
@@ -249,7 +282,9 @@ def _not_started(words: list[str], error: OSError | ValueError) -> str:
         case PermissionError():
             why = f"{program} is not executable"
         case OSError(errno=8):
-            why = f"{program} is no program: a script needs a first line such as #!/usr/bin/env node"
+            why = (
+                f"{program} is no program: a script needs a first line such as #!/usr/bin/env node"
+            )
         case _:
             why = str(error)
     return f"{why}. Tried, without a shell: {words!r}"

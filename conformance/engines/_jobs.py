@@ -15,12 +15,16 @@ T = TypeVar("T")
 
 
 class Jobs:
-    """The thread, whose whole life is within the context `around`; it ends behind the job that runs while it is closed."""
+    """The thread, whose whole life is within the context `around`; it ends behind the job that runs
+    while it is closed.
+    """
 
     def __init__(self, name: str, around: AbstractContextManager[object]) -> None:
         self.closed = False
         self._around, self._closing = around, threading.Lock()
-        self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = (
+            queue.SimpleQueue()
+        )
         self.thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self.thread.start()
 

@@ -19,7 +19,11 @@ from conformance.judging.output import check_columns
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.storage import codec
 
-_ERRORS: Final[Mapping[str, type[Exception]]] = {"raised": DecodeRaised, "plan": PlanFailed, "usage": UsageError}
+_ERRORS: Final[Mapping[str, type[Exception]]] = {
+    "raised": DecodeRaised,
+    "plan": PlanFailed,
+    "usage": UsageError,
+}
 
 
 class Asking(Closing):
@@ -81,7 +85,9 @@ class Asking(Closing):
 
 
 def taken(path: Path, level: int, decoder: str) -> pa.Table:
-    """A decoder's output in a file, which is removed. Raises UsageError for columns that violate the contract."""
+    """A decoder's output in a file, which is removed. Raises UsageError for columns that violate
+    the contract.
+    """
     with pa.memory_map(str(path)) as file:
         table = pa.ipc.open_file(file).read_all()
     path.unlink()
@@ -95,7 +101,9 @@ def failed(kind: str, message: str) -> Exception:
 
 
 def then(future: Future[Any], convert: Any) -> Future[Any]:
-    """A future of the converted result. To cancel it cancels the request, unless that runs already."""
+    """A future of the converted result. To cancel it cancels the request, unless that runs
+    already.
+    """
     out: Future[Any] = Future()
     out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
 

@@ -1,8 +1,9 @@
 """Runs decoders: the Engine protocol, and the child process in which Spark lives.
 
-The child answers one JSON line per request; bulk data goes through Arrow files in a shared directory. A decoder that hangs is
-killed after its time limit; if it ends its process, that call fails. The next request starts a new child, which reopens the
-open records. Of `conformance`, only this module and `live` know `spark_checks`, and only by name.
+The child answers one JSON line per request; bulk data goes through Arrow files in a shared
+directory. A decoder that hangs is killed after its time limit; if it ends its process, that call
+fails. The next request starts a new child, which reopens the open records. Of `conformance`, only
+this module and `live` know `spark_checks`, and only by name.
 """
 
 from __future__ import annotations
@@ -37,23 +38,36 @@ from conformance.engines._child_log import ChildLog
 from conformance.engines.asking import Asking, failed, then
 from conformance.engines.engine import ChildDied, DecodeTimeout, Lost
 from conformance.engines.memory import bounded, of_session, remark
-from conformance.engines.spark_conf import BOUND, FIRST_OFFSET, IN_PARTITION, JARS, OTHER, PACKAGES, away
+from conformance.engines.spark_conf import (
+    BOUND,
+    FIRST_OFFSET,
+    IN_PARTITION,
+    JARS,
+    OTHER,
+    PACKAGES,
+    away,
+)
 from conformance.engines.specs import DECODERS, LIAR, SERVICES
 from generators.errors import HarnessError, UsageError
 from generators.wire_format import get
 
 WORKER = "spark_checks.services.worker"
 LANES = 2
-"""Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling."""
+"""Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling.
+"""
 
 RENEWAL_S = 30.0
 """Time limit of a new process on a running JVM; later a new JVM is started."""
 
 QUICK: Mapping[str, str] = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseParallelGC -Xms1g -Xmn512m",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseParallelGC -Xms1g -Xmn512m"
+    ),
 }
-"""For short runs, where the JVM's optimising compiler and concurrent collector cost more than they save. Java's own room for the
-code of one compiler, 48 MB, is full after some formats: code is dropped and compiled again. Throughput is measured without it."""
+"""For short runs, where the JVM's optimising compiler and concurrent collector cost more than they
+save. Java's own room for the code of one compiler, 48 MB, is full after some formats: code is
+dropped and compiled again. Throughput is measured without it.
+"""
 
 UNTRACED: Mapping[str, str] = {"spark.python.sql.dataFrameDebugging.enabled": "false"}
 """For our own decoders: PySpark does not record the source line of each expression."""
@@ -61,10 +75,14 @@ UNTRACED: Mapping[str, str] = {"spark.python.sql.dataFrameDebugging.enabled": "f
 OURS: Mapping[str, str] = {
     **QUICK,
     **UNTRACED,
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.SimplifyConditionals",
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.SimplifyConditionals"
+    ),
 }
-"""For short runs of our own decoders: the rule compares the branches of each CASE with one another, which takes nearly half of
-the time in which their plans are optimised. Throughput is measured without it."""
+"""For short runs of our own decoders: the rule compares the branches of each CASE with one another,
+which takes nearly half of the time in which their plans are optimised. Throughput is measured
+without it.
+"""
 
 SMALL: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "1",
@@ -72,20 +90,24 @@ SMALL: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""For calls and micro-batches of few messages, whose compilation would cost more than their execution. A run judges decoders
-without it, as their users run them."""
+"""For calls and micro-batches of few messages, whose compilation would cost more than their
+execution. A run judges decoders without it, as their users run them.
+"""
 
 
 def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
-    """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. A format whose messages name
-    schemas has a registry from then on. Raises UnknownName."""
+    """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. A
+    format whose messages name schemas has a registry from then on. Raises UnknownName.
+    """
     registry.ensure(formats := tuple(formats))
-    return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
+    return (
+        *(("kafka",) if kafka else ()),
+        *(("avro",) if any(get(name).container == "avro" for name in formats) else ()),
+    )
 
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "time zone America/St_Johns, other ANSI mode, other case sensitivity, 7 shuffle partitions, 2 records an Arrow batch, "
-    "offsets from 2^33 + 2^31, 2 in a partition": {
+    "time zone America/St_Johns, other ANSI mode, other case sensitivity, 7 shuffle partitions, 2 records an Arrow batch, offsets from 2^33 + 2^31, 2 in a partition": {
         "spark.sql.session.timeZone": "America/St_Johns",
         "spark.sql.ansi.enabled": OTHER,
         "spark.sql.caseSensitive": OTHER,
@@ -95,21 +117,24 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
         IN_PARTITION: "2",
     },
 }
-"""Spark sessions for the law of environment independence. One differs from a run's in all, since each costs calls: St John's is
-west of Greenwich, by hours that are not whole, and its clocks are changed; offsets have more than 32 bits, and are negative if
-they are cut to them."""
+"""Spark sessions for the law of environment independence. One differs from a run's in all, since
+each costs calls: St John's is west of Greenwich, by hours that are not whole, and its clocks are
+changed; offsets have more than 32 bits, and are negative if they are cut to them.
+"""
 
 
 class ChildEngine(Asking):
     """The Engine whose Spark session lives in a child process.
 
-    `packages` names what Spark needs beside pyspark (`needed`), fetched before the child starts; `note` receives progress.
-    `conf` may name a master, a server and packages (`conformance.engines.spark_conf`); a server has all that it needs. `given`
-    are pickled decoders by the name that stands for their specification (`conformance.engines.live.pickled`).
-    A bound of memory (`conf`'s BOUND, in MB, else a default) holds for each process here, beside the JVM's heap.
-    `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests are answered in order, and up to
-    `LANES` calls of our own decoders run at once. If the child dies or a call times out while several run, each is retried alone.
-    Raises HarnessError if Java, a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`), or a
+    `packages` names what Spark needs beside pyspark (`needed`), fetched before the child starts;
+    `note` receives progress. `conf` may name a master, a server and packages
+    (`conformance.engines.spark_conf`); a server has all that it needs. `given` are pickled decoders
+    by the name that stands for their specification (`conformance.engines.live.pickled`). A bound of
+    memory (`conf`'s BOUND, in MB, else a default) holds for each process here, beside the JVM's
+    heap. `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests
+    are answered in order, and up to `LANES` calls of our own decoders run at once. If the child
+    dies or a call times out while several run, each is retried alone. Raises HarnessError if Java,
+    a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`), or a
     master or server does not answer.
     """
 
@@ -126,13 +151,28 @@ class ChildEngine(Asking):
         note: Note = lambda _line: None,
         given: Mapping[str, str] = {},
     ) -> None:
-        settings = {name: value for name, value in conf.items() if name not in (JARS, PACKAGES, BOUND)} | cluster.settings(conf)
+        settings = {
+            name: value for name, value in conf.items() if name not in (JARS, PACKAGES, BOUND)
+        } | cluster.settings(conf)
         self._place, self._memory_mb = away(conf), of_session(conf)
         jars = cluster.jars(packages, conf, note)
         self._again = partial(
-            ChildEngine, packages=packages, cores=cores, timeout_s=timeout_s, start_s=start_s, conf=conf, note=note, given=given
+            ChildEngine,
+            packages=packages,
+            cores=cores,
+            timeout_s=timeout_s,
+            start_s=start_s,
+            conf=conf,
+            note=note,
+            given=given,
         )
-        self._start = {"op": "start", "jars": jars, "cores": cores, "conf": settings, "given": dict(given)}
+        self._start = {
+            "op": "start",
+            "jars": jars,
+            "cores": cores,
+            "conf": settings,
+            "given": dict(given),
+        }
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
@@ -160,21 +200,29 @@ class ChildEngine(Asking):
         return self._again()
 
     def sources(self, *, forget: bool) -> Future[list[str]]:
-        """The files below the working directory that the loaded decoders are made of; with `forget` they are read again by
-        the next call."""
-        return then(self.put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"]))
+        """The files below the working directory that the loaded decoders are made of; with `forget`
+        they are read again by the next call.
+        """
+        return then(
+            self.put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"])
+        )
 
     def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
         """The liars of a format: name, level, convicts, why."""
         return then(self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
 
-    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Mapping[str, Any]]:
+    def ask(
+        self, service: str, request: Mapping[str, Any], limit_s: float
+    ) -> Future[Mapping[str, Any]]:
         """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
 
-        The future raises DecodeRaised when the service raises, ChildDied when the child ends or the limit expires, UsageError for
-        a decoder that cannot be loaded. State of a service in the child (a streaming query) lasts between requests.
+        The future raises DecodeRaised when the service raises, ChildDied when the child ends or the
+        limit expires, UsageError for a decoder that cannot be loaded. State of a service in the
+        child (a streaming query) lasts between requests.
         """
-        return then(self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
+        return then(
+            self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"]
+        )
 
     def end(self, limit_s: float) -> Future[Any]:
         """Stops the session's JVM in an orderly way; the child takes no requests afterwards."""
@@ -182,7 +230,9 @@ class ChildEngine(Asking):
 
     @property
     def pid(self) -> int | None:
-        """The child's process group while it runs, for tests that kill it. The next request starts another child."""
+        """The child's process group while it runs, for tests that kill it. The next request starts
+        another child.
+        """
         child = self._child
         return child.pid if child is not None and child.poll() is None else None
 
@@ -232,7 +282,9 @@ class ChildEngine(Asking):
         if self._closed or not self._waiting:
             return None
         asked, others = self._waiting[0], self._under_way.values()
-        if others and (len(others) == LANES or not all(_together(asked, other) for other in others)):
+        if others and (
+            len(others) == LANES or not all(_together(asked, other) for other in others)
+        ):
             return None
         return self._waiting.popleft()
 
@@ -246,8 +298,11 @@ class ChildEngine(Asking):
                 return
             if op in ("open", "release"):
                 self._replay = [r for r in self._replay if r.get("handle") != handle]
-            # A failed start or opening fails again, with its reason, in every request that needs it.
-            if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
+            # A failed start or opening fails again, with its reason, in every request that needs
+            # it.
+            if failed := self._unopened.get("") or (
+                self._unopened.get(handle) if op == "decode" else None
+            ):
                 raise failed
             if not self._under_way and self._ensure() and self._replay:
                 self._again_first(asked)
@@ -271,7 +326,11 @@ class ChildEngine(Asking):
         read_end, write_end = os.pipe()
         # What Python, Java and decoders leave in the temporary folder goes with the child.
         self._home = Path(tempfile.mkdtemp(prefix="child-", dir=self.directory))
-        environment = {**os.environ, "CDC_CONFORMANCE_REPLY_FD": str(write_end), "TMPDIR": str(self._home)}
+        environment = {
+            **os.environ,
+            "CDC_CONFORMANCE_REPLY_FD": str(write_end),
+            "TMPDIR": str(self._home),
+        }
         self._log = ChildLog()
         # -P keeps the working directory off sys.path: a folder there must not shadow our packages.
         self._child = subprocess.Popen(
@@ -294,7 +353,9 @@ class ChildEngine(Asking):
         number, taken = next(self._numbers), {other.lane for other in self._under_way.values()}
         asked.lane = min(set(range(LANES)) - taken)
         limits = {"decode": self._timeout_s, "load": self._timeout_s, "renew": RENEWAL_S}
-        asked.limit_s = float(asked.request.get("limit_s", limits.get(asked.request["op"], self._start_s)))
+        asked.limit_s = float(
+            asked.request.get("limit_s", limits.get(asked.request["op"], self._start_s))
+        )
         asked.deadline = time.monotonic() + asked.limit_s
         self._under_way[number] = asked
         if taken:
@@ -302,12 +363,19 @@ class ChildEngine(Asking):
                 running.shared = True
         # The end of its replies shows a lost child.
         with contextlib.suppress(OSError):
-            child.stdin.write(json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n")
+            child.stdin.write(
+                json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n"
+            )
             child.stdin.flush()
 
     def _listen(self) -> None:
-        """Waits for a reply, the child's end, an expired time limit or a new request, and acts on it."""
-        left = min((asked.deadline for asked in self._under_way.values()), default=math.inf) - time.monotonic()
+        """Waits for a reply, the child's end, an expired time limit or a new request, and acts on
+        it.
+        """
+        left = (
+            min((asked.deadline for asked in self._under_way.values()), default=math.inf)
+            - time.monotonic()
+        )
         watched = [self._woken, self._replies] if self._under_way else [self._woken]
         ready, _, _ = select.select(watched, [], [], None if left == math.inf else max(0.0, left))
         if self._woken in ready:
@@ -324,12 +392,16 @@ class ChildEngine(Asking):
             if not chunk:
                 assert self._child is not None
                 self._lose(f"the Spark process ended with exit code {self._child.wait()}")
-        overdue = [asked for asked in self._under_way.values() if asked.deadline <= time.monotonic()]
+        overdue = [
+            asked for asked in self._under_way.values() if asked.deadline <= time.monotonic()
+        ]
         if overdue:
             self._lose(f"did not end within {overdue[0].limit_s:g} s", late=True)
 
     def _renewed(self, asked: _Asked) -> None:
-        """Ends a child that does not go on as a new process on its JVM: the next request starts another."""
+        """Ends a child that does not go on as a new process on its JVM: the next request starts
+        another.
+        """
         self._kill()
         asked.future.set_result(None)
 
@@ -388,12 +460,18 @@ class ChildEngine(Asking):
         asked.future.set_exception(error)
 
     def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
-        """The error of a request whose child ended or does not answer; a verdict only for decode calls."""
+        """The error of a request whose child ended or does not answer; a verdict only for decode
+        calls.
+        """
         tail = self._log.tail(words=request["op"] == "start")
         match request["op"]:
             case "start":
                 where = f" on {self._place}" if self._place else ""
-                hint = "Are its workers there, with free cores and memory?" if where else "Try `cdc-conformance doctor`."
+                hint = (
+                    "Are its workers there, with free cores and memory?"
+                    if where
+                    else "Try `cdc-conformance doctor`."
+                )
                 return HarnessError(f"Spark did not start{where}: {what}. {hint}\n{tail}")
             case "load":
                 return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
@@ -436,8 +514,9 @@ class _Asked:
 
 
 def _together(first: _Asked, other: _Asked) -> bool:
-    """Whether two requests may run at once: calls of our own decoders, which keep no state, under equal session
-    settings; and reading other records beside them."""
+    """Whether two requests may run at once: calls of our own decoders, which keep no state, under
+    equal session settings; and reading other records beside them.
+    """
     mine, its = first.request, other.request
     if first.alone or other.alone or not (_stateless(mine) and _stateless(its)):
         return False

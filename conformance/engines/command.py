@@ -1,8 +1,9 @@
-"""Decoders in any language: an engine whose decoder is a subprocess that speaks JSON lines (`--decoder cmd:COMMAND`).
+"""Decoders in any language: an engine whose decoder is a subprocess that speaks JSON lines
+(`--decoder cmd:COMMAND`).
 
-It replaces ChildEngine and needs neither Spark nor Java. This process reads records from a Parquet file or from Kafka and sends
-them to the decoder line by line; it checks the answers and makes the judge's Arrow table. The protocol is in
-docs/any-language.md, its JSON Schema beside this module.
+It replaces ChildEngine and needs neither Spark nor Java. This process reads records from a Parquet
+file or from Kafka and sends them to the decoder line by line; it checks the answers and makes the
+judge's Arrow table. The protocol is in docs/any-language.md, its JSON Schema beside this module.
 """
 
 from __future__ import annotations
@@ -40,7 +41,15 @@ from conformance.engines._command_lines import (
 from conformance.engines._command_process import Process, ProtocolBreak
 from conformance.engines._jobs import Jobs
 from conformance.engines.child import QUICK, ChildEngine, needed
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
+from conformance.engines.engine import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    Loaded,
+    Ranges,
+    RecordSource,
+    Request,
+)
 from conformance.engines.live import LiveEngine, pickled
 from conformance.engines.memory import DEFAULT_MB, bound_mb
 from conformance.engines.spark_conf import away
@@ -68,10 +77,20 @@ TRACE: Final = "CDC_CONFORMANCE_TRACE"
 """An environment variable that names a file; every line of both directions is appended to it."""
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "TZ=America/New_York, LC_ALL=C.UTF-8": {"TZ": "America/New_York", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"},
-    "TZ=Asia/Kolkata, LC_ALL=tr_TR.UTF-8": {"TZ": "Asia/Kolkata", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+    "TZ=America/New_York, LC_ALL=C.UTF-8": {
+        "TZ": "America/New_York",
+        "LC_ALL": "C.UTF-8",
+        "LANG": "C.UTF-8",
+    },
+    "TZ=Asia/Kolkata, LC_ALL=tr_TR.UTF-8": {
+        "TZ": "Asia/Kolkata",
+        "LC_ALL": "tr_TR.UTF-8",
+        "LANG": "tr_TR.UTF-8",
+    },
 }
-"""Environments for the law of environment independence: time zone and locale; Turkish reveals wrong changes of case."""
+"""Environments for the law of environment independence: time zone and locale; Turkish reveals wrong
+changes of case.
+"""
 
 
 def engine_for(
@@ -84,10 +103,11 @@ def engine_for(
     note: Note = lambda _line: None,
     spark: Any = None,
 ) -> ChildEngine | CommandEngine | LiveEngine:
-    """The engine for a decoder's specification or function: a CommandEngine for `cmd:...`, a LiveEngine on a given session, else
-    a ChildEngine with the formats' packages.
+    """The engine for a decoder's specification or function: a CommandEngine for `cmd:...`, a
+    LiveEngine on a given session, else a ChildEngine with the formats' packages.
 
-    Raises UsageError for a command on a cluster or a session, and for a function that another process cannot have.
+    Raises UsageError for a command on a cluster or a session, and for a function that another
+    process cannot have.
     """
     registry.ensure(formats)
     if spark is not None:
@@ -96,27 +116,42 @@ def engine_for(
         return LiveEngine(spark, decoder, conf=conf, timeout_s=timeout_s)
     if is_command(decoder):
         if place := away(conf):
-            raise UsageError(f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark")
+            raise UsageError(
+                f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark"
+            )
         return CommandEngine(
-            fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s, note=note, memory_mb=bound_mb(conf)
+            fmt=formats[0] if len(formats) == 1 else "",
+            timeout_s=timeout_s,
+            note=note,
+            memory_mb=bound_mb(conf),
         )
-    return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note, given=pickled(decoder))
+    return ChildEngine(
+        packages=needed(formats, kafka=kafka),
+        timeout_s=timeout_s,
+        conf=conf,
+        note=note,
+        given=pickled(decoder),
+    )
 
 
 def schema() -> dict[str, Any]:
     """The protocol's JSON Schema, for all lines of both directions."""
-    data: dict[str, Any] = json.loads(resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8"))
+    data: dict[str, Any] = json.loads(
+        resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8")
+    )
     return data
 
 
 class CommandEngine(Closing):
     """The Engine whose decoder is a child process that speaks JSON lines.
 
-    `fmt` is the format in the start line; `timeout_s` limits each decode call and the handshake, `start_s` each read of
-    records. One process serves all calls, in order. It is replaced after it ends, exceeds a time limit or breaks the
-    protocol, and for a call in another environment: in `Request.conf`, `spark.sql.session.timeZone` becomes the variable TZ,
-    other Spark settings are ignored, and any other name is an environment variable. `repartition` is the number of batches of
-    a call. `trace` is a file for every line of both directions. `memory_mb` bounds the memory of each of the decoder's processes.
+    `fmt` is the format in the start line; `timeout_s` limits each decode call and the handshake,
+    `start_s` each read of records. One process serves all calls, in order. It is replaced after it
+    ends, exceeds a time limit or breaks the protocol, and for a call in another environment: in
+    `Request.conf`, `spark.sql.session.timeZone` becomes the variable TZ, other Spark settings are
+    ignored, and any other name is an environment variable. `repartition` is the number of batches
+    of a call. `trace` is a file for every line of both directions. `memory_mb` bounds the memory of
+    each of the decoder's processes.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -133,7 +168,12 @@ class CommandEngine(Closing):
         memory_mb: int = DEFAULT_MB,
     ) -> None:
         self._memory_mb = memory_mb
-        self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
+        self._format, self._timeout_s, self._start_s, self._line_limit = (
+            fmt,
+            timeout_s,
+            start_s,
+            line_limit,
+        )
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._guardian = Guarded(None, remove=self.directory)
         # A note on what was left behind stays, where the notes of a command give way to each other.
@@ -152,11 +192,15 @@ class CommandEngine(Closing):
         self._jobs = Jobs("cdc-command", around)
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """Starts the decoder's process and does the handshake. The future raises UsageError when that fails."""
+        """Starts the decoder's process and does the handshake. The future raises UsageError when
+        that fails.
+        """
         return self._jobs.put(lambda: self._load(decoder, level))
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records into memory; returns their number. If reading fails, the calls that need the records raise its error."""
+        """Reads records into memory; returns their number. If reading fails, the calls that need
+        the records raise its error.
+        """
         return self._jobs.put(lambda: self._open(handle, source))
 
     def release(self, handle: str) -> None:
@@ -164,8 +208,8 @@ class CommandEngine(Closing):
         self._jobs.put(lambda: self._opened.pop(handle, None))
 
     def decode(self, request: Request) -> Future[pa.Table]:
-        """Decodes. The future raises RecordsRaised for records without an answer, ProtocolBreak (both are DecodeRaised),
-        DecodeTimeout, ChildDied or UsageError.
+        """Decodes. The future raises RecordsRaised for records without an answer, ProtocolBreak
+        (both are DecodeRaised), DecodeTimeout, ChildDied or UsageError.
         """
         return self._jobs.put(lambda: self._decode(request))
 
@@ -193,7 +237,9 @@ class CommandEngine(Closing):
 
     def _load(self, decoder: str, level: str) -> Loaded:
         if not is_command(decoder):
-            raise UsageError(f"decoder {decoder!r}: this engine runs commands, written cmd:PROGRAM ARGUMENT...")
+            raise UsageError(
+                f"decoder {decoder!r}: this engine runs commands, written cmd:PROGRAM ARGUMENT..."
+            )
         self._levels[decoder] = {"changes": (1,), "rows": (2,)}.get(level, (1, 2))
         self._end()
         try:
@@ -201,7 +247,8 @@ class CommandEngine(Closing):
         except DecodeTimeout as error:
             self._end()
             raise UsageError(
-                f"decoder {decoder} cannot be loaded: nothing was said within {self._timeout_s:g} s: {error}"
+                f"decoder {decoder} cannot be loaded: nothing was said within {self._timeout_s:g}"
+                f" s: {error}"
             ) from None
         except (DecodeRaised, ChildDied, UsageError) as error:
             self._end()
@@ -211,7 +258,8 @@ class CommandEngine(Closing):
         """The decoder's handshake, with the running or a new process."""
         process = self._process
         if process is not None and self._started:
-            # This call gets the error, although no case of it is the cause: a new process can answer it.
+            # This call gets the error, although no case of it is the cause: a new process can
+            # answer it.
             if breach := process.unasked():
                 raise breach
             if (self._spec, process.variables) == (decoder, variables):
@@ -235,7 +283,9 @@ class CommandEngine(Closing):
             answers.append(started(line, levels))
             return True
 
-        process.converse(self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line")
+        process.converse(
+            self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line"
+        )
         self._started = answers[0]
         return self._started
 
@@ -254,7 +304,9 @@ class CommandEngine(Closing):
 
     def _decode(self, request: Request) -> pa.Table:
         if request.mapping:
-            raise UsageError("--map renames columns of a Spark decoder; a command writes the protocol's fields")
+            raise UsageError(
+                "--map renames columns of a Spark decoder; a command writes the protocol's fields"
+            )
         opened = self._opened.get(request.handle)
         if isinstance(opened, BaseException):
             raise opened
@@ -273,7 +325,9 @@ class CommandEngine(Closing):
         except DecodeTimeout as error:
             self._end()
             how = f": {answers.waiting()}" if answers else ""
-            raise DecodeTimeout(f"{request.decoder} did not end within {limit_s:g} s{how}\n{error}") from None
+            raise DecodeTimeout(
+                f"{request.decoder} did not end within {limit_s:g} s{how}\n{error}"
+            ) from None
         except BaseException:
             self._end()
             raise
@@ -281,7 +335,14 @@ class CommandEngine(Closing):
         check_columns(table.schema, request.level, request.decoder)
         return table
 
-    def _batch(self, records: Sequence[LineRecord], request: Request, hello: Started, answers: Answers, deadline: float) -> None:
+    def _batch(
+        self,
+        records: Sequence[LineRecord],
+        request: Request,
+        hello: Started,
+        answers: Answers,
+        deadline: float,
+    ) -> None:
         assert self._process is not None
         self._batches, first = self._batches + 1, self._seq
         self._seq += len(records)
@@ -301,7 +362,9 @@ class CommandEngine(Closing):
                 return answers.take(line, everything)
             except ProtocolBreak as error:
                 assert self._process is not None
-                raise ProtocolBreak(self._process.explain(str(error).removeprefix("the decoder "))) from None
+                raise ProtocolBreak(
+                    self._process.explain(str(error).removeprefix("the decoder "))
+                ) from None
 
         self._process.converse(_grouped(self._noted(lines())), take, deadline, "end the batch")
 
@@ -320,7 +383,9 @@ class CommandEngine(Closing):
         if process is not None:
             process.end(gently=gently)
             if left := kill_strays(process.home):
-                self._say(f"{left} process{'es' if left > 1 else ''} that the decoder left behind, ended")
+                self._say(
+                    f"{left} process{'es' if left > 1 else ''} that the decoder left behind, ended"
+                )
             shutil.rmtree(process.home, ignore_errors=True)
 
 
@@ -331,7 +396,9 @@ class _Opened:
         self.count = len(records)
         self._by_partition: dict[tuple[str, int], tuple[list[int], list[LineRecord]]] = {}
         for record in sorted(records, key=lambda r: r.place):
-            offsets, held = self._by_partition.setdefault((record.topic, record.partition), ([], []))
+            offsets, held = self._by_partition.setdefault(
+                (record.topic, record.partition), ([], [])
+            )
             offsets.append(record.offset)
             held.append(record)
 
@@ -345,7 +412,9 @@ class _Opened:
 
 
 def _dealt(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecord]]:
-    """The records in one batch, or dealt out to several, the last batch first, to separate neighbours."""
+    """The records in one batch, or dealt out to several, the last batch first, to separate
+    neighbours.
+    """
     if parts < 2:
         return [records]
     return [part for i in reversed(range(parts)) if (part := records[i::parts])]
@@ -382,15 +451,33 @@ def _from_parquet(source: RecordSource) -> list[LineRecord]:
         raise HarnessError(f"cannot read records from {source.parquet}: {error}") from error
     columns = {name: table.column(name) for name in table.column_names}
     micros = columns["timestamp"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
-    plain = [columns[n].to_pylist() for n in ("topic", "partition", "offset", "timestampType", "key", "value", "headers")]
+    plain = [
+        columns[n].to_pylist()
+        for n in ("topic", "partition", "offset", "timestampType", "key", "value", "headers")
+    ]
     return [
-        LineRecord(topic, partition, offset, at // 1000, kind, key, value, tuple((h["key"], h["value"]) for h in headers or ()))
-        for at, (topic, partition, offset, kind, key, value, headers) in zip(micros, zip(*plain, strict=True), strict=True)
+        LineRecord(
+            topic,
+            partition,
+            offset,
+            at // 1000,
+            kind,
+            key,
+            value,
+            tuple((h["key"], h["value"]) for h in headers or ()),
+        )
+        for at, (topic, partition, offset, kind, key, value, headers) in zip(
+            micros, zip(*plain, strict=True), strict=True
+        )
     ]
 
 
-def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]) -> list[LineRecord]:
-    """Reads the source's ranges from a broker. Raises HarnessError after the time limit, or if the engine is closed."""
+def _from_kafka(
+    source: RecordSource, limit_s: float, closed: Callable[[], bool]
+) -> list[LineRecord]:
+    """Reads the source's ranges from a broker. Raises HarnessError after the time limit, or if the
+    engine is closed.
+    """
     import confluent_kafka as kafka
 
     deadline = time.monotonic() + limit_s
@@ -409,17 +496,26 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
     records: list[LineRecord] = []
     consumer = kafka.Consumer(reading)
     try:
-        consumer.assign([kafka.TopicPartition(topic, partition, low) for (topic, partition), (low, _) in wanted.items()])
+        consumer.assign(
+            [
+                kafka.TopicPartition(topic, partition, low)
+                for (topic, partition), (low, _) in wanted.items()
+            ]
+        )
         while wanted:
             if closed():
                 raise HarnessError("the engine is closed")
             if time.monotonic() > deadline:
-                raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap} within {limit_s:g} s")
+                raise HarnessError(
+                    f"cannot read {_ranges(wanted)} from {source.bootstrap} within {limit_s:g} s"
+                )
             for message in consumer.consume(2000, timeout=0.5):
                 key = (str(message.topic()), int(message.partition() or 0))
                 problem = message.error()
                 if problem is not None and problem.code() != kafka.KafkaError._PARTITION_EOF:
-                    raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap}: {problem.str()}")
+                    raise HarnessError(
+                        f"cannot read {_ranges(wanted)} from {source.bootstrap}: {problem.str()}"
+                    )
                 if key not in wanted:
                     continue
                 offset, (low, high) = int(message.offset() or 0), wanted[key]
@@ -429,9 +525,14 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
                 if offset >= high:
                     del wanted[key]
                 elif problem is not None:
-                    raise HarnessError(f"{_ranges({key: wanted[key]})} ends at offset {offset} on {source.bootstrap}")
+                    raise HarnessError(
+                        f"{_ranges({key: wanted[key]})} ends at offset {offset} on"
+                        f" {source.bootstrap}"
+                    )
     except kafka.KafkaException as error:
-        raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap}: {error.args[0]}") from error
+        raise HarnessError(
+            f"cannot read {_ranges(wanted)} from {source.bootstrap}: {error.args[0]}"
+        ) from error
     finally:
         consumer.close()
     return records
@@ -442,9 +543,19 @@ def _consumed(message: Any) -> LineRecord:
     headers = tuple((key, value) for key, value in message.headers() or ())
     # The client counts from 1 (create time); Kafka, and Spark after it, from 0.
     return LineRecord(
-        message.topic(), message.partition(), message.offset(), at, kind - 1, message.key(), message.value(), headers
+        message.topic(),
+        message.partition(),
+        message.offset(),
+        at,
+        kind - 1,
+        message.key(),
+        message.value(),
+        headers,
     )
 
 
 def _ranges(wanted: Mapping[tuple[str, int], tuple[int, int]]) -> str:
-    return ", ".join(f"offsets {low} to {high} of {topic}/{partition}" for (topic, partition), (low, high) in wanted.items())
+    return ", ".join(
+        f"offsets {low} to {high} of {topic}/{partition}"
+        for (topic, partition), (low, high) in wanted.items()
+    )

@@ -1,4 +1,6 @@
-"""The engine's interface: records in, an Arrow table of changes out; and the layout of messages at offsets."""
+"""The engine's interface: records in, an Arrow table of changes out; and the layout of messages at
+offsets.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class PlanFailed(DecodeRaised):
 
 
 class Lost(Exception):
-    """The decoder's process is lost. `lost_s` is the time of the call, without starts of the process, if the engine knows it."""
+    """The decoder's process is lost. `lost_s` is the time of the call, without starts of the
+    process, if the engine knows it.
+    """
 
     lost_s: float | None = None
 
@@ -48,7 +52,9 @@ class ChildDied(Lost):
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A place of records: a Kafka topic with ranges, or a Parquet file in the schema of Spark's Kafka source."""
+    """A place of records: a Kafka topic with ranges, or a Parquet file in the schema of Spark's
+    Kafka source.
+    """
 
     ranges: Ranges
     bootstrap: Target = ""
@@ -58,9 +64,10 @@ class RecordSource:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One decode call on opened records. `conf` are session settings for this call only; `table` None means level one, `tables`
-    are those of the records' rows for decoders that ask for them at level one; `limit_s` replaces the engine's time limit, if
-    not 0."""
+    """One decode call on opened records. `conf` are session settings for this call only; `table`
+    None means level one, `tables` are those of the records' rows for decoders that ask for them at
+    level one; `limit_s` replaces the engine's time limit, if not 0.
+    """
 
     handle: str
     ranges: Ranges
@@ -86,8 +93,8 @@ class Loaded:
 class Engine(Protocol):
     """Records in, Arrow table of changes out.
 
-    `directory` holds its files. `environments` are those that environment independence varies: `Request.conf` by
-    description.
+    `directory` holds its files. `environments` are those that environment independence varies:
+    `Request.conf` by description.
     """
 
     directory: Path
@@ -110,8 +117,9 @@ class Engine(Protocol):
         ...
 
     def renew(self) -> Future[Any]:
-        """A new process for the decoder once all earlier requests are answered. Spark's child keeps its JVM if it can, with a
-        session of its own."""
+        """A new process for the decoder once all earlier requests are answered. Spark's child keeps
+        its JVM if it can, with a session of its own.
+        """
         ...
 
     def close(self) -> None:
@@ -120,12 +128,18 @@ class Engine(Protocol):
 
 
 def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the form of Spark's Kafka source with headers; the registry has their schemas then. A call's
-    messages lie together, and Spark reads the groups alone that may hold some of them."""
+    """Writes messages as Parquet in the form of Spark's Kafka source with headers; the registry has
+    their schemas then. A call's messages lie together, and Spark reads the groups alone that may
+    hold some of them.
+    """
     import pyarrow.parquet as pq
 
     registry.hold(messages)
-    pq.write_table(pa.Table.from_pydict(records.columns(messages, offsets), records.schema()), path, row_group_size=GROUP)
+    pq.write_table(
+        pa.Table.from_pydict(records.columns(messages, offsets), records.schema()),
+        path,
+        row_group_size=GROUP,
+    )
 
 
 def lay(messages: Sequence[Message]) -> list[Place]:
@@ -139,7 +153,9 @@ def lay(messages: Sequence[Message]) -> list[Place]:
     return places
 
 
-def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[list[Place], RecordSource]:
+def lay_out(
+    directory: Path, handle: str, messages: Sequence[Message]
+) -> tuple[list[Place], RecordSource]:
     """Writes messages as an engine's table; returns their places and the source."""
     places = lay(messages)
     path = directory / f"{handle}.parquet"

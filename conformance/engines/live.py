@@ -1,7 +1,7 @@
 """Decoders as Python functions, and the Engine on a session of the user's, which stays as it was.
 
-The decoder runs in this process: one that hangs on the driver, or ends its process, does so to the caller. What hangs in Spark is
-interrupted after its time limit.
+The decoder runs in this process: one that hangs on the driver, or ends its process, does so to the
+caller. What hangs in Spark is interrupted after its time limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from conformance.engines.engine import DecodeTimeout
 from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE
 from generators.errors import UsageError
 
-DEFAULTS: Final[Mapping[str, str]] = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
+DEFAULTS: Final[Mapping[str, str]] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+}
 """Settings during a call, as in a session of the harness's own."""
 AT_ONCE_S: Final = 0.5
 """Time in which an idle thread ends."""
@@ -41,7 +44,9 @@ def name_of(decoder: object) -> str:
 
 
 def pickled(decoder: object) -> Mapping[str, str]:
-    """The decoder for another process, by its name; nothing for a specification. Raises UsageError."""
+    """The decoder for another process, by its name; nothing for a specification. Raises
+    UsageError.
+    """
     if decoder is None or isinstance(decoder, str):
         return {}
     try:
@@ -49,17 +54,22 @@ def pickled(decoder: object) -> Mapping[str, str]:
     except Exception as error:
         why = str(error).splitlines()[0]
         raise UsageError(
-            f"decoder {name_of(decoder)} cannot be sent to another process: {type(error).__name__}: {why}"
+            f"decoder {name_of(decoder)} cannot be sent to another process: {type(error).__name__}:"
+            f" {why}"
         ) from error
 
 
 class LiveEngine(Asking):
-    """The Engine on a SparkSession, classic or of Spark Connect. `conf` are settings of each call beside `DEFAULTS`. Requests are
-    answered in order, in one thread. Raises UsageError for a setting that the session does not take."""
+    """The Engine on a SparkSession, classic or of Spark Connect. `conf` are settings of each call
+    beside `DEFAULTS`. Requests are answered in order, in one thread. Raises UsageError for a
+    setting that the session does not take.
+    """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
 
-    def __init__(self, spark: Any, decoder: object, *, conf: Mapping[str, str] = {}, timeout_s: float = 120) -> None:
+    def __init__(
+        self, spark: Any, decoder: object, *, conf: Mapping[str, str] = {}, timeout_s: float = 120
+    ) -> None:
         for name in (MASTER, REMOTE, PACKAGES):
             if conf.get(name):
                 raise UsageError(f"{name}: the given session has its own")

@@ -1,5 +1,6 @@
-"""The bound of a decoder's memory: each of its processes may have so much of its own (RLIMIT_DATA of Linux, which what a process
-only reserves does not fill)."""
+"""The bound of a decoder's memory: each of its processes may have so much of its own (RLIMIT_DATA
+of Linux, which what a process only reserves does not fill).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ _HEAP_MB: Final = 1024
 """Spark's default of the driver's memory."""
 _UNITS: Final = {"k": 1 / 1024, "m": 1, "g": 1 << 10, "t": 1 << 20}
 _WORDS: Final = re.compile(
-    r"memory ?error|out ?of ?(heap )?memory|heap limit|bad_alloc|insufficient memory|allocat\w+ .*(memory|failed)", re.IGNORECASE
+    r"memory ?error|out ?of ?(heap )?memory|heap limit|bad_alloc|insufficient memory|allocat\w+"
+    r" .*(memory|failed)",
+    re.IGNORECASE,
 )
 """Last words of a process that got no memory."""
 
@@ -27,13 +30,18 @@ def bound_mb(conf: Mapping[str, str]) -> int:
 
 def of_session(conf: Mapping[str, str]) -> int:
     """The bound of the processes of Spark here: to a JVM its heap is added."""
-    bound, given = bound_mb(conf), re.fullmatch(r"(\d+)([kmgt]?)b?", conf.get(MEMORY, f"{_HEAP_MB}m").strip().lower())
+    bound, given = (
+        bound_mb(conf),
+        re.fullmatch(r"(\d+)([kmgt]?)b?", conf.get(MEMORY, f"{_HEAP_MB}m").strip().lower()),
+    )
     heap = int(given[1]) * _UNITS[given[2] or "m"] if given and REMOTE not in conf else 0
     return bound and bound + int(heap)
 
 
 def bounded(process: int, mb: int) -> None:
-    """Bounds a process that has just begun, and all that it will start; nothing on other systems, and for 0."""
+    """Bounds a process that has just begun, and all that it will start; nothing on other systems,
+    and for 0.
+    """
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import resource
 
@@ -43,4 +51,8 @@ def bounded(process: int, mb: int) -> None:
 
 def remark(text: str, mb: int) -> str:
     """A line on the bound behind last words that tell of memory; else ""."""
-    return f"\nEach process of the decoder may have {mb:,} MB (--memory)." if mb and _WORDS.search(text) else ""
+    return (
+        f"\nEach process of the decoder may have {mb:,} MB (--memory)."
+        if mb and _WORDS.search(text)
+        else ""
+    )

@@ -1,7 +1,7 @@
 """Settings of Spark's session that a user gives; the harness owns the others.
 
-`--spark-conf KEY=VALUE` gives one by its name. `--master`, `--remote` and `--spark-packages` have options of their own, and go
-with the others under Spark's names.
+`--spark-conf KEY=VALUE` gives one by its name. `--master`, `--remote` and `--spark-packages` have
+options of their own, and go with the others under Spark's names.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ MEMORY: Final = "spark.driver.memory"
 BOUND: Final = "spark.cdc.memory"
 """The MB of memory that each process of a decoder may have, of `--memory`; not known to Spark."""
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
-"""A setting of Spark decoders: the offsets of records are raised by it, those of the output lowered again."""
+"""A setting of Spark decoders: the offsets of records are raised by it, those of the output lowered
+again.
+"""
 IN_PARTITION: Final = "spark.cdc.inPartition"
-"""A setting of Spark decoders: so many messages are in a partition, with offsets from 0 on; the output has their own again."""
+"""A setting of Spark decoders: so many messages are in a partition, with offsets from 0 on; the
+output has their own again.
+"""
 OTHER: Final = "other"
 """The value of a call's setting that is true where the session has false, and the reverse."""
 OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
@@ -39,13 +43,19 @@ OWNED: Final[Mapping[str, str]] = {
     "spark.ui.": "a run has no UI",
     "spark.local.dir": "it is in the run's own folder, which TMPDIR places",
     "spark.sql.warehouse.dir": "it is in the run's own folder, which TMPDIR places",
-    "spark.pyspark.": "Spark's Python is the harness's own; with --master PYSPARK_PYTHON names that of the workers",
+    "spark.pyspark.": (
+        "Spark's Python is the harness's own; with --master PYSPARK_PYTHON names that of the"
+        " workers"
+    ),
     "spark.sql.execution.arrow.pyspark.enabled": "rows reach the judge as Arrow",
 }
-"""Settings that a user cannot give, and why; a name with a dot at the end is a group of settings."""
+"""Settings that a user cannot give, and why; a name with a dot at the end is a group of settings.
+"""
 
 
-NAMES: Final = f"^(?!{'|'.join(re.escape(name) + '$' * (name[-1] != '.') for name in OWNED)})spark\\.[^=]+$"
+NAMES: Final = (
+    f"^(?!{'|'.join(re.escape(name) + '$' * (name[-1] != '.') for name in OWNED)})spark\\.[^=]+$"
+)
 """The names that can be given, as a pattern."""
 
 
@@ -60,11 +70,15 @@ def checked(name: str, value: str) -> tuple[str, str]:
 
 
 def merged(conf: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """A session's settings with the user's, which win; a JVM gets both options, the user's last. The harness's sizes of the
-    driver's heap go where the user sets its memory: they may not fit in it."""
+    """A session's settings with the user's, which win; a JVM gets both options, the user's last.
+    The harness's sizes of the driver's heap go where the user sets its memory: they may not fit in
+    it.
+    """
     if MEMORY in given and OPTIONS[0] in conf:
         conf = {**conf, OPTIONS[0]: re.sub(r" ?-Xm[sn]\S+", "", conf[OPTIONS[0]])}
-    joined = {name: f"{conf.get(name, '')} {given[name]}".strip() for name in OPTIONS if name in given}
+    joined = {
+        name: f"{conf.get(name, '')} {given[name]}".strip() for name in OPTIONS if name in given
+    }
     return {**conf, **given, **joined}
 
 
@@ -77,14 +91,19 @@ PACKAGE_LISTS: Final = rf"^{_PACKAGE}(,{_PACKAGE})*$"
 def master_url(text: str) -> str:
     """A master's URL. Raises UsageError."""
     if not re.search(MASTERS, text):
-        raise UsageError(f"--master {text!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or local[N]")
+        raise UsageError(
+            f"--master {text!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or"
+            " local[N]"
+        )
     return text
 
 
 def server_url(text: str) -> str:
     """The URL of a server of Spark Connect. Raises UsageError."""
     if not re.search(SERVERS, text):
-        raise UsageError(f"--remote {text!r}: expected sc://HOST:PORT, with parameters behind /; if any")
+        raise UsageError(
+            f"--remote {text!r}: expected sc://HOST:PORT, with parameters behind /; if any"
+        )
     return text
 
 
@@ -99,18 +118,26 @@ def packages(text: str) -> tuple[tuple[str, str, str], ...]:
     return tuple(coordinates)
 
 
-def joined(given: Mapping[str, str], *, master: str = "", remote: str = "", added: Iterable[str] = ()) -> dict[str, str]:
-    """A user's settings with those that have options of their own; `added` are packages. Raises UsageError for settings that
-    exclude each other."""
+def joined(
+    given: Mapping[str, str], *, master: str = "", remote: str = "", added: Iterable[str] = ()
+) -> dict[str, str]:
+    """A user's settings with those that have options of their own; `added` are packages. Raises
+    UsageError for settings that exclude each other.
+    """
     listed = ",".join(filter(None, [given.get(PACKAGES, ""), *added]))
     packages(listed)
     if master and remote:
         raise UsageError(f"--master {master} and --remote {remote}: give one of them")
     for name in ADDRESS:
         if name in given and not away({MASTER: master_url(master)} if master else {}):
-            raise UsageError(f"--spark-conf {name}: without --master Spark listens on loopback alone")
+            raise UsageError(
+                f"--spark-conf {name}: without --master Spark listens on loopback alone"
+            )
     if remote and (listed or JARS in given):
-        raise UsageError(f"--remote {server_url(remote)}: the server has its own jars; leave out --spark-packages and {JARS}")
+        raise UsageError(
+            f"--remote {server_url(remote)}: the server has its own jars; leave out"
+            f" --spark-packages and {JARS}"
+        )
     options = {
         MASTER: master and master_url(master),
         REMOTE: remote and server_url(remote),

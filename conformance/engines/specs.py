@@ -1,4 +1,6 @@
-"""Decoder specifications: `module:function`, `path/file.py:function`, `cmd:COMMAND` or, in the self test, `liar:NAME`."""
+"""Decoder specifications: `module:function`, `path/file.py:function`, `cmd:COMMAND` or, in the self
+test, `liar:NAME`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ SERVICES: Final = {
     "stream": "streaming",
     "sustain": "sustained",
 }
-"""The services of Spark's side beside decoding, by a request's `op`: modules of spark_checks.services with a `handle`."""
+"""The services of Spark's side beside decoding, by a request's `op`: modules of
+spark_checks.services with a `handle`.
+"""
 
 
 def decoder_of(fmt: str, decoder: str | None) -> str:
@@ -41,9 +45,11 @@ def is_command(decoder: object) -> bool:
 
 
 def check(decoder: str, *, whole: bool = True) -> None:
-    """Raises UsageError if the decoder's file does not exist and, with `whole`, if it is no Python or has no such function.
+    """Raises UsageError if the decoder's file does not exist and, with `whole`, if it is no Python
+    or has no such function.
 
-    The file is parsed, not run: what it imports with `*`, or makes while it runs, may have any name.
+    The file is parsed, not run: what it imports with `*`, or makes while it runs, may have any
+    name.
     """
     source, name = decoder.rsplit(":", 1) if ".py:" in decoder else (decoder, "")
     if is_command(decoder) or not source.endswith(".py"):
@@ -55,12 +61,19 @@ def check(decoder: str, *, whole: bool = True) -> None:
     try:
         tree = ast.parse(Path(source).read_bytes(), source)
     except SyntaxError as error:
-        raise UsageError(f"decoder {decoder}: {source}, line {error.lineno}: {error.msg}") from error
+        raise UsageError(
+            f"decoder {decoder}: {source}, line {error.lineno}: {error.msg}"
+        ) from error
     except ValueError as error:
         raise UsageError(f"decoder {decoder}: {source}: {error}") from error
     names = set(_names(tree))
     if name and names.isdisjoint({name, "*", "__getattr__", "globals"}):
-        raise UnknownName("function", name, sorted(known for known in names if not known.startswith("_")), of=source)
+        raise UnknownName(
+            "function",
+            name,
+            sorted(known for known in names if not known.startswith("_")),
+            of=source,
+        )
 
 
 def _names(tree: ast.Module) -> Iterator[str]:

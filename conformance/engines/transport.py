@@ -1,4 +1,6 @@
-"""What decoders start with: a registry of schemas, an engine, and the broker through which messages reach it."""
+"""What decoders start with: a registry of schemas, an engine, and the broker through which messages
+reach it.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,17 @@ def served(
     engine: Callable[[], AbstractContextManager[Started]],
     decoder: object = None,
 ) -> Iterator[tuple[Started, Cluster | None, str]]:
-    """The engine, once there is a registry for its formats; the broker, and its description: None and "none" without one.
+    """The engine, once there is a registry for its formats; the broker, and its description: None
+    and "none" without one.
 
     A line says so if machines of a session with these settings may not reach the broker.
     """
     with registry.reached(formats, asked, note), engine() as started:
-        note("starting the decoder" if is_command(decoder) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
+        note(
+            "starting the decoder"
+            if is_command(decoder)
+            else f"starting Spark{' and Kafka' if asked.kafka else ''}"
+        )
         if not asked.kafka:
             yield started, None, "none"
             return

@@ -24,10 +24,11 @@ class Watched(enum.StrEnum):
 class Sign:
     """A property that a message of the format may have, and what it says of the writer.
 
-    `says` is the property; one that is `watched` is told by a watch, and no message by itself has it. `given` are options that
-    the writer has, `without` those that it lacks; `releases` those that write such a message, () if the property says nothing of
-    the release; `never`: no profile of the format does. `citation` is a fact of the catalogue of sources, "" where the
-    description of the option says it.
+    `says` is the property; one that is `watched` is told by a watch, and no message by itself has
+    it. `given` are options that the writer has, `without` those that it lacks; `releases` those
+    that write such a message, () if the property says nothing of the release; `never`: no profile
+    of the format does. `citation` is a fact of the catalogue of sources, "" where the description
+    of the option says it.
     """
 
     says: str
@@ -42,7 +43,9 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class MemberOrder:
-    """The members of one kind of message in the order of the writer; those of `optional` may be missing."""
+    """The members of one kind of message in the order of the writer; those of `optional` may be
+    missing.
+    """
 
     order: tuple[str, ...]
     optional: frozenset[str] = frozenset()
@@ -51,12 +54,17 @@ class MemberOrder:
     def of(cls, text: str) -> MemberOrder:
         """The order of these names, which blanks separate; those with a `?` may be missing."""
         names = text.split()
-        return cls(tuple(name.rstrip("?") for name in names), frozenset(name[:-1] for name in names if name[-1] == "?"))
+        return cls(
+            tuple(name.rstrip("?") for name in names),
+            frozenset(name[:-1] for name in names if name[-1] == "?"),
+        )
 
     def objections(self, members: Iterable[str]) -> Iterator[str]:
         """Why an object with these members, in this order, does not have the shape."""
         names = list(members)
-        if missing := [name for name in self.order if name not in self.optional and name not in names]:
+        if missing := [
+            name for name in self.order if name not in self.optional and name not in names
+        ]:
             yield f"has no {', '.join(missing)}"
         if strange := [name for name in names if name not in self.order]:
             yield f"has the unknown {', '.join(strange[:5])}"
@@ -70,7 +78,9 @@ Types = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a message says of a table: its names, the column types as far as the bytes show them, its keys."""
+    """What a message says of a table: its names, the column types as far as the bytes show them,
+    its keys.
+    """
 
     database: str
     table: str
@@ -86,9 +96,9 @@ Watch = Callable[[Seen], Iterable[Watched]]
 class EvidenceBook:
     """The evidence of a format.
 
-    `marks` says whether the format may have written a message; `members` gives the names that shapes describe, in order;
-    `describe` gives a message's table, None if it has none; `watch` makes a new watch; `version` is the release that the message
-    itself names, "" if none.
+    `marks` says whether the format may have written a message; `members` gives the names that
+    shapes describe, in order; `describe` gives a message's table, None if it has none; `watch`
+    makes a new watch; `version` is the release that the message itself names, "" if none.
     """
 
     format: str
@@ -102,9 +112,13 @@ class EvidenceBook:
     version: Callable[[Seen], str] = lambda _seen: ""
 
     def objections(self, seen: Seen) -> tuple[list[str], list[str]]:
-        """Why no profile of the format writes the message, by its members and by signs; both empty if one may."""
+        """Why no profile of the format writes the message, by its members and by signs; both empty
+        if one may.
+        """
         names = tuple(self.members(seen))
-        by_shape = min((list(shape.objections(names)) for shape in self.shapes), key=len, default=[])
+        by_shape = min(
+            (list(shape.objections(names)) for shape in self.shapes), key=len, default=[]
+        )
         by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
         if seen.compression != "none" and seen.compression not in get(self.format).choices.options:
             by_sign.append(f"the value is compressed with {seen.compression}")
@@ -118,7 +132,11 @@ def rows(images: Any) -> list[Mapping[str, Any]]:
 
 def texts(value: Any) -> Types:
     """The members of an object whose values are texts."""
-    return {name: text for name, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
+    return (
+        {name: text for name, text in value.items() if isinstance(text, str)}
+        if isinstance(value, dict)
+        else {}
+    )
 
 
 def names(value: Any) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""Inspects messages: which formats may have written them, and what the evidence says of each format's writer."""
+"""Inspects messages: which formats may have written them, and what the evidence says of each
+format's writer.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,9 @@ KEPT: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message that decides something: its place, its beginning in one line, and the kept part of its decompressed value.
-    `size` is the whole value's, in bytes."""
+    """A message that decides something: its place, its beginning in one line, and the kept part of
+    its decompressed value. `size` is the whole value's, in bytes.
+    """
 
     place: str
     text: str
@@ -48,8 +51,15 @@ class Sample:
         short = text[:SHOWN] + ("..." if len(text) > SHOWN else "")
         if seen.text:
             whole = len(seen.text.encode("utf-8", "surrogatepass"))
-            return cls(seen.record.place, short, seen.text[:KEPT].encode("utf-8", "backslashreplace"), whole)
-        return cls(seen.record.place, short, None if value is None else value[:KEPT], len(value or b""))
+            return cls(
+                seen.record.place,
+                short,
+                seen.text[:KEPT].encode("utf-8", "backslashreplace"),
+                whole,
+            )
+        return cls(
+            seen.record.place, short, None if value is None else value[:KEPT], len(value or b"")
+        )
 
 
 @dataclass
@@ -150,11 +160,21 @@ class Tally:
 
     @property
     def releases(self) -> tuple[str, ...]:
-        """The releases of the profiles that may have written the messages; () if messages disagree."""
-        left = [name for name in self.choices.releases if all(name in f.sign.releases or not f.sign.releases for f in self._all)]
+        """The releases of the profiles that may have written the messages; () if messages
+        disagree.
+        """
+        left = [
+            name
+            for name in self.choices.releases
+            if all(name in f.sign.releases or not f.sign.releases for f in self._all)
+        ]
         foreign = [version for version in self.versions if version not in self.choices.releases]
         if foreign:
-            return tuple(dict.fromkeys(nearest(version) for version in self.versions)) if len(self.versions) == 1 else ()
+            return (
+                tuple(dict.fromkeys(nearest(version) for version in self.versions))
+                if len(self.versions) == 1
+                else ()
+            )
         return tuple(left)
 
     @property
@@ -175,7 +195,15 @@ class Tally:
             if len(chosen := given.intersection(group)) == 1:
                 without |= {option for option in group if option not in chosen}
         return {
-            option: BOTH if option in given & without else YES if option in given else NO if option in without else UNTOLD
+            option: (
+                BOTH
+                if option in given & without
+                else YES
+                if option in given
+                else NO
+                if option in without
+                else UNTOLD
+            )
             for option in self.choices.options
         }
 
@@ -235,14 +263,26 @@ class Inspector:
         if seen.container == "unreadable":
             self._problem(seen.problem, (), seen)
             return
-        objections = {book.format: (book, book.objections(seen)) for book in BOOKS if book.marks(seen)}
+        objections = {
+            book.format: (book, book.objections(seen)) for book in BOOKS if book.marks(seen)
+        }
         if not objections:
             self._problem(_strange(seen), (), seen)
             return
-        fewest = min((len(by_shape), len(by_sign)) for _, (by_shape, by_sign) in objections.values())
-        fitting = [book for book, (by_shape, by_sign) in objections.values() if (len(by_shape), len(by_sign)) == fewest]
+        fewest = min(
+            (len(by_shape), len(by_sign)) for _, (by_shape, by_sign) in objections.values()
+        )
+        fitting = [
+            book
+            for book, (by_shape, by_sign) in objections.values()
+            if (len(by_shape), len(by_sign)) == fewest
+        ]
         if fewest != (0, 0):
-            why = "; or ".join(sorted({"; ".join(itertools.chain(*objections[book.format][1])) for book in fitting}))
+            why = "; or ".join(
+                sorted(
+                    {"; ".join(itertools.chain(*objections[book.format][1])) for book in fitting}
+                )
+            )
             self._problem(why, tuple(book.format for book in fitting), seen)
             return
         self.candidates[frozenset(book.format for book in fitting)] += 1
@@ -259,7 +299,9 @@ class Inspector:
         self.problems.setdefault(place, Problem(why, formats)).add(seen)
 
     def groups(self) -> list[Group]:
-        """The formats, by writer: if several formats write a message, other messages decide which one wrote it."""
+        """The formats, by writer: if several formats write a message, other messages decide which
+        one wrote it.
+        """
         sure = {name for names in self.candidates if len(names) == 1 for name in names}
         open_sets = [names for names in self.candidates if not names & sure]
         writers = {name: frozenset({name}) for name in sorted(sure)}
@@ -296,7 +338,11 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
         "messages": inspector.messages,
         "tombstones": inspector.nulls,
         "writers": [
-            {"messages": group.messages, "told": len(group.tallies) == 1, "formats": [_tally(tally) for tally in group.tallies]}
+            {
+                "messages": group.messages,
+                "told": len(group.tallies) == 1,
+                "formats": [_tally(tally) for tally in group.tallies],
+            }
             for group in inspector.groups()
         ],
         "problems": [
@@ -336,11 +382,20 @@ def _tally(tally: Tally) -> dict[str, Any]:
             for f in tally.observations.values()
         ],
         "tables": [
-            {"database": t.database, "table": t.table, "messages": t.messages, "keys": list(t.keys), "columns": t.types}
+            {
+                "database": t.database,
+                "table": t.table,
+                "messages": t.messages,
+                "keys": list(t.keys),
+                "columns": t.types,
+            }
             for t in tally.tables.values()
         ],
         "more_tables": tally.more_tables,
-        "losses": [{"statement": text, "citation": of, "profiles": names} for (text, of), names in tally.losses().items()],
+        "losses": [
+            {"statement": text, "citation": of, "profiles": names}
+            for (text, of), names in tally.losses().items()
+        ],
         "never": list(tally.never()),
     }
 
@@ -348,4 +403,8 @@ def _tally(tally: Tally) -> dict[str, Any]:
 def command(tally: Tally) -> str:
     """The command that judges a decoder under exactly these profiles; "" without profiles."""
     chosen = "".join(f" --writer-profile '{name}'" for name in tally.profiles())
-    return f"cdc-conformance run {tally.book.format}{chosen} --decoder mine.py:decode" if chosen else ""
+    return (
+        f"cdc-conformance run {tally.book.format}{chosen} --decoder mine.py:decode"
+        if chosen
+        else ""
+    )

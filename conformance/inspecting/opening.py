@@ -25,8 +25,9 @@ LIMIT: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """A record of the input. `offset` is -1 where the input lacks it; `exact`: the value is the record's to the last byte, so
-    that its end is evidence; `place` names the record in the input."""
+    """A record of the input. `offset` is -1 where the input lacks it; `exact`: the value is the
+    record's to the last byte, so that its end is evidence; `place` names the record in the input.
+    """
 
     value: bytes | None
     key: bytes | None = None
@@ -39,11 +40,13 @@ class ReadRecord:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A record that was opened. `container` is json, avro, confluent (of a registry's schema, which the document has as `schema`,
-    with the datum as `payload`), null (no value, or the JSON null), or unreadable: `problem` says why.
+    """A record that was opened. `container` is json, avro, confluent (of a registry's schema, which
+    the document has as `schema`, with the datum as `payload`), null (no value, or the JSON null),
+    or unreadable: `problem` says why.
 
-    `document` is the value of the JSON text or of the Avro datum, `text` the JSON text. `schema` is the format whose published
-    Avro schema reads the value to its end, `edition` the schema's number.
+    `document` is the value of the JSON text or of the Avro datum, `text` the JSON text. `schema` is
+    the format whose published Avro schema reads the value to its end, `edition` the schema's
+    number.
     """
 
     record: ReadRecord
@@ -62,7 +65,9 @@ class Seen:
 
     @cached_property
     def payload(self) -> Mapping[str, Any]:
-        """The object at `payload` if the document has schema and payload, or payload alone, else the document."""
+        """The object at `payload` if the document has schema and payload, or payload alone, else
+        the document.
+        """
         if enveloped(self.members):
             inner = self.members["payload"]
             return inner if isinstance(inner, dict) else {}
@@ -83,8 +88,9 @@ class Seen:
 
 
 def enveloped(document: Mapping[str, Any]) -> bool:
-    """Whether an object is Connect's pair of schema and payload, or TiCDC's payload without a schema, not a row with columns of
-    these names."""
+    """Whether an object is Connect's pair of schema and payload, or TiCDC's payload without a
+    schema, not a row with columns of these names.
+    """
     if document.keys() == {"payload"}:
         return isinstance(document["payload"], dict)
     return document.keys() == {"schema", "payload"} and isinstance(document["schema"], dict | None)
@@ -110,7 +116,9 @@ def open_record(record: ReadRecord) -> Seen:
         if opened.container != "unreadable":
             return opened
         if name != "snappy":
-            return Seen(record, "unreadable", compression=name, problem=f"behind {name}: {opened.problem}")
+            return Seen(
+                record, "unreadable", compression=name, problem=f"behind {name}: {opened.problem}"
+            )
     return plain
 
 
@@ -118,7 +126,9 @@ _VERSION: Final = (1).to_bytes(8, "big")
 
 
 def _framed(key: bytes, value: bytes) -> Any:
-    """The first event of a record of TiCDC's Open Protocol, as `key` and `value`, and its count of `events`; None of another."""
+    """The first event of a record of TiCDC's Open Protocol, as `key` and `value`, and its count of
+    `events`; None of another.
+    """
     if key[:8] != _VERSION or len(value) < 8:
         return None
     parts = []
@@ -146,7 +156,9 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> Seen:
             problem="not of the schema that it names in the registry",
         )
     for name, edition, schema in _schemas():
-        if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (datum := _datum(schema, body)) is not None:
+        if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (
+            datum := _datum(schema, body)
+        ) is not None:
             return Seen(record, "avro", datum, "", compression, name, edition)
     return Seen(record, "unreadable", compression=compression, problem=_headed(body))
 
@@ -155,31 +167,49 @@ def _json(record: ReadRecord, body: bytes, compression: str) -> Seen:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        return Seen(record, "unreadable", compression=compression, problem=f"no UTF-8 at byte {error.start}")
+        return Seen(
+            record, "unreadable", compression=compression, problem=f"no UTF-8 at byte {error.start}"
+        )
     try:
         document = orjson.loads(body)
     except ValueError:
         try:
             document = json.loads(text, strict=False)
         except (ValueError, RecursionError) as error:
-            return Seen(record, "unreadable", compression=compression, problem=f"begins as JSON and is none: {error}")
+            return Seen(
+                record,
+                "unreadable",
+                compression=compression,
+                problem=f"begins as JSON and is none: {error}",
+            )
     return Seen(record, "json", document, text, compression)
 
 
 _HEADS: Final = (
     (b"Obj\x01", "an Avro file: no known writer puts one into a message"),
     (b"\xc3\x01", "Avro's single-object encoding: no known writer uses it"),
-    (b"\x00", "a schema registry's header: name the registry that has its schema in CDC_CONFORMANCE_REGISTRY"),
+    (
+        b"\x00",
+        (
+            "a schema registry's header: name the registry that has its schema in"
+            " CDC_CONFORMANCE_REGISTRY"
+        ),
+    ),
 )
 
 
 def _headed(body: bytes) -> str:
-    return next((problem for head, problem in _HEADS if body.startswith(head)), "neither JSON nor Avro of a published schema")
+    return next(
+        (problem for head, problem in _HEADS if body.startswith(head)),
+        "neither JSON nor Avro of a published schema",
+    )
 
 
 @cache
 def _registered(head: bytes) -> Any:
-    """The schema that a message names by its first bytes, parsed; None without a registry, or if it has none."""
+    """The schema that a message names by its first bytes, parsed; None without a registry, or if it
+    has none.
+    """
     number = int.from_bytes(head[1:])
     known = confluent.SCHEMAS.get(number)
     text = known[1] if known else registry.schema(number) if len(head) == confluent.HEAD else None
@@ -236,7 +266,9 @@ _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
 
 
 def _unpacked(value: bytes) -> list[tuple[str, bytes | None]]:
-    """The value as each compression that fits it decompresses it, with the compression's name; None of what it cannot."""
+    """The value as each compression that fits it decompresses it, with the compression's name; None
+    of what it cannot.
+    """
     unpacked: list[tuple[str, bytes | None]] = []
     for name, magic, unpack in _PACKERS:
         if value.startswith(magic) and (name != "snappy" or _snappy_length(value) <= LIMIT):

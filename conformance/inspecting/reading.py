@@ -1,4 +1,6 @@
-"""Reads messages of unknown origin: from a topic, JSON lines, or Parquet in the shape of Spark's Kafka source."""
+"""Reads messages of unknown origin: from a topic, JSON lines, or Parquet in the shape of Spark's
+Kafka source.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,15 @@ WAIT_S: Final = 15.0
 
 
 def from_path(path: Path) -> Iterator[ReadRecord]:
-    """The messages of a file, or of every suitable file of a folder. Raises UsageError for one that cannot be read."""
+    """The messages of a file, or of every suitable file of a folder. Raises UsageError for one that
+    cannot be read.
+    """
     if path.is_dir():
-        named = (p for p in path.rglob("*") if p.suffix == ".parquet" or p.name.startswith("messages.jsonl"))
+        named = (
+            p
+            for p in path.rglob("*")
+            if p.suffix == ".parquet" or p.name.startswith("messages.jsonl")
+        )
         files = sorted(p for p in named if p.is_file())
         if not files:
             raise UsageError(f"{path}: no file messages.jsonl and no file *.parquet in it")
@@ -68,7 +76,9 @@ def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
 
 
 def _of_line(text: bytes, place: str) -> ReadRecord | None:
-    """The record that a line describes, as in corpora, recordings and the output of `kcat -J`; None if the line is a message."""
+    """The record that a line describes, as in corpora, recordings and the output of `kcat -J`; None
+    if the line is a message.
+    """
     try:
         line = orjson.loads(text)
     except ValueError:
@@ -110,7 +120,9 @@ def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:
 
 
 def _parquet(path: Path) -> Iterator[ReadRecord]:
-    """The rows of a table in the schema of Spark's Kafka source; only its column `value` is required."""
+    """The rows of a table in the schema of Spark's Kafka source; only its column `value` is
+    required.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -119,9 +131,16 @@ def _parquet(path: Path) -> Iterator[ReadRecord]:
             names = set(table.schema_arrow.names)
             if "value" not in names:
                 listed = ", ".join(sorted(names))
-                raise UsageError(f"{path}: no column `value`, as Spark's Kafka source has it; its columns: {listed}")
-            wanted = [name for name in ("value", "key", "topic", "partition", "offset") if name in names]
-            rows = itertools.chain.from_iterable(b.to_pylist() for b in table.iter_batches(BATCH, columns=wanted))
+                raise UsageError(
+                    f"{path}: no column `value`, as Spark's Kafka source has it; its columns:"
+                    f" {listed}"
+                )
+            wanted = [
+                name for name in ("value", "key", "topic", "partition", "offset") if name in names
+            ]
+            rows = itertools.chain.from_iterable(
+                b.to_pylist() for b in table.iter_batches(BATCH, columns=wanted)
+            )
             for number, row in enumerate(rows):
                 yield ReadRecord(
                     _raw(row["value"]),
@@ -140,11 +159,15 @@ def _raw(value: Any) -> bytes | None:
 
 
 def topics(bootstrap: Target, name: str) -> list[str]:
-    """The topics that a glob matches, else the topic of that name. Raises HarnessError, UsageError."""
+    """The topics that a glob matches, else the topic of that name. Raises HarnessError,
+    UsageError.
+    """
     if not set(name) & set("*?["):
         return [name]
     known = visible(bootstrap)
-    if matching := sorted(topic for topic in fnmatch.filter(known, name) if not topic.startswith("__")):
+    if matching := sorted(
+        topic for topic in fnmatch.filter(known, name) if not topic.startswith("__")
+    ):
         return matching
     raise UnknownName("topic", name, known)
 
@@ -169,20 +192,30 @@ def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
     consumer = client.Consumer(reading)
     try:
         described = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
-        if described.error is not None and described.error.code() == client.KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        if (
+            described.error is not None
+            and described.error.code() == client.KafkaError.TOPIC_AUTHORIZATION_FAILED
+        ):
             raise HarnessError(denied(bootstrap, topic, "READ and DESCRIBE", "read another topic"))
         if described.error is not None or not described.partitions:
-            raise UsageError(f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})")
+            raise UsageError(
+                f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})"
+            )
         ends = {
-            n: consumer.get_watermark_offsets(client.TopicPartition(topic, n), timeout=timeout_s) for n in described.partitions
+            n: consumer.get_watermark_offsets(client.TopicPartition(topic, n), timeout=timeout_s)
+            for n in described.partitions
         }
         left = {number: high for number, (low, high) in ends.items() if high > low}
         consumer.assign([client.TopicPartition(topic, number, ends[number][0]) for number in left])
         while left:
-            # One is waited for and the rest taken as it is there: a batch that does not fill would take the whole of its time.
+            # One is waited for and the rest taken as it is there: a batch that does not fill would
+            # take the whole of its time.
             messages = consumer.consume(1, timeout=WAIT_S) + consumer.consume(BATCH, timeout=0)
             if not messages:
-                raise HarnessError(f"topic {topic!r}: no record within {WAIT_S:g} s, though partitions {sorted(left)} have more")
+                raise HarnessError(
+                    f"topic {topic!r}: no record within {WAIT_S:g} s, though partitions"
+                    f" {sorted(left)} have more"
+                )
             yield from _taken(messages, left, client)
     except client.KafkaException as error:
         raise HarnessError(f"topic {topic!r} at {bootstrap}: {error}") from error
@@ -201,6 +234,8 @@ def _taken(messages: Iterable[Any], left: dict[int, int], client: Any) -> Iterat
             left.pop(number, None)
         elif number in left:
             place = f"{message.topic()}-{number}@{message.offset()}"
-            yield ReadRecord(message.value(), message.key(), message.topic(), number, message.offset(), place)
+            yield ReadRecord(
+                message.value(), message.key(), message.topic(), number, message.offset(), place
+            )
             if message.offset() + 1 >= left[number]:
                 del left[number]

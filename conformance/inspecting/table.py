@@ -1,6 +1,8 @@
-"""Reads the tables of evidence: `books/NAME.toml` says what properties of messages mean, `books/NAME.py` has its facts.
+"""Reads the tables of evidence: `books/NAME.toml` says what properties of messages mean,
+`books/NAME.py` has its facts.
 
-A condition is terms that a `;` separates, all of which hold; a list of conditions holds if one of them does. A term is
+A condition is terms that a `;` separates, all of which hold; a list of conditions holds if one of
+them does. A term is
 
 - `a.b`: this member of the message has a value that is not empty; `a.b?`: it is there
 - `a=x|y`: it has one of these values, in JSON or as bare text; a member that is not there has null
@@ -8,8 +10,8 @@ A condition is terms that a `;` separates, all of which hold; a list of conditio
 - `a~PATTERN`: it is, or it contains, a text in which the pattern is found
 - `not TERM`
 
-In place of a member stands `a|b` for any of several, or `fact()`: a function of the module that takes a message, or an attribute
-of the message.
+In place of a member stands `a|b` for any of several, or `fact()`: a function of the module that
+takes a message, or an attribute of the message.
 """
 
 from __future__ import annotations
@@ -30,16 +32,22 @@ from generators.wire_format import Choices, get
 
 PARTS: Final = {"books": dict, "signs": dict}
 BOOK: Final = {
-    **dict.fromkeys(("product", "root", "members", "describe", "watch", "version", "shapes_of"), str),
+    **dict.fromkeys(
+        ("product", "root", "members", "describe", "watch", "version", "shapes_of"), str
+    ),
     **dict.fromkeys(("shapes", "signs"), list),
     "marks": str | list,
 }
-"""What a table says of a format; `signs` are its groups of signs, by default the one of its name."""
+"""What a table says of a format; `signs` are its groups of signs, by default the one of its name.
+"""
 SIGN: Final = {"when": str | list, "watched": str, "cites": str, "means": str, "each": str}
-"""What it says of a sign. With `each = "release"` there is one for each release of the format, its name in place of {}."""
+"""What it says of a sign. With `each = "release"` there is one for each release of the format, its
+name in place of {}.
+"""
 EACH: Final = "release"
 _TERM: Final = re.compile(
-    r"(?P<no>not )?(?:(?P<among>.+) in )?(?P<names>\w+\(\)|[\w.|]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
+    r"(?P<no>not )?(?:(?P<among>.+) in"
+    r" )?(?P<names>\w+\(\)|[\w.|]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
 )
 _ABSENT: Final = object()
 
@@ -59,25 +67,47 @@ def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
 
 def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
     """The books of tables, each with the facts that it asks for."""
-    groups = {name: list(file.entries(f"signs.{name}")) for file, _ in files for name in file.data.get("signs", ())}
+    groups = {
+        name: list(file.entries(f"signs.{name}"))
+        for file, _ in files
+        for name in file.data.get("signs", ())
+    }
     rows = {name: row for file, _ in files for name, row in file.data["books"].items()}
     for file, facts in files:
         for name, row in file.data["books"].items():
             with placed(file.place(f"books.{name}")):
                 checked(row, BOOK, ("product", "marks"))
-                asked = [one_of(group, "group of signs", groups) for group in row.get("signs", [name])]
+                asked = [
+                    one_of(group, "group of signs", groups) for group in row.get("signs", [name])
+                ]
                 like = rows[one_of(row.get("shapes_of", name), "book", rows)]
-            yield _book(file.place(f"books.{name}"), name, row, facts, [groups[group] for group in asked], like.get("shapes", ()))
+            yield _book(
+                file.place(f"books.{name}"),
+                name,
+                row,
+                facts,
+                [groups[group] for group in asked],
+                like.get("shapes", ()),
+            )
 
 
 def _book(
-    place: str, name: str, row: Mapping[str, Any], facts: Facts, groups: Iterable[Entries], shapes: Iterable[str]
+    place: str,
+    name: str,
+    row: Mapping[str, Any],
+    facts: Facts,
+    groups: Iterable[Entries],
+    shapes: Iterable[str],
 ) -> EvidenceBook:
     choices = get(name).choices
     with placed(place):
         root = _fact(row.get("root", "members"), facts)
         members = _fact(row["members"], facts) if "members" in row else root
-        hooks: dict[str, Any] = {hook: _fact(row[hook], facts) for hook in ("describe", "watch", "version") if hook in row}
+        hooks: dict[str, Any] = {
+            hook: _fact(row[hook], facts)
+            for hook in ("describe", "watch", "version")
+            if hook in row
+        }
         marks = condition(row["marks"], root, facts)
     signs: list[Sign] = []
     for where, says, sign in (entry for group in groups for entry in group):
@@ -88,52 +118,94 @@ def _book(
             if "watched" in sign and "watch" not in row:
                 raise UsageError(f"{name} has no watch.")
             one_of(sign.get("each", EACH), "each", (EACH,))
-            signs += (_sign(says, sign, of, choices, root, facts) for of in (choices.releases if "each" in sign else ("{}",)))
-    return EvidenceBook(name, row["product"], marks, tuple(map(MemberOrder.of, shapes)), tuple(signs), members=members, **hooks)
+            signs += (
+                _sign(says, sign, of, choices, root, facts)
+                for of in (choices.releases if "each" in sign else ("{}",))
+            )
+    return EvidenceBook(
+        name,
+        row["product"],
+        marks,
+        tuple(map(MemberOrder.of, shapes)),
+        tuple(signs),
+        members=members,
+        **hooks,
+    )
 
 
-def _sign(says: str, sign: Mapping[str, Any], of: str, choices: Choices, root: Fact, facts: Facts) -> Sign:
+def _sign(
+    says: str, sign: Mapping[str, Any], of: str, choices: Choices, root: Fact, facts: Facts
+) -> Sign:
     """A sign; in its texts `of` stands in place of {}."""
     when = sign.get("when", ())
     seen = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
     watched = Watched(one_of(sign["watched"], "watched", Watched)) if "watched" in sign else None
     meaning = _meaning(choices, sign["means"].replace("{}", of).split())
-    return Sign(says.replace("{}", of), seen, sign.get("cites", "").strip(), watched=watched, **meaning)
+    return Sign(
+        says.replace("{}", of), seen, sign.get("cites", "").strip(), watched=watched, **meaning
+    )
 
 
 def _meaning(choices: Choices, words: Sequence[str]) -> dict[str, Any]:
-    """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B` for those from A to B, and
-    `having` for those that have the options, if not all do."""
+    """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B`
+    for those from A to B, and `having` for those that have the options, if not all do.
+    """
     known = choices.releases
     given, without = (
-        tuple(one_of(word[1:], "option", choices.options) for word in words if word[0] == sign) for sign in ("+", "-")
+        tuple(one_of(word[1:], "option", choices.options) for word in words if word[0] == sign)
+        for sign in ("+", "-")
     )
     releases: list[str] = []
     for word in words:
         first, dots, last = word.partition("..")
         if dots:
-            ends = [known.index(one_of(end, "release", known)) for end in (first or known[0], last or known[-1])]
+            ends = [
+                known.index(one_of(end, "release", known))
+                for end in (first or known[0], last or known[-1])
+            ]
             releases += known[ends[0] : ends[1] + 1]
         elif word == "having":
-            limits = [limit.releases for limit in choices.limits if limit.option in given and limit.releases]
-            releases += [name for name in known if limits and all(name in allowed for allowed in limits)]
+            limits = [
+                limit.releases
+                for limit in choices.limits
+                if limit.option in given and limit.releases
+            ]
+            releases += [
+                name for name in known if limits and all(name in allowed for allowed in limits)
+            ]
         elif word[0] not in "+-" and word != "never":
             releases.append(one_of(word, "release", known))
-    return {"given": given, "without": without, "releases": tuple(releases), "never": "never" in words}
+    return {
+        "given": given,
+        "without": without,
+        "releases": tuple(releases),
+        "never": "never" in words,
+    }
 
 
 def _fact(name: str, facts: Facts) -> Fact:
     """A fact by its name. Raises UnknownName."""
     if name in Seen.__annotations__ or hasattr(Seen, name):
         return facts.get(name) or attrgetter(name)
-    fact: Fact = facts[one_of(name, "fact", [known for known, value in facts.items() if callable(value) and known[0] != "_"])]
+    fact: Fact = facts[
+        one_of(
+            name,
+            "fact",
+            [known for known, value in facts.items() if callable(value) and known[0] != "_"],
+        )
+    ]
     return fact
 
 
 def condition(text: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
-    """Whether a condition holds of a message, whose members are those of `root`. Raises UsageError."""
+    """Whether a condition holds of a message, whose members are those of `root`. Raises
+    UsageError.
+    """
     alternatives = [text] if isinstance(text, str) else text
-    cases = [[_term(term.strip(), root, facts) for term in alternative.split(";")] for alternative in alternatives]
+    cases = [
+        [_term(term.strip(), root, facts) for term in alternative.split(";")]
+        for alternative in alternatives
+    ]
 
     def holds(seen: Seen) -> bool:
         for terms in cases:  # loops, since every message is asked for every sign
@@ -158,7 +230,11 @@ def _term(text: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bo
     if "|" not in names:
         return partial(_at, root, names.split(".")), test, term["no"] is not None
     paths = [name.split(".") for name in names.split("|")]
-    return (lambda seen: [_at(root, path, seen) for path in paths]), lambda each: any(map(test, each)), term["no"] is not None
+    return (
+        (lambda seen: [_at(root, path, seen) for path in paths]),
+        lambda each: any(map(test, each)),
+        term["no"] is not None,
+    )
 
 
 def _at(root: Fact, path: Sequence[str], seen: Seen) -> Any:
@@ -203,5 +279,11 @@ def _value(text: str) -> Any:
 def _texts(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         return (value,)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | set) else ()
+    inner = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list | set)
+        else ()
+    )
     return [text for text in inner if isinstance(text, str)]

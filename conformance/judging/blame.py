@@ -1,10 +1,13 @@
-"""Names the cause of each finding of a format, once all of its cases are judged, and decides whether a trait is guilty.
+"""Names the cause of each finding of a format, once all of its cases are judged, and decides
+whether a trait is guilty.
 
-A row that comes out clears all that is in it: its value classes, exact values, options, traits. A refused message keeps the
-suspects that no row clears, then those that no row of its own profile clears. The suspect that explains many messages and occurs
-in few rows that came out is chosen first. A rule on a trait (a selector with tags or profiles, for a refusal also with ops) is
-blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the first
-rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
+A row that comes out clears all that is in it: its value classes, exact values, options, traits. A
+refused message keeps the suspects that no row clears, then those that no row of its own profile
+clears. The suspect that explains many messages and occurs in few rows that came out is chosen
+first. A rule on a trait (a selector with tags or profiles, for a refusal also with ops) is blamed
+for a row only if such rows are fine without the trait, and no cell of it is refused without the
+trait too; else the first rule without a trait is. A negative or long time that lost its fraction
+alone is the affair of the rule on fractions.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from generators.model import Case, Cell, Change, Kind, Logical, Origin, State
 
 _UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
 """Aspects whose mismatch leaves the cells of a row uncompared."""
-_ROWS: Final = frozenset({Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.OP, Aspect.KIND, Aspect.IMAGE})
+_ROWS: Final = frozenset(
+    {Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.OP, Aspect.KIND, Aspect.IMAGE}
+)
 """Aspects whose mismatch may be the fault of a trait of the message."""
 _TIMES: Final = frozenset({"negative", "over-24h"})
 """Value classes of times that may also have a fraction."""
@@ -33,7 +38,9 @@ _OWN: Final = ("option ", "trait ", "release ")
 
 
 def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
-    """The results of a format with causes on every finding, and rules on traits replaced where the trait is not guilty."""
+    """The results of a format with causes on every finding, and rules on traits replaced where the
+    trait is not guilty.
+    """
     if not any(result.findings for result in results):
         return list(results)
     seen = _Seen.of(results)
@@ -42,24 +49,42 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
         named.add(result)
     named.settle()
     return [
-        replace(result, findings=tuple(replace(finding, causes=named.causes(result, finding)) for finding in result.findings))
+        replace(
+            result,
+            findings=tuple(
+                replace(finding, causes=named.causes(result, finding))
+                for finding in result.findings
+            ),
+        )
         for result in _moved(judge, results, seen)
     ]
 
 
 def ruled(judge: Judge, results: Sequence[CaseResult], known: Known) -> list[CaseResult]:
-    """The same without causes, for who asks again and again about the same cases: `known` keeps what their rows hold."""
-    return _moved(judge, results, _Seen.of(results, known)) if any(result.findings for result in results) else list(results)
+    """The same without causes, for who asks again and again about the same cases: `known` keeps
+    what their rows hold.
+    """
+    return (
+        _moved(judge, results, _Seen.of(results, known))
+        if any(result.findings for result in results)
+        else list(results)
+    )
 
 
 def _moved(judge: Judge, results: Sequence[CaseResult], seen: _Seen) -> list[CaseResult]:
     traits = _Traits(judge.rules, results, seen)
     binding = {rule.id: rule.obligation.binds for rule in judge.rules}
-    return [_result(judge, binding, result, traits) if result.findings else result for result in results]
+    return [
+        _result(judge, binding, result, traits) if result.findings else result for result in results
+    ]
 
 
-def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits: _Traits) -> CaseResult:
-    """The result; a finding moves to another rule only if that one binds as much: blame never acquits."""
+def _result(
+    judge: Judge, binding: Mapping[str, int], result: CaseResult, traits: _Traits
+) -> CaseResult:
+    """The result; a finding moves to another rule only if that one binds as much: blame never
+    acquits.
+    """
     findings = []
     for finding in result.findings:
         rule = traits.plain(result, finding) or _fraction(judge, result.case, finding)
@@ -69,20 +94,39 @@ def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits
             judge.compared[rule.id] += 1
             finding = replace(finding, rule=rule.id, instead=finding.rule)
         findings.append(finding)
-    verdict = result.verdict if result.verdict in UNDECODED else judge.verdict(result.case, findings, result.nulled)
+    verdict = (
+        result.verdict
+        if result.verdict in UNDECODED
+        else judge.verdict(result.case, findings, result.nulled)
+    )
     return replace(result, verdict=verdict, findings=tuple(findings))
 
 
 def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
-    """The rule on fractions for a time of a special sign or size that has lost its fraction alone."""
+    """The rule on fractions for a time of a special sign or size that has lost its fraction
+    alone.
+    """
     change, cell = causes.change_of(finding, case), causes.cell_of(finding, case)
-    if finding.aspect is not Aspect.VALUE or change is None or cell is None or cell.cls not in _TIMES:
+    if (
+        finding.aspect is not Aspect.VALUE
+        or change is None
+        or cell is None
+        or cell.cls not in _TIMES
+    ):
         return None
-    if cell.type.logical is not Logical.TIME or not isinstance(cell.value, int) or hint(finding, case, change, cell) != FRACTION:
+    if (
+        cell.type.logical is not Logical.TIME
+        or not isinstance(cell.value, int)
+        or hint(finding, case, change, cell) != FRACTION
+    ):
         return None
     row = _subject(case, change, finding)
     cls, logical = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
-    rule = judge.own(replace(row, field="cell", type=cell.type.key, logical=logical, cls=cls, state=cell.state.value))
+    rule = judge.own(
+        replace(
+            row, field="cell", type=cell.type.key, logical=logical, cls=cls, state=cell.state.value
+        )
+    )
     return rule if rule.id != finding.rule else None
 
 
@@ -126,22 +170,29 @@ Known: TypeAlias = dict[int, tuple[_Held, ...]]
 """The rows of cases, by the identity of the case."""
 
 
-def _right(case: Case, change: Change, wrong: Collection[tuple[str, str | None]] = ()) -> Mapping[tuple[str, bool], set[str]]:
+def _right(
+    case: Case, change: Change, wrong: Collection[tuple[str, str | None]] = ()
+) -> Mapping[tuple[str, bool], set[str]]:
     """What the cells of a row show but for those that are wrong."""
     right: dict[tuple[str, bool], set[str]] = defaultdict(set)
     for side, column, cell in causes.cells(change, case.level):
         if (side, column) not in wrong:
-            right[side, cell.state is State.NULL].update((*causes.cell_tokens(cell), f"cells {side} {change.op}"))
+            right[side, cell.state is State.NULL].update(
+                (*causes.cell_tokens(cell), f"cells {side} {change.op}")
+            )
     return right
 
 
 @dataclass(slots=True)
 class _Seen:
-    """Subjects and exact values of rows that came out, by level and profile ("" for all); right cells by level, side, state;
-    and how many rows with a subject came out."""
+    """Subjects and exact values of rows that came out, by level and profile ("" for all); right
+    cells by level, side, state; and how many rows with a subject came out.
+    """
 
     cleared: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
-    exact: dict[tuple[int, str], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    exact: dict[tuple[int, str], set[tuple[str, str]]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
     right: dict[tuple[int, str, bool], set[str]] = field(default_factory=lambda: defaultdict(set))
     came: Counter[str] = field(default_factory=Counter)
 
@@ -150,9 +201,16 @@ class _Seen:
         """What the rows that came out show."""
         seen = cls()
         for result in results:
-            if result.verdict in (*UNDECODED, Verdict.UNSUPPORTED) or result.case.origin is Origin.FOREIGN:
+            if (
+                result.verdict in (*UNDECODED, Verdict.UNSUPPORTED)
+                or result.case.origin is Origin.FOREIGN
+            ):
                 continue
-            lost = {(f.message, f.row) for f in result.findings if causes.symptom(f, result.case) in causes.REFUSALS}
+            lost = {
+                (f.message, f.row)
+                for f in result.findings
+                if causes.symptom(f, result.case) in causes.REFUSALS
+            }
             uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
             wrong: dict[tuple[int, int], set[tuple[str, str | None]]] = defaultdict(set)
             for finding in result.findings:
@@ -161,9 +219,15 @@ class _Seen:
             case, level = result.case, result.case.level
             touched = {(f.message, f.row) for f in result.findings}
             for number, written in enumerate(result.case.written):
-                right = {f"kind {c.kind}" for c in written.changes if c.kind is not Kind.ROW and (number, c.row) not in touched}
+                right = {
+                    f"kind {c.kind}"
+                    for c in written.changes
+                    if c.kind is not Kind.ROW and (number, c.row) not in touched
+                }
                 seen.right[level, "", False] |= right
-            rows: Iterable[_Held] = (known or {}).get(id(case)) or (_Held(case, *row) for row in _rows(case))
+            rows: Iterable[_Held] = (known or {}).get(id(case)) or (
+                _Held(case, *row) for row in _rows(case)
+            )
             if known is not None:
                 rows = known.setdefault(id(case), tuple(rows))
             for held in rows:
@@ -175,7 +239,9 @@ class _Seen:
                     seen.cleared[level, profile] |= held.tokens
                     seen.exact[level, profile] |= held.exact
                 if place not in uncompared:
-                    shown = _right(case, held.change, wrong[place]) if place in wrong else held.right
+                    shown = (
+                        _right(case, held.change, wrong[place]) if place in wrong else held.right
+                    )
                     for (side, null), tokens in shown.items():
                         seen.right[level, side, null] |= tokens
         return seen
@@ -183,7 +249,9 @@ class _Seen:
 
 def _exact(cell: Cell) -> tuple[str, str]:
     """A cell's narrow subject, and its type and value."""
-    value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)  # bit strings have too many decimal digits
+    value = (
+        hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)
+    )  # bit strings have too many decimal digits
     return causes.cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {value}"
 
 
@@ -204,14 +272,22 @@ class _Traits:
     def plain(self, result: CaseResult, finding: Finding) -> Rule | None:
         """The rule to blame in place of the finding's; None if the finding's is right."""
         rule, change = self._known[finding.rule], causes.change_of(finding, result.case)
-        if finding.aspect not in _ROWS or not _narrow(rule, causes.symptom(finding, result.case) in causes.REFUSALS):
+        if finding.aspect not in _ROWS or not _narrow(
+            rule, causes.symptom(finding, result.case) in causes.REFUSALS
+        ):
             return None
-        if change is None or change.kind is not Kind.ROW or self._guilty(rule, result, finding, change):
+        if (
+            change is None
+            or change.kind is not Kind.ROW
+            or self._guilty(rule, result, finding, change)
+        ):
             return None
         return owner(self._plain, _subject(result.case, change, finding))
 
     def _guilty(self, rule: Rule, result: CaseResult, finding: Finding, change: Change) -> bool:
-        """Whether the same rows are fine without the trait: in another profile; else, of a refusal, whatever is in them."""
+        """Whether the same rows are fine without the trait: in another profile; else, of a refusal,
+        whatever is in them.
+        """
         case = result.case
         fine = []
         for other in self._siblings[case.scenario, case.level]:
@@ -221,30 +297,55 @@ class _Traits:
                 if not rule.selector.matches(_subject(other.case, row, finding))
             }
             if without:
-                alike = (f for f in other.findings if f.aspect is finding.aspect and f.side == finding.side)
+                alike = (
+                    f
+                    for f in other.findings
+                    if f.aspect is finding.aspect and f.side == finding.side
+                )
                 fine.append(not any((f.message, f.row) in without for f in alike))
         if fine:
             return all(fine)
         if causes.symptom(finding, case) not in causes.REFUSALS:
             return True
         uncleared, refused_there, passes = self._evidence(rule, finding, case.level)
-        held = {s for s in causes.tokens(case, case.written[finding.message].changes, change) if not s.startswith(_OWN)}
-        if any(s.startswith("cell ") for s in (held - self._seen.cleared[case.level, case.profile]) & refused_there):
+        held = {
+            s
+            for s in causes.tokens(case, case.written[finding.message].changes, change)
+            if not s.startswith(_OWN)
+        }
+        if any(
+            s.startswith("cell ")
+            for s in (held - self._seen.cleared[case.level, case.profile]) & refused_there
+        ):
             return False
         if passes:
             return not held - self._seen.cleared[case.level, ""]
         return not held & uncleared
 
-    def _evidence(self, rule: Rule, finding: Finding, level: int) -> tuple[set[str], set[str], bool]:
-        """What rows without the trait show: subjects that came out in no profile, those that did not in one of the profiles that
-        have them; and whether a row with the trait came out."""
+    def _evidence(
+        self, rule: Rule, finding: Finding, level: int
+    ) -> tuple[set[str], set[str], bool]:
+        """What rows without the trait show: subjects that came out in no profile, those that did
+        not in one of the profiles that have them; and whether a row with the trait came out.
+        """
         key = rule.id, level
         if key not in self._without:
-            held_by, cleared_by, passes = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set), False
+            held_by, cleared_by, passes = (
+                defaultdict[str, set[str]](set),
+                defaultdict[str, set[str]](set),
+                False,
+            )
             for result in self._results:
-                if result.case.level != level or result.verdict in (*UNDECODED, Verdict.UNSUPPORTED):
+                if result.case.level != level or result.verdict in (
+                    *UNDECODED,
+                    Verdict.UNSUPPORTED,
+                ):
                     continue
-                lost = {(f.message, f.row) for f in result.findings if causes.symptom(f, result.case) in causes.REFUSALS}
+                lost = {
+                    (f.message, f.row)
+                    for f in result.findings
+                    if causes.symptom(f, result.case) in causes.REFUSALS
+                }
                 for number, change in _rows(result.case):
                     there = (number, change.row) not in lost
                     if rule.selector.matches(_subject(result.case, change, finding)):
@@ -268,12 +369,23 @@ def _narrow(rule: Rule, refusal: bool) -> bool:
 def _subject(case: Case, change: Change, finding: Finding) -> Subject:
     name = "image" if finding.aspect is Aspect.IMAGE else "change"
     op = change.op or ""
-    return Subject(case.profile, case.level, change.kind.value, op, name, finding.aspect, finding.side, tags=case.tags)
+    return Subject(
+        case.profile,
+        case.level,
+        change.kind.value,
+        op,
+        name,
+        finding.aspect,
+        finding.side,
+        tags=case.tags,
+    )
 
 
 @dataclass(slots=True)
 class _Named:
-    """Names the causes. Refused messages come first and together, so that the suspect that explains most of them is chosen."""
+    """Names the causes. Refused messages come first and together, so that the suspect that explains
+    most of them is chosen.
+    """
 
     seen: _Seen
     _held: dict[tuple[str, int], list[set[str]]] = field(default_factory=dict)
@@ -294,33 +406,53 @@ class _Named:
             rows, key = causes.refused(finding, case), _message(result, finding)
             if case.origin is Origin.RECORDED:
                 self._recorded.add(key)
-            if finding.aspect is Aspect.MISSING and len(rows) > 1 and not self._whole(result, finding, rows):
+            if (
+                finding.aspect is Aspect.MISSING
+                and len(rows) > 1
+                and not self._whole(result, finding, rows)
+            ):
                 rows = [row for row in rows if row.row == finding.row]
             elif key in self._rows:
                 continue
             for row in rows:
-                message = rows if result.verdict in UNDECODED else case.written[finding.message].changes
-                held, values = causes.tokens(case, message, row), {_exact(cell) for _, _, cell in causes.cells(row, level)}
+                message = (
+                    rows if result.verdict in UNDECODED else case.written[finding.message].changes
+                )
+                held, values = (
+                    causes.tokens(case, message, row),
+                    {_exact(cell) for _, _, cell in causes.cells(row, level)},
+                )
                 stages = self._held.setdefault(key, [set(), set(), set()])
                 stages[0] |= held - self.seen.cleared[level, ""]
                 stages[1] |= held - self.seen.cleared[level, case.profile]
                 for stage, profile in ((1, ""), (2, case.profile)):
-                    stages[stage] |= {subject for subject, _ in values - self.seen.exact[level, profile]}
+                    stages[stage] |= {
+                        subject for subject, _ in values - self.seen.exact[level, profile]
+                    }
                 self._rows[key] = f"row {row.op or ''}"
 
     @staticmethod
     def _whole(result: CaseResult, finding: Finding, rows: Sequence[Change]) -> bool:
         """Whether no row of the message came out."""
-        lost = {f.row for f in result.findings if f.message == finding.message and f.aspect is finding.aspect}
+        lost = {
+            f.row
+            for f in result.findings
+            if f.message == finding.message and f.aspect is finding.aspect
+        }
         return lost >= {row.row for row in rows} or finding.path == "decoding"
 
     def settle(self) -> None:
-        """Chooses the suspects of each refused message: subjects that came out nowhere; then exact values that did not, and
-        subjects that did not in its own profile; then exact values by the rows of its own profile. A suspect that is taken
-        already explains later messages too."""
+        """Chooses the suspects of each refused message: subjects that came out nowhere; then exact
+        values that did not, and subjects that did not in its own profile; then exact values by the
+        rows of its own profile. A suspect that is taken already explains later messages too.
+        """
         taken = set[str]()
         for stage in range(3):
-            open_ = {key: stages[stage] for key, stages in self._held.items() if stages[stage] and key not in self._chosen}
+            open_ = {
+                key: stages[stage]
+                for key, stages in self._held.items()
+                if stages[stage] and key not in self._chosen
+            }
             for key, held in list(open_.items()):
                 if held & taken:
                     known = causes.ranked(held & taken)
@@ -329,7 +461,10 @@ class _Named:
             unsure = self._recorded if stage else frozenset[tuple[str, int]]()
             _cover(open_, self._chosen, self.seen.came, unsure)
             taken |= {
-                subject for key in open_ if len(self._chosen[key]) == 1 or key not in unsure for subject in self._chosen[key]
+                subject
+                for key in open_
+                if len(self._chosen[key]) == 1 or key not in unsure
+                for subject in self._chosen[key]
             }
 
     def causes(self, result: CaseResult, finding: Finding) -> tuple[str, ...]:
@@ -340,7 +475,10 @@ class _Named:
         chosen: tuple[str, ...] = tuple(subjects[:1])
         if kind in causes.REFUSALS and (key := _message(result, finding)) in self._rows:
             chosen = self._chosen.get(key, (self._rows[key],))
-            subjects = [*causes.ranked(next((held for held in self._held[key] if held), ())), self._rows[key]]
+            subjects = [
+                *causes.ranked(next((held for held in self._held[key] if held), ())),
+                self._rows[key],
+            ]
         elif finding.aspect in CELL and len(subjects) > 1:
             state = subjects[0].endswith(" null")
             for wider in subjects[1:]:
@@ -350,7 +488,10 @@ class _Named:
         elif len(subjects) > 1 and subjects[1] not in self.seen.right[level, "", False]:
             chosen = (subjects[1],)
         first = f"{kind}: {' | '.join(chosen)}"
-        return (first, *(key for key in (f"{kind}: {subject}" for subject in subjects) if key != first))
+        return (
+            first,
+            *(key for key in (f"{kind}: {subject}" for subject in subjects) if key != first),
+        )
 
 
 def _cover(
@@ -359,16 +500,20 @@ def _cover(
     came: Mapping[str, int],
     unsure: Collection[tuple[str, int]],
 ) -> None:
-    """Explains each message by the suspects that explain most of those left, and with which fewest rows came out: a key's value
-    is new in every row, and innocent. Suspects of just the same messages that are about as likely stay together.
+    """Explains each message by the suspects that explain most of those left, and with which fewest
+    rows came out: a key's value is new in every row, and innocent. Suspects of just the same
+    messages that are about as likely stay together.
 
-    A recorded row cannot be made smaller, so that none of its suspects can be cleared: those that are `unsure` keep all that
-    their group shares.
+    A recorded row cannot be made smaller, so that none of its suspects can be cleared: those that
+    are `unsure` keep all that their group shares.
     """
     left = dict(open_)
     while left:
         tally = Counter(subject for held in left.values() for subject in held)
-        likely = {subject: count / (count + came[subject]) * log2(1 + count) for subject, count in tally.items()}
+        likely = {
+            subject: count / (count + came[subject]) * log2(1 + count)
+            for subject, count in tally.items()
+        }
         most = max(likely.values())
         first = causes.ranked(subject for subject, score in likely.items() if score == most)[0]
         group = {key: held for key, held in left.items() if first in held}
@@ -381,4 +526,10 @@ def _cover(
 
 def _narrowest(subjects: set[str]) -> tuple[str, ...]:
     """The subjects that hold no other, in order."""
-    return tuple(causes.ranked(subject for subject in subjects if not any(subject.startswith(f"{other} ") for other in subjects)))
+    return tuple(
+        causes.ranked(
+            subject
+            for subject in subjects
+            if not any(subject.startswith(f"{other} ") for other in subjects)
+        )
+    )

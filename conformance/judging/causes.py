@@ -1,9 +1,11 @@
 """Causes of failures: what a decoder does wrong and on what, named from a finding and its case.
 
-A cause has a key, a stable text without drawn values (`refused: cell bit value plain`), and words that hold the values of a
-case (`refuses a row whose bit(1) cell is '1'`). Subjects are texts too, each a beginning of the narrower ones: `cell <type>`,
-`cell <type> value`, `cell <type> value <class>`, `cell <type> null`, `cell <type> absent`; or `cells <side> <op>` for all of an
-image, `image <side> <op>`, `option`, `release`, `trait`, `shape`, `member`, `fault`, `statement`, `kind`, `row <op>`.
+A cause has a key, a stable text without drawn values (`refused: cell bit value plain`), and words
+that hold the values of a case (`refuses a row whose bit(1) cell is '1'`). Subjects are texts too,
+each a beginning of the narrower ones: `cell <type>`, `cell <type> value`, `cell <type> value
+<class>`, `cell <type> null`, `cell <type> absent`; or `cells <side> <op>` for all of an image,
+`image <side> <op>`, `option`, `release`, `trait`, `shape`, `member`, `fault`, `statement`, `kind`,
+`row <op>`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,18 @@ from conformance.judging.judge import CELL, NO_OUTPUT, Finding
 from conformance.judging.wording import of_type, said
 from conformance.rules.rules import Aspect
 from conformance.text import printable
-from generators.model import UNPAIRED, Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
+from generators.model import (
+    UNPAIRED,
+    Case,
+    Cell,
+    Change,
+    Kind,
+    Logical,
+    Op,
+    Origin,
+    SourceType,
+    State,
+)
 
 
 class Symptom(enum.StrEnum):
@@ -57,10 +70,12 @@ _ORDINARY: Final = frozenset({"boundary", "drawn"})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What a decoder does wrong, and its subjects: several if the run cannot tell which of them it is.
+    """What a decoder does wrong, and its subjects: several if the run cannot tell which of them it
+    is.
 
-    `type` and `value` are those of the guilty cell in the case, if it is known; `hint` says how the actual value relates to it.
-    Of an unreadable message that has no row, `vanished` is true: it is not accepted.
+    `type` and `value` are those of the guilty cell in the case, if it is known; `hint` says how the
+    actual value relates to it. Of an unreadable message that has no row, `vanished` is true: it is
+    not accepted.
     """
 
     symptom: Symptom
@@ -78,14 +93,18 @@ class Cause:
     @property
     def words(self) -> str:
         """The cause in one line."""
-        named = self.symptom is Symptom.WRONG and self.subjects[0].startswith(("row ", "kind ", "statement "))
+        named = self.symptom is Symptom.WRONG and self.subjects[0].startswith(
+            ("row ", "kind ", "statement ")
+        )
         verb = _VERBS[Symptom.LOST if self.vanished else self.symptom]
         return f"{'gives another kind or op for' if named else verb} {self._object()}"
 
     def _object(self) -> str:
         refused = self.symptom in REFUSALS
         if len(self.subjects) != 1:
-            named = ", ".join(self.subjects[:_NAMED]) + (" ..." if len(self.subjects) > _NAMED else "")
+            named = ", ".join(self.subjects[:_NAMED]) + (
+                " ..." if len(self.subjects) > _NAMED else ""
+            )
             return f"a row with one of {len(self.subjects)} suspects: {named}"
         if self.subjects[0] == NO_ROW:
             return "a message that gives no row"
@@ -108,28 +127,46 @@ class Cause:
                 return f"a row that lacks its {kind} column"
             case ["value"]:
                 return f"every row with a value in a {kind} cell{here}"
-        return f"a row whose {kind} cell is {self.value}" if self.value else f"a row whose {kind} cell is {' '.join(rest[2:])}"
+        return (
+            f"a row whose {kind} cell is {self.value}"
+            if self.value
+            else f"a row whose {kind} cell is {' '.join(rest[2:])}"
+        )
 
     def _cell(self, rest: Sequence[str]) -> str:
         each = "{} cells" if len(rest) == 2 and rest[1] == "value" else "a {} cell"
-        return each.format(self.type or rest[0]) + (f", here {self.value}" if self.value and rest[-1] != "null" else "")
+        return each.format(self.type or rest[0]) + (
+            f", here {self.value}" if self.value and rest[-1] != "null" else ""
+        )
 
 
 _WITH, _ALONE = said("with"), said("alone")
 
 
 def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
-    """The cause of a finding. `suspects` are the subjects of a refusal that the run did not clear; if empty, all are suspects."""
+    """The cause of a finding. `suspects` are the subjects of a refusal that the run did not clear;
+    if empty, all are suspects.
+    """
     kind, subjects = symptom(finding, case), tuple(suspects)
     if kind in REFUSALS and (rows := refused(finding, case)):
         possible = _possible(case, rows)
-        left = [subject for subject in subjects or ranked(possible) if subject in possible or subject.startswith("row ")]
+        left = [
+            subject
+            for subject in subjects or ranked(possible)
+            if subject in possible or subject.startswith("row ")
+        ]
         subjects = tuple(left) or subjects
         return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
     change, cell = change_of(finding, case), cell_of(finding, case)
     shown = (declared(cell.type), _literal(cell, case.level)) if cell is not None else ("", "")
     vanished = kind is Symptom.ACCEPTED and finding.actual == NO_OUTPUT
-    return Cause(kind, subjects or tuple(chain(finding, case)[:1]), *shown, hint(finding, case, change, cell), vanished)
+    return Cause(
+        kind,
+        subjects or tuple(chain(finding, case)[:1]),
+        *shown,
+        hint(finding, case, change, cell),
+        vanished,
+    )
 
 
 def symptom(finding: Finding, case: Case) -> Symptom:
@@ -156,7 +193,9 @@ def symptom(finding: Finding, case: Case) -> Symptom:
 
 
 def chain(finding: Finding, case: Case) -> list[str]:
-    """The subject of a finding that is no refusal; then, for a cell or a statement, the wider subjects that hold it."""
+    """The subject of a finding that is no refusal; then, for a cell or a statement, the wider
+    subjects that hold it.
+    """
     change, cell = change_of(finding, case), cell_of(finding, case)
     what = _what(case, change)
     if finding.aspect is Aspect.PRESENCE and finding.expected != "present":
@@ -165,7 +204,10 @@ def chain(finding: Finding, case: Case) -> list[str]:
         return [*cell_tokens(cell), f"cells {finding.side} {_op(change)}".strip()]
     match finding.aspect:
         case Aspect.FIELD:
-            return [f"member {finding.path}" + ("" if change is None or change.kind is Kind.ROW else f" of {change.kind}")]
+            return [
+                f"member {finding.path}"
+                + ("" if change is None or change.kind is Kind.ROW else f" of {change.kind}")
+            ]
         case Aspect.IMAGE:
             return [f"image {finding.side} {_op(change)}".strip()]
         case Aspect.ACCEPTED | Aspect.KIND if case.fault:
@@ -174,19 +216,32 @@ def chain(finding: Finding, case: Case) -> list[str]:
             return ["foreign"]
         case Aspect.VALUE if finding.path == CIRCUMSTANCE:
             return [f"circumstance {finding.actual.partition(': ')[0]}"]
-    return [what, f"kind {change.kind}"] if change is not None and what.startswith("statement ") else [what]
+    return (
+        [what, f"kind {change.kind}"]
+        if change is not None and what.startswith("statement ")
+        else [what]
+    )
 
 
 def refused(finding: Finding, case: Case) -> list[Change]:
-    """The row changes that a refusal is about: of the message, or of the whole case if decoding raised; [] if it has none."""
+    """The row changes that a refusal is about: of the message, or of the whole case if decoding
+    raised; [] if it has none.
+    """
     if finding.path == DECODING:
-        return [change for written in case.written for change in written.changes if change.kind is Kind.ROW]
+        return [
+            change
+            for written in case.written
+            for change in written.changes
+            if change.kind is Kind.ROW
+        ]
     changes = _changes(finding, case)
     return [change for change in changes if change.kind is Kind.ROW]
 
 
 def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
-    """The suspects of a refused row: its cells, its op, its shape, and the case's traits, release and options."""
+    """The suspects of a refused row: its cells, its op, its shape, and the case's traits, release
+    and options.
+    """
     release, *options = case.profile.split("+")
     held = {f"release {release}", f"row {_op(change)}", *(f"option {option}" for option in options)}
     held |= {f"trait {tag}" for tag in case.tags - _ORDINARY}
@@ -206,7 +261,10 @@ def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
             held.add("shape a column name that needs quotes")
         if cell.text is not None and len(cell.text) > _LONG:
             held.add("shape a long value")
-    if max((len(image) for image in (change.before, change.after) if image is not None), default=0) > _WIDE:
+    if (
+        max((len(image) for image in (change.before, change.after) if image is not None), default=0)
+        > _WIDE
+    ):
         held.add("shape many columns")
     return held
 
@@ -247,19 +305,30 @@ _RANK: Final = {"cell": 0, "option": 1, "trait": 2, "shape": 3, "release": 4, "r
 
 
 def covers(pattern: str, key: str) -> bool:
-    """Whether a recorded cause (a key, its beginning up to a blank, or a glob) covers a key; ` | ` separates alternatives."""
+    """Whether a recorded cause (a key, its beginning up to a blank, or a glob) covers a key; ` | `
+    separates alternatives.
+    """
     kind, _, subjects = pattern.partition(": ")
     each = [f"{kind}: {subject}" for subject in subjects.split(" | ")] if subjects else [pattern]
-    return any(key == subject or key.startswith(f"{subject} ") or fnmatchcase(key, subject) for subject in each)
+    return any(
+        key == subject or key.startswith(f"{subject} ") or fnmatchcase(key, subject)
+        for subject in each
+    )
 
 
 def alike(known: Cause, finding: Finding, case: Case) -> bool:
-    """Whether a finding may have the cause: the same symptom on one of its subjects, or on another value of its type."""
+    """Whether a finding may have the cause: the same symptom on one of its subjects, or on another
+    value of its type.
+    """
     if symptom(finding, case) is not known.symptom:
         return False
     if known.symptom not in REFUSALS:
         mine = chain(finding, case)
-        return any(own == subject or _typed(own) == _typed(subject) for subject in known.subjects for own in mine)
+        return any(
+            own == subject or _typed(own) == _typed(subject)
+            for subject in known.subjects
+            for own in mine
+        )
     rows = refused(finding, case)
     held = _possible(case, rows)
     return not rows or any(subject in held for subject in known.subjects)
@@ -274,7 +343,9 @@ def _typed(subject: str) -> tuple[str, ...]:
 def change_of(finding: Finding, case: Case) -> Change | None:
     """The expected change that a finding is about."""
     changes = _changes(finding, case)
-    return next((change for change in changes if change.row == finding.row), changes[0] if changes else None)
+    return next(
+        (change for change in changes if change.row == finding.row), changes[0] if changes else None
+    )
 
 
 def cell_of(finding: Finding, case: Case) -> Cell | None:
@@ -305,18 +376,34 @@ def _op(change: Change | None) -> str:
 
 
 def _what(case: Case, change: Change | None) -> str:
-    """One word for the message: the op of a row, the statement of a DDL or control message, else its kind."""
+    """One word for the message: the op of a row, the statement of a DDL or control message, else
+    its kind.
+    """
     if change is not None and change.kind is Kind.ROW:
         return f"row {_op(change)}"
-    stated = sorted(tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:")))
-    return f"statement {stated[0]}" if stated else f"kind {change.kind}" if change is not None else NO_ROW
+    stated = sorted(
+        tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:"))
+    )
+    return (
+        f"statement {stated[0]}"
+        if stated
+        else f"kind {change.kind}"
+        if change is not None
+        else NO_ROW
+    )
 
 
 def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tuple[str, str]:
-    """Type and value of the only cell of a refused row that the subjects name; without such a subject, a few or all types."""
-    there = [cell for row in rows for _, _, cell in cells(row, level) if cell.state is not State.ABSENT]
+    """Type and value of the only cell of a refused row that the subjects name; without such a
+    subject, a few or all types.
+    """
+    there = [
+        cell for row in rows for _, _, cell in cells(row, level) if cell.state is not State.ABSENT
+    ]
     if all(subject.startswith("row ") for subject in subjects):
-        shown = list(dict.fromkeys(f"{declared(cell.type)} {_literal(cell, level)}" for cell in there))
+        shown = list(
+            dict.fromkeys(f"{declared(cell.type)} {_literal(cell, level)}" for cell in there)
+        )
         if len(shown) > _NAMED:
             shown = ["columns of", ", ".join(dict.fromkeys(declared(cell.type) for cell in there))]
             return "", " ".join(shown)
@@ -324,7 +411,11 @@ def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tu
     held = {
         (declared(cell.type), _literal(cell, level))
         for cell in there
-        if any(token == subject or token.startswith(f"{subject} ") for token in cell_tokens(cell)[:1] for subject in subjects)
+        if any(
+            token == subject or token.startswith(f"{subject} ")
+            for token in cell_tokens(cell)[:1]
+            for subject in subjects
+        )
     }
     return held.pop() if len(held) == 1 else ("", "")
 
@@ -335,5 +426,9 @@ def _literal(cell: Cell, level: int) -> str:
     if level == 1 and cell.text is not None:
         text = printable(repr(cell.text))
     else:
-        text = printable(repr(cell.value) if isinstance(cell.value, str | bytes) else of_type(cell.type, cell.value))
+        text = printable(
+            repr(cell.value)
+            if isinstance(cell.value, str | bytes)
+            else of_type(cell.type, cell.value)
+        )
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,4 +1,6 @@
-"""Failures of a format: its broken rules by cause, each with its smallest case, the number of cases, profiles and faults."""
+"""Failures of a format: its broken rules by cause, each with its smallest case, the number of
+cases, profiles and faults.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,31 @@ from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
 
 SHOWN: Final = 8
-"""Default limit of a rule's causes that are failures of their own; the other causes are one failure."""
+"""Default limit of a rule's causes that are failures of their own; the other causes are one
+failure.
+"""
 REDUCED: Final = 4
-"""Limit of a rule's failures that are reduced: those with the most cases, since reduction has limited calls and time."""
+"""Limit of a rule's failures that are reduced: those with the most cases, since reduction has
+limited calls and time.
+"""
 ALIKE: Final = "not reduced: every message ends so"
 _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
 
 
-def smallest_failures(result: FormatResult, record: EntryTracker, shown: int = SHOWN) -> list[Failure]:
-    """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any, and then of those that no
-    other cause of the run may explain. Of a rule, `shown` causes are failures of their own."""
+def smallest_failures(
+    result: FormatResult, record: EntryTracker, shown: int = SHOWN
+) -> list[Failure]:
+    """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any,
+    and then of those that no other cause of the run may explain. Of a rule, `shown` causes are
+    failures of their own.
+    """
     by_id = {r.rule.id: r.rule for r in result.rules}
-    named = {finding.cause for case in result.cases for finding in case.findings if ": row " not in finding.cause}
+    named = {
+        finding.cause
+        for case in result.cases
+        for finding in case.findings
+        if ": row " not in finding.cause
+    }
     smallest: dict[tuple[str, str], tuple[tuple[bool, bool, bool, int], Finding, CaseResult]] = {}
     for case in result.cases:
         # Compressed messages are the smallest, but unreadable to people.
@@ -38,11 +53,25 @@ def smallest_failures(result: FormatResult, record: EntryTracker, shown: int = S
                 smallest[key] = rank, finding, case
     by_rule: dict[str, list[Failure]] = defaultdict(list)
     for rule, (_, finding, case) in ((rule, first) for (rule, _), first in smallest.items()):
-        by_rule[rule].append(Failure(by_id[rule], finding, case, 0, cause=of(finding, case), keys=(finding.cause,)))
+        by_rule[rule].append(
+            Failure(by_id[rule], finding, case, 0, cause=of(finding, case), keys=(finding.cause,))
+        )
     counted = Counted.of(result.cases)
-    failures = [f for some in by_rule.values() for f in _few([counted.fill(failure, record) for failure in some], shown)]
+    failures = [
+        f
+        for some in by_rule.values()
+        for f in _few([counted.fill(failure, record) for failure in some], shown)
+    ]
     filled = [counted.fill(failure, record) for failure in failures]
-    return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -counted.broken[f.rule.id], f.rule.id, -f.cases))
+    return sorted(
+        filled,
+        key=lambda f: (
+            _ORDER[f.rule.obligation.value],
+            -counted.broken[f.rule.id],
+            f.rule.id,
+            -f.cases,
+        ),
+    )
 
 
 def of(finding: Finding, case: CaseResult) -> Cause | None:
@@ -63,12 +92,17 @@ def _few(failures: Sequence[Failure], most: int) -> list[Failure]:
 
 
 def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
-    """The failures; one in place of several where decoding ended alike in all of them, with why it is not reduced if it did so on
-    every case."""
-    if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {(DECODING, failures[0].finding.actual)}:
+    """The failures; one in place of several where decoding ended alike in all of them, with why it
+    is not reduced if it did so on every case.
+    """
+    if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {
+        (DECODING, failures[0].finding.actual)
+    }:
         return list(failures)
     every = all(
-        any(f.path == DECODING for f in case.findings) for case in result.cases if case.verdict is not Verdict.UNSUPPORTED
+        any(f.path == DECODING for f in case.findings)
+        for case in result.cases
+        if case.verdict is not Verdict.UNSUPPORTED
     )
     keys = tuple(key for failure in failures for key in failure.keys)
     return [replace(failures[0], keys=keys, reduced=ALIKE if every else failures[0].reduced)]
@@ -83,19 +117,30 @@ def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Fai
         elif sum(other.rule is failure.rule for other in tried) < REDUCED:
             tried.append(failure)
         else:
-            left.append(replace(failure, reduced=f"not reduced: only {REDUCED} causes of a rule are"))
+            left.append(
+                replace(failure, reduced=f"not reduced: only {REDUCED} causes of a rule are")
+            )
     return tried, left
 
 
-def merged(failures: Sequence[Failure], result: FormatResult, record: EntryTracker) -> list[Failure]:
-    """Failures with the cause that their reduced cases show; those of one rule and cause are one, in the first's place."""
+def merged(
+    failures: Sequence[Failure], result: FormatResult, record: EntryTracker
+) -> list[Failure]:
+    """Failures with the cause that their reduced cases show; those of one rule and cause are one,
+    in the first's place.
+    """
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
         failure = _narrowed(failure)
-        key = failure.rule.id, _left(failure) if failure.cause and not failure.others else "|".join(failure.keys)
+        key = (
+            failure.rule.id,
+            _left(failure) if failure.cause and not failure.others else "|".join(failure.keys),
+        )
         if key in together:
             first = together[key]
-            small = min(first, failure, key=lambda f: sum(w.message.size for w in f.result.case.written))
+            small = min(
+                first, failure, key=lambda f: sum(w.message.size for w in f.result.case.written)
+            )
             failure = replace(small, keys=first.keys + failure.keys, cause=_common(first, failure))
         together[key] = failure
     counted = Counted.of(result.cases)
@@ -103,7 +148,9 @@ def merged(failures: Sequence[Failure], result: FormatResult, record: EntryTrack
 
 
 def _left(failure: Failure) -> str:
-    """The key of the cause in the reduced case: for a cell with the value class that it has there."""
+    """The key of the cause in the reduced case: for a cell with the value class that it has
+    there.
+    """
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:
         return failure.cause.key
@@ -119,10 +166,14 @@ def _common(first: Failure, other: Failure) -> Cause | None:
 
 
 def _narrowed(failure: Failure) -> Failure:
-    """The failure with the cause of its smallest case: of the suspects, those that are left in it."""
+    """The failure with the cause of its smallest case: of the suspects, those that are left in
+    it.
+    """
     if failure.cause is None:
         return failure
-    return replace(failure, cause=cause(failure.finding, failure.result.case, failure.cause.subjects))
+    return replace(
+        failure, cause=cause(failure.finding, failure.result.case, failure.cause.subjects)
+    )
 
 
 @dataclass(slots=True)
@@ -146,11 +197,17 @@ class Counted:
         return cls(cases, broken, len(profiles))
 
     def fill(self, failure: Failure, record: EntryTracker) -> Failure:
-        """The failure with its counts, profiles and faults, and the record's reason if all of its cases are known."""
+        """The failure with its counts, profiles and faults, and the record's reason if all of its
+        cases are known.
+        """
         rule = failure.rule.id
         pairs = [(key, case) for key in failure.keys for case in self.cases[rule, key]]
         every = {case.case.id: case for _, case in pairs}
-        new = {case.case.id for key, case in pairs if (rule, key) not in case.covered and rule not in case.known}
+        new = {
+            case.case.id
+            for key, case in pairs
+            if (rule, key) not in case.covered and rule not in case.known
+        }
         reason, link = ("", "") if new else record.reason(rule, failure.keys)
         return replace(
             failure,

@@ -1,7 +1,7 @@
 """Compares an expected cell exactly with the decoder's cell, per logical type.
 
-Level one compares wire text (or a JSON value) with the map's string. Level two compares a canonical value with a typed column,
-whose Spark type must be on a closed list. No comparison has a tolerance.
+Level one compares wire text (or a JSON value) with the map's string. Level two compares a canonical
+value with a typed column, whose Spark type must be on a closed list. No comparison has a tolerance.
 """
 
 from __future__ import annotations
@@ -25,14 +25,18 @@ _ZONES_APART: Final = 32 * 3600 * mysql.MICROS
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A decoded value with the family of its Spark type (a member of a set in ACCEPTED, or the type's name)."""
+    """A decoded value with the family of its Spark type (a member of a set in ACCEPTED, or the
+    type's name).
+    """
 
     family: str
     value: Any
 
 
 def exact_json(text: str) -> Any:
-    """A JSON document with exact numbers: integers as int, fractions as Decimal. Raises ValueError."""
+    """A JSON document with exact numbers: integers as int, fractions as Decimal. Raises
+    ValueError.
+    """
     try:
         return json.loads(text, parse_float=Decimal)
     except RecursionError:
@@ -40,7 +44,9 @@ def exact_json(text: str) -> Any:
 
 
 def same_json(expected: Any, actual: Any) -> bool:
-    """Whether two documents are equal: integers exactly, fractions as nearest binary64, key order ignored."""
+    """Whether two documents are equal: integers exactly, fractions as nearest binary64, key order
+    ignored.
+    """
     if isinstance(expected, bool) or isinstance(actual, bool) or expected is None or actual is None:
         return expected is actual
     if isinstance(expected, int | float | Decimal) and isinstance(actual, int | float | Decimal):
@@ -51,7 +57,9 @@ def same_json(expected: Any, actual: Any) -> bool:
         except OverflowError:
             return False
     if isinstance(expected, dict) and isinstance(actual, dict):
-        return expected.keys() == actual.keys() and all(same_json(v, actual[k]) for k, v in expected.items())
+        return expected.keys() == actual.keys() and all(
+            same_json(v, actual[k]) for k, v in expected.items()
+        )
     if isinstance(expected, list | tuple) and isinstance(actual, list):
         return len(expected) == len(actual) and all(map(same_json, expected, actual))
     return type(expected) is type(actual) and bool(expected == actual)
@@ -76,22 +84,32 @@ def same_value(cell: Cell, actual: Typed) -> bool:
 
 
 def same_digits(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value, not NULL, differs from an expected moment by its zone at most; zero dates are none."""
+    """Level two: whether a typed value, not NULL, differs from an expected moment by its zone at
+    most; zero dates are none.
+    """
     moments = [option for option in _options(cell) if isinstance(option, int)]
     fits = actual.family in ("timestamp", "timestamp_ntz")
-    return not moments or (fits and any(only_zones_apart(moment, actual.value) for moment in moments))
+    return not moments or (
+        fits and any(only_zones_apart(moment, actual.value) for moment in moments)
+    )
 
 
 def only_zones_apart(expected: int, actual: int) -> bool:
     """Whether one clock reads these microseconds in two zones: `standards#zone-offsets`."""
     apart = abs(expected - actual)
-    return apart <= _ZONES_APART and apart % (_QUARTER if min(expected, actual) > _QUARTERS_SINCE else mysql.MICROS) == 0
+    return (
+        apart <= _ZONES_APART
+        and apart % (_QUARTER if min(expected, actual) > _QUARTERS_SINCE else mysql.MICROS) == 0
+    )
 
 
 def is_impossible(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value is one that a cell of unknown value cannot be, or of a type that it cannot have."""
+    """Level two: whether a typed value is one that a cell of unknown value cannot be, or of a type
+    that it cannot have.
+    """
     return actual.family not in ACCEPTED[cell.type.logical] or any(
-        _json(cell.type, option, actual) if isinstance(option, Json) else actual.value == option for option in cell.options
+        _json(cell.type, option, actual) if isinstance(option, Json) else actual.value == option
+        for option in cell.options
     )
 
 
@@ -116,7 +134,10 @@ def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Exactly, the sign of zero too; NaN equals NaN."""
     held = mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value
     assert isinstance(expected, float)
-    return bool((held == expected and copysign(1, held) == copysign(1, expected)) or (held != held and expected != expected))
+    return bool(
+        (held == expected and copysign(1, held) == copysign(1, expected))
+        or (held != held and expected != expected)
+    )
 
 
 def _whole(type: SourceType, expected: Value, actual: Typed) -> bool:
@@ -135,11 +156,15 @@ def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _date(type: SourceType, expected: Value, actual: Typed) -> bool:
-    return isinstance(expected, dt.date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
+    return isinstance(expected, dt.date | ZeroDate) and bool(
+        actual.value == mysql.date_text(expected)
+    )
 
 
 def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
-    return isinstance(expected, int | ZeroDate) and bool(actual.value == mysql.datetime_text(expected, type.fsp))
+    return isinstance(expected, int | ZeroDate) and bool(
+        actual.value == mysql.datetime_text(expected, type.fsp)
+    )
 
 
 def _zero(type: SourceType, expected: Value, actual: Typed) -> bool:
@@ -154,7 +179,9 @@ def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
     if not match:
         return False
     sign, hours, minutes, seconds, fraction = match.groups()
-    micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * mysql.MICROS + int((fraction or "").ljust(6, "0"))
+    micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * mysql.MICROS + int(
+        (fraction or "").ljust(6, "0")
+    )
     return bool((-micros if sign else micros) == expected)
 
 
@@ -194,7 +221,11 @@ _COMPARE: Final[Mapping[Logical, Mapping[str, Callable[[SourceType, Value, Typed
     Logical.SET: {"int": _equal, "decimal": _equal, "string": _labels, "array": _labels},
     Logical.JSON: {"string": _json},
 }
-"""How a value is compared, by logical type and family. Further limits: DECIMAL as string only above 38 digits of precision and as
-an integer only at scale 0; TIMESTAMP as string only for a zero value; a string for ENUM or SET holds labels."""
-ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {logical: frozenset(families) for logical, families in _COMPARE.items()}
+"""How a value is compared, by logical type and family. Further limits: DECIMAL as string only above
+38 digits of precision and as an integer only at scale 0; TIMESTAMP as string only for a zero value;
+a string for ENUM or SET holds labels.
+"""
+ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {
+    logical: frozenset(families) for logical, families in _COMPARE.items()
+}
 """Accepted families of Spark types, by logical type."""

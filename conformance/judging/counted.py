@@ -1,4 +1,6 @@
-"""Counts units by what they have: which of many have several traits, in one operation on whole numbers."""
+"""Counts units by what they have: which of many have several traits, in one operation on whole
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def counted(units: Iterable[Iterable[Trait]]) -> Counted[Trait]:
 
 
 def _bits(places: Iterable[int], size: int) -> int:
-    # Whole bytes are read at once; bits set one by one in a number would take the square of its length.
+    # Whole bytes are read at once; bits set one by one in a number would take the square of its
+    # length.
     octets = bytearray(size + 7 >> 3)
     for place in places:
         octets[place >> 3] |= 1 << (place & 7)

@@ -1,4 +1,6 @@
-"""Hints beside a wrong value: how the actual value relates to the expected one, or where else in the message it stands."""
+"""Hints beside a wrong value: how the actual value relates to the expected one, or where else in
+the message it stands.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,17 @@ from conformance.judging.judge import Finding
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Logical, State
 
-_FAMILY: Final = re.compile(r"(.*) \((?P<kind>[a-z][a-z_0-9<>, ()]*)\)(?P<off>, .* time zone is .*)?", re.DOTALL)
+_FAMILY: Final = re.compile(
+    r"(.*) \((?P<kind>[a-z][a-z_0-9<>, ()]*)\)(?P<off>, .* time zone is .*)?", re.DOTALL
+)
 """A typed value: its text, the family of its type, and the difference of an instant, if stated."""
 _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
 _ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?Z?$|\.0+Z?$|(?<=\.\d)0+Z?$|Z$|(?<=\d)[ T](?=\d)")
-"""Midnight, zeros that end a fraction, and what stands between a date and a clock and behind both."""
+"""Midnight, zeros that end a fraction, and what stands between a date and a clock and behind both.
+"""
 _CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
 SIGN: Final = "equal but for the sign"
@@ -56,21 +61,45 @@ TYPE: Final = "equal but for the Spark type"
 COLUMN: Final = "the actual value is column "
 FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
-_UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
+_UNITS: Final = (
+    ("day", 86_400 * _SECOND),
+    ("h", 3_600 * _SECOND),
+    ("min", 60 * _SECOND),
+    ("s", _SECOND),
+)
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
 _OF_CHARACTERS: Final = frozenset({Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET})
 """Types of values that are no texts, but are texts on the wire."""
 _WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
 
 
-def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None, *, elsewhere: bool = True) -> str:
-    """The relation of a wrong cell's actual value to the message; "" if it shows none. Where it is by chance that another image
-    or row holds the value, `elsewhere` is false."""
-    if change is None or cell is None or finding.aspect not in (Aspect.VALUE, Aspect.NULL) or finding.actual == "NULL":
+def hint(
+    finding: Finding,
+    case: Case,
+    change: Change | None,
+    cell: Cell | None,
+    *,
+    elsewhere: bool = True,
+) -> str:
+    """The relation of a wrong cell's actual value to the message; "" if it shows none. Where it is
+    by chance that another image or row holds the value, `elsewhere` is false.
+    """
+    if (
+        change is None
+        or cell is None
+        or finding.aspect not in (Aspect.VALUE, Aspect.NULL)
+        or finding.actual == "NULL"
+    ):
         return ""
     actual = held_text(finding.actual, case.level)
-    relation = _elsewhere(finding, case, change, actual) if elsewhere and _text(cell, case.level) != actual else ""
-    relation = relation or _difference(cell, case.level, actual) or _column(finding, case, change, actual)
+    relation = (
+        _elsewhere(finding, case, change, actual)
+        if elsewhere and _text(cell, case.level) != actual
+        else ""
+    )
+    relation = (
+        relation or _difference(cell, case.level, actual) or _column(finding, case, change, actual)
+    )
     off = (match := _FAMILY.fullmatch(finding.actual)) and match["off"] if case.level == 2 else ""
     return "" if off and relation.startswith(DIFFERS) else relation
 
@@ -100,7 +129,9 @@ def _text(cell: Cell, level: int) -> str | None:
 
 
 def _elsewhere(finding: Finding, case: Case, change: Change, actual: str) -> str:
-    """The other image, or another row of the message, that holds the actual value in this column."""
+    """The other image, or another row of the message, that holds the actual value in this
+    column.
+    """
     side, column, level = finding.side, finding.column or "", case.level
     other = "before" if side == "after" else "after"
 
@@ -119,7 +150,9 @@ def _elsewhere(finding: Finding, case: Case, change: Change, actual: str) -> str
 def _column(finding: Finding, case: Case, change: Change, actual: str) -> str:
     """The other column of the image that holds the actual value."""
     image = (change.image(finding.side, case.level) or {}).items()
-    held = (name for name, cell in image if name != finding.column and _text(cell, case.level) == actual)
+    held = (
+        name for name, cell in image if name != finding.column and _text(cell, case.level) == actual
+    )
     return next((f"{COLUMN}{name}'s" for name in held), "")
 
 
@@ -135,21 +168,30 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
     if expected == actual:
         return TYPE
     if cell.type.logical in _CLOCKS:
-        words, same = _clock(_micros(expected), _micros(actual)), _micros(expected) == _micros(actual) is not None
+        words, same = (
+            _clock(_micros(expected), _micros(actual)),
+            _micros(expected) == _micros(actual) is not None,
+        )
         same = same or _ZEROS.sub("", expected) == _ZEROS.sub("", actual)
     elif isinstance(cell.value, str):
         return texts(expected, actual)
     else:
         words, same = _numbers(expected, actual)
         words = words or TYPE * (same and level == 2)
-        return texts(expected, actual) if level == 1 and cell.type.logical in _OF_CHARACTERS and not (words or same) else words
+        return (
+            texts(expected, actual)
+            if level == 1 and cell.type.logical in _OF_CHARACTERS and not (words or same)
+            else words
+        )
     return words or (TYPE if level == 2 else FORM) * same
 
 
 def _clock(expected: int | None, actual: int | None) -> str:
     if expected is None or actual is None or expected == actual:
         return ""
-    if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == -(-expected // _SECOND) * _SECOND):
+    if expected // _SECOND == actual // _SECOND or (
+        expected < 0 and actual == -(-expected // _SECOND) * _SECOND
+    ):
         return FRACTION
     if expected == -actual:
         return SIGN
@@ -158,7 +200,10 @@ def _clock(expected: int | None, actual: int | None) -> str:
         whole, rest = divmod(difference, size)
         if whole and not rest:
             plural = "s" if name == "day" and whole > 1 else ""
-            return f"{DIFFERS} {whole:,} {name}{plural} ({'later' if actual > expected else 'earlier'})"
+            return (
+                f"{DIFFERS} {whole:,} {name}{plural}"
+                f" ({'later' if actual > expected else 'earlier'})"
+            )
     return ""
 
 
@@ -172,7 +217,9 @@ def _micros(text: str) -> int | None:
     days = _days(int(match["y"]), int(match["m"]), int(match["d"])) if match["y"] else 0
     if days is None or not match["h"]:
         return days
-    clock = (int(match["h"]) * 3600 + int(match["i"]) * 60 + int(match["s"])) * _SECOND + int((match["f"] or "").ljust(6, "0"))
+    clock = (int(match["h"]) * 3600 + int(match["i"]) * 60 + int(match["s"])) * _SECOND + int(
+        (match["f"] or "").ljust(6, "0")
+    )
     return days + (-clock if match["sign"] else clock)
 
 
@@ -184,7 +231,11 @@ def _days(year: int, month: int, day: int) -> int | None:
 
 
 def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "'" and wording.quoted(text[1:-1]) == text else text
+    return (
+        text[1:-1]
+        if len(text) > 1 and text[0] == text[-1] == "'" and wording.quoted(text[1:-1]) == text
+        else text
+    )
 
 
 def _texts(expected: str, actual: str) -> str:
@@ -193,21 +244,38 @@ def _texts(expected: str, actual: str) -> str:
     if expected.strip() == actual.strip():
         return ENDS
     longer, shorter = _CLIPPED.fullmatch(expected), _CLIPPED.fullmatch(actual)
-    size, of = (int(some[2]) if some else len(text) for some, text in ((shorter, actual), (longer, expected)))
-    if 0 < size < of and (longer[1] if longer else expected).startswith(shorter[1] if shorter else actual):
+    size, of = (
+        int(some[2]) if some else len(text)
+        for some, text in ((shorter, actual), (longer, expected))
+    )
+    if 0 < size < of and (longer[1] if longer else expected).startswith(
+        shorter[1] if shorter else actual
+    ):
         return f"cut after {size:,} of {of:,} characters"
     for said, some in ((WITHOUT, _lost(expected, actual)), (WITH, _lost(actual, expected))):
         for sort, pattern in CHARACTERS if some else ():
             if re.fullmatch(pattern, some):
                 return f"{said} {sort}"
-    return next((f"{OTHER} {sort}" for sort, pattern in CHARACTERS if _is_without(expected, actual, pattern)), "")
+    return next(
+        (
+            f"{OTHER} {sort}"
+            for sort, pattern in CHARACTERS
+            if _is_without(expected, actual, pattern)
+        ),
+        "",
+    )
 
 
 def _is_without(expected: str, actual: str, pattern: str) -> bool:
     """Whether all that stands beside characters of a sort is there."""
     first, *rest = re.split(pattern, expected)
     at = len(first)
-    if not rest or not any((first, *rest)) or not actual.startswith(first) or not actual.endswith(rest[-1]):
+    if (
+        not rest
+        or not any((first, *rest))
+        or not actual.startswith(first)
+        or not actual.endswith(rest[-1])
+    ):
         return False
     for part in rest[:-1]:
         start = actual.find(part, at)

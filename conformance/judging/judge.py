@@ -1,7 +1,8 @@
 """Judges cases: findings, verdicts, and comparisons counted per rule.
 
-The judge walks the expectation. For each (field, aspect) it looks up the owning rule (first match, cached), counts the
-comparison, and on a mismatch adds one finding of that rule. This module does not read the wire.
+The judge walks the expectation. For each (field, aspect) it looks up the owning rule (first match,
+cached), counts the comparison, and on a mismatch adds one finding of that rule. This module does
+not read the wire.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
-from conformance.judging.compare import is_impossible, null_is_fine, only_zones_apart, same_digits, same_text, same_value
+from conformance.judging.compare import (
+    is_impossible,
+    null_is_fine,
+    only_zones_apart,
+    same_digits,
+    same_text,
+    same_value,
+)
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
@@ -51,11 +59,13 @@ class HarnessFault(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mismatch: the broken rule, the place, both values. `message` and `row` are ordinals within the case.
+    """One mismatch: the broken rule, the place, both values. `message` and `row` are ordinals
+    within the case.
 
-    `path` is the place as text; `side` is before or after for an image and its cells, `column` the cell's. Once all cases of
-    a format are judged (conformance.judging.blame), `causes` are the keys of its causes, the most likely first, and `instead`
-    is the rule on a trait that the judge blamed in place of `rule`.
+    `path` is the place as text; `side` is before or after for an image and its cells, `column` the
+    cell's. Once all cases of a format are judged (conformance.judging.blame), `causes` are the keys
+    of its causes, the most likely first, and `instead` is the rule on a trait that the judge blamed
+    in place of `rule`.
     """
 
     case: str
@@ -79,10 +89,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules on record
-    as known failures (conformance.judging.known), `covered` the known pairs of rule and cause. `alone` is False for a case
-    that errored or timed out together with others. `nulled` counts the typed cells that are NULL because the message does
-    not hold their columns."""
+    """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the
+    broken rules on record as known failures (conformance.judging.known), `covered` the known pairs
+    of rule and cause. `alone` is False for a case that errored or timed out together with others.
+    `nulled` counts the typed cells that are NULL because the message does not hold their columns.
+    """
 
     case: Case
     verdict: Verdict
@@ -100,8 +111,12 @@ READ_AS_INSERT: Final = "read-as-insert"
 NULL_FOR_ABSENT: Final = "null-for-absent"
 STOPS: Final = "stops-on-unreadable"
 CONVENTIONS: Final[Mapping[str, str]] = {
-    WHOLE_BEFORE: "at level one the before image of an UPDATE is the whole row, as far as the message has it",
-    TYPED_VALUES: "at level one a value's text is the decoder's own: presence and NULL alone are compared",
+    WHOLE_BEFORE: (
+        "at level one the before image of an UPDATE is the whole row, as far as the message has it"
+    ),
+    TYPED_VALUES: (
+        "at level one a value's text is the decoder's own: presence and NULL alone are compared"
+    ),
     READ_AS_INSERT: "a snapshot row is INSERT",
     NULL_FOR_ABSENT: "at level two a column that the message does not hold is NULL",
     STOPS: "an unreadable message stops the decoder: it raises, or gives no row",
@@ -111,10 +126,11 @@ CONVENTIONS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """A decoder's claims, as globs; () claims everything. An unclaimed case is unsupported, never failed.
+    """A decoder's claims, as globs; () claims everything. An unclaimed case is unsupported, never
+    failed.
 
-    `columns` are envelope columns of level one (`conformance.judging.output.ENVELOPE`), `types` keys of source types.
-    `conventions` are honest differences, of `CONVENTIONS`; () has none.
+    `columns` are envelope columns of level one (`conformance.judging.output.ENVELOPE`), `types`
+    keys of source types. `conventions` are honest differences, of `CONVENTIONS`; () has none.
     """
 
     profiles: tuple[str, ...] = ()
@@ -125,10 +141,14 @@ class Capabilities:
 
     @classmethod
     def of(cls, lists: Mapping[str, Sequence[str]]) -> Capabilities:
-        """The claims as a decoder writes them. Raises UsageError for a list without a word, which would claim everything."""
+        """The claims as a decoder writes them. Raises UsageError for a list without a word, which
+        would claim everything.
+        """
         for name, globs in lists.items():
             if not globs and name != "conventions":
-                raise UsageError(f"CAPABILITIES: {name} is empty; leave it out to claim all of them")
+                raise UsageError(
+                    f"CAPABILITIES: {name} is empty; leave it out to claim all of them"
+                )
         return cls(**{name: tuple(globs) for name, globs in lists.items()})
 
     def __str__(self) -> str:
@@ -144,7 +164,9 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A comparison that a rule owns, where `selftest` may alter a correct output. `name` is the field or the column."""
+    """A comparison that a rule owns, where `selftest` may alter a correct output. `name` is the
+    field or the column.
+    """
 
     case: str
     message: int
@@ -159,20 +181,25 @@ NO_OUTPUT: Final = "no output row"
 CELL: Final = (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
 """Compared aspects of an image's column."""
 Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
-"""The key of an owner, beside view and level: kind, op; for a field its name, aspect and side; for a cell its side, type,
-value class and state."""
+"""The key of an owner, beside view and level: kind, op; for a field its name, aspect and side; for
+a cell its side, type, value class and state.
+"""
 SHOWN: Final = 1_200
 """Characters of an expected or actual value in a finding."""
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
-"""Cases remembered per rule and level: a seeded sample, and every case whose messages hold several changes."""
+"""Cases remembered per rule and level: a seeded sample, and every case whose messages hold several
+changes.
+"""
 
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the cases of one format and counts per rule; with `remembers`, it also keeps sites and cases of each rule. `plans`
-    are the owners, shared by all cases that selectors do not distinguish."""
+    """Judges the cases of one format and counts per rule; with `remembers`, it also keeps sites and
+    cases of each rule. `plans` are the owners, shared by all cases that selectors do not
+    distinguish.
+    """
 
     rules: tuple[Rule, ...]
     capabilities: Capabilities = Capabilities()
@@ -209,7 +236,9 @@ class Judge:
 
     def empty(self) -> Judge:
         """A judge with the same rules that has counted nothing; both share what they look up."""
-        return replace(self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter())
+        return replace(
+            self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter()
+        )
 
     def add(self, other: Judge) -> None:
         """Takes over what a judge with the same rules has counted."""
@@ -244,21 +273,34 @@ class Judge:
     def _sighted(self, about: tuple[str, Aspect, int] | None) -> Sighted:
         """The rules of a field, an aspect and a level; of all."""
         if about not in self._about:
-            of = self.rules if about is None else tuple(rule for rule in self.rules if rule.selector.concerns(*about))
+            of = (
+                self.rules
+                if about is None
+                else tuple(rule for rule in self.rules if rule.selector.concerns(*about))
+            )
             self._about[about] = Sighted(of)
         return self._about[about]
 
-    def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
+    def judge(
+        self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None
+    ) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
 
-        At level two `table` names the requested table, the case's unless told; changes of other tables require no row.
+        At level two `table` names the requested table, the case's unless told; changes of other
+        tables require no row.
         """
-        reader, asked = _Reader(self, case), table or next((first.name for first in case.tables), None)
+        reader, asked = (
+            _Reader(self, case),
+            table or next((first.name for first in case.tables), None),
+        )
         for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
                 changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(asked))
-                if not changes and (self.may_refuse(case, written.changes, rows) or self._as_refused(reader.findings, rows)):
+                if not changes and (
+                    self.may_refuse(case, written.changes, rows)
+                    or self._as_refused(reader.findings, rows)
+                ):
                     rows = ()
             reader.message(number, changes, rows)
         verdict, nulled = self.verdict(case, reader.findings, reader.nulled), reader.nulled
@@ -266,37 +308,63 @@ class Judge:
         return CaseResult(case, verdict, tuple(reader.findings), note, nulled=nulled)
 
     def may_refuse(self, case: Case, changes: Iterable[Change], rows: Sequence[OutputRow]) -> bool:
-        """Whether the rows are a refusal of a message, of another table or of none, that its own decoder may refuse: the writer
-        leaves it open, or the rule that owns the refusal there, where it is judged, does not bind."""
+        """Whether the rows are a refusal of a message, of another table or of none, that its own
+        decoder may refuse: the writer leaves it open, or the rule that owns the refusal there,
+        where it is judged, does not bind.
+        """
 
         def is_open(change: Change) -> bool:
-            subject = Subject(case.profile, 2, change.kind.value, change.op or "", "change", Aspect.CORRUPT, tags=case.tags)
-            return (Kind.CORRUPT, None) in change.accept or self.own(subject).obligation is not Obligation.MUST
+            subject = Subject(
+                case.profile,
+                2,
+                change.kind.value,
+                change.op or "",
+                "change",
+                Aspect.CORRUPT,
+                tags=case.tags,
+            )
+            return (Kind.CORRUPT, None) in change.accept or self.own(
+                subject
+            ).obligation is not Obligation.MUST
 
         return _refused(rows) and any(map(is_open, changes))
 
     def _as_refused(self, findings: Iterable[Finding], rows: Sequence[OutputRow]) -> bool:
-        """Whether a message of the asked table's namesake is refused as a row of the asked table was, under a rule that does not
-        bind: the case does not say what the namesake's message holds."""
+        """Whether a message of the asked table's namesake is refused as a row of the asked table
+        was, under a rule that does not bind: the case does not say what the namesake's message
+        holds.
+        """
         refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
-        return _refused(rows) and any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
+        return _refused(rows) and any(
+            rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules
+        )
 
     def with_findings(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
-        """The result with these findings in place of its own; one of a case that was not decoded as it is."""
+        """The result with these findings in place of its own; one of a case that was not decoded as
+        it is.
+        """
         if findings == result.findings or result.verdict in UNDECODED:
             return result
-        return replace(result, verdict=self.verdict(result.case, findings, result.nulled), findings=findings)
+        return replace(
+            result, verdict=self.verdict(result.case, findings, result.nulled), findings=findings
+        )
 
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
-        """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""
+        """The verdict of a case's findings, and of cells that are NULL for a column that the
+        message does not hold.
+        """
         by_id = {rule.id: rule for rule in self.rules}
         worst = {by_id[f.rule].obligation for f in findings}
         must = [f for f in findings if by_id[f.rule].obligation is Obligation.MUST]
         if must:
-            return Verdict.ACCEPTED if all(f.aspect is Aspect.ACCEPTED for f in must) else Verdict.FAIL
+            return (
+                Verdict.ACCEPTED if all(f.aspect is Aspect.ACCEPTED for f in must) else Verdict.FAIL
+            )
         if Obligation.SHOULD in worst:
             return Verdict.NON_STRICT
-        rejects = any(c.kind is Kind.CORRUPT and not c.anything for w in case.written for c in w.changes)
+        rejects = any(
+            c.kind is Kind.CORRUPT and not c.anything for w in case.written for c in w.changes
+        )
         open_ended = any(c.anything for w in case.written for c in w.changes)
         if worst or open_ended:
             return Verdict.INFORMATIONAL
@@ -326,9 +394,20 @@ class _Reader:
 
     def subject(self, name: str, aspect: Aspect, **more: str) -> Subject:
         kind, op = self.change.kind.value, self.change.op or ""
-        return Subject(self._profile, self.case.level, kind, op, name, aspect, tags=self._tags, **more)
+        return Subject(
+            self._profile, self.case.level, kind, op, name, aspect, tags=self._tags, **more
+        )
 
-    def check(self, fine: bool, name: str, aspect: Aspect, path: str, expected: object, actual: object, side: str = "") -> bool:
+    def check(
+        self,
+        fine: bool,
+        name: str,
+        aspect: Aspect,
+        path: str,
+        expected: object,
+        actual: object,
+        side: str = "",
+    ) -> bool:
         key = (self.change.kind, self.change.op, name, aspect, side, "")
         plan = self._plans.get(key)
         if plan is None:
@@ -338,7 +417,15 @@ class _Reader:
         return not plan or self.settle(fine, plan[0], aspect, path, expected, actual, side)
 
     def settle(
-        self, fine: bool, rule: Rule, aspect: Aspect, path: str, expected: object, actual: object, side: str, column: str = ""
+        self,
+        fine: bool,
+        rule: Rule,
+        aspect: Aspect,
+        path: str,
+        expected: object,
+        actual: object,
+        side: str,
+        column: str = "",
     ) -> bool:
         self.count(rule, aspect, column or path, side)
         if not fine:
@@ -347,14 +434,18 @@ class _Reader:
             self.judge.broken[rule.id] += 1
             shown = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
             of_cell = column if aspect in CELL else None
-            self.findings.append(Finding(self.case.id, rule.id, *self.at, aspect, path, *shown, side, of_cell))
+            self.findings.append(
+                Finding(self.case.id, rule.id, *self.at, aspect, path, *shown, side, of_cell)
+            )
         return fine
 
     def count(self, rule: Rule, aspect: Aspect, name: str, side: str) -> None:
         self.judge.compared[rule.id] += 1
         if self.judge.remembers and rule.id not in self._counted:
             self._counted.add(rule.id)
-            self.judge.remember(rule, self.case, Site(self.case.id, *self.at, aspect, name, side), self._several)
+            self.judge.remember(
+                rule, self.case, Site(self.case.id, *self.at, aspect, name, side), self._several
+            )
 
     def shape(self, row: OutputRow) -> None:
         """Checks the columns that depend on the row's kind."""
@@ -363,7 +454,10 @@ class _Reader:
         for name, fine in (
             ("error", (row.kind == Kind.CORRUPT) == bool(row.error)),
             ("op", row.kind != Kind.CORRUPT or row.op is None),
-            *((name, row.kind == Kind.ROW or getattr(row, name) is None) for name in ("before", "after")),
+            *(
+                (name, row.kind == Kind.ROW or getattr(row, name) is None)
+                for name in ("before", "after")
+            ),
         ):
             wanted = "a reason" if name == "error" and row.kind == Kind.CORRUPT else "NULL"
             owed = f"{wanted} in a row of kind {row.kind}"
@@ -396,9 +490,14 @@ class _Reader:
             return
         surplus = [row for rows_ in by_row.values() for row in rows_]
         if surplus or not changes:
-            self.at, self.change = (number, len(changes)), changes[-1] if changes else Change(0, Kind.ROW)
+            self.at, self.change = (
+                (number, len(changes)),
+                changes[-1] if changes else Change(0, Kind.ROW),
+            )
             actual = f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}"
-            self.check(not surplus, "change", Aspect.EXTRA, "rows", f"{len(changes)} output row(s)", actual)
+            self.check(
+                not surplus, "change", Aspect.EXTRA, "rows", f"{len(changes)} output row(s)", actual
+            )
 
     def _what(self) -> str:
         return f"{self.change.kind} {self.change.op or ''}".strip()
@@ -433,14 +532,18 @@ class _Reader:
         self.check(True, "change", Aspect.CORRUPT, "kind", "", "")
         pairs = {(change.kind, change.op), *change.accept}
         kinds = sorted({k.value for k, _ in pairs})
-        if not self.check(row.kind in kinds, "change", Aspect.KIND, "kind", " or ".join(kinds), row.kind):
+        if not self.check(
+            row.kind in kinds, "change", Aspect.KIND, "kind", " or ".join(kinds), row.kind
+        ):
             return
         if row.kind != change.kind:
             return
         ops = sorted({o.value if o else "NULL" for k, o in pairs if k == row.kind})
         if change.op is Op.READ and READ_AS_INSERT in self._conventions:
             pairs.add((change.kind, Op.INSERT))
-        if not self.check((row.kind, row.op) in pairs, "change", Aspect.OP, "op", " or ".join(ops), row.op):
+        if not self.check(
+            (row.kind, row.op) in pairs, "change", Aspect.OP, "op", " or ".join(ops), row.op
+        ):
             return
         if self.case.level == 1:
             self._envelope(row)
@@ -454,32 +557,51 @@ class _Reader:
         """Counts the rules of cells that were not compared because the row is not there."""
         for side in ("before", "after"):
             for cell in (self.change.image(side, self.case.level) or {}).values():
-                if cell.state in (State.VALUE, State.ONE_OF) and self.judge.capabilities.claims("types", cell.type.key):
+                if cell.state in (State.VALUE, State.ONE_OF) and self.judge.capabilities.claims(
+                    "types", cell.type.key
+                ):
                     self.judge.refused[self._plan(side, cell)[2].id] += 1
 
     def _envelope(self, row: OutputRow) -> None:
         change = self.change
-        unknown = ("schema_version", *(("position", "commit_time") if self.case.origin is Origin.RECORDED else ()))
+        unknown = (
+            "schema_version",
+            *(("position", "commit_time") if self.case.origin is Origin.RECORDED else ()),
+        )
         for name in ENVELOPE:
             if name not in row.fields or not self.judge.capabilities.claims("columns", name):
                 continue
-            want, got = getattr(change, "commit_time_us" if name == "commit_time" else name), row.fields[name]
+            want, got = (
+                getattr(change, "commit_time_us" if name == "commit_time" else name),
+                row.fields[name],
+            )
             if name in unknown and want is None:
                 continue
             if name in ("database", "schema", "table", "sql"):
-                fine = (want or "") == (got or "") or (name == "database" and got in change.databases)
+                fine = (want or "") == (got or "") or (
+                    name == "database" and got in change.databases
+                )
             elif name == "keys":
-                fine = list(want or ()) == list(got or ()) or (len(got or ()), frozenset(got or ())) in [
-                    (len(keys), keys) for keys in change.key_sets
-                ]
+                fine = list(want or ()) == list(got or ()) or (
+                    len(got or ()),
+                    frozenset(got or ()),
+                ) in [(len(keys), keys) for keys in change.key_sets]
             elif name == "types":
                 fine = dict(want or {}) == dict(got or {})
             else:
                 fine = want == got
             kept, shown = fine, ("", "") if fine else (value(want), value(got))
-            if not fine and name == "commit_time" and isinstance(want, int) and isinstance(got, int):
+            if (
+                not fine
+                and name == "commit_time"
+                and isinstance(want, int)
+                and isinstance(got, int)
+            ):
                 kept = only_zones_apart(want, got)
-                shown = instant(want), f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}"
+                shown = (
+                    instant(want),
+                    f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}",
+                )
             if name == "commit_time":
                 fine |= not self.check(kept, name, Aspect.DIGITS, name, *shown)
             self.check(fine, name, Aspect.FIELD, name, *shown)
@@ -491,7 +613,9 @@ class _Reader:
             return
         wanted = "NULL" if expected is None else "an image"
         got = None if actual is None else image(actual) if expected is None else "an image"
-        if not self.check((expected is None) == (actual is None), "image", Aspect.IMAGE, side, wanted, got, side):
+        if not self.check(
+            (expected is None) == (actual is None), "image", Aspect.IMAGE, side, wanted, got, side
+        ):
             return
         if expected is None or actual is None:
             return
@@ -499,9 +623,20 @@ class _Reader:
             self._cell(side, column, cell, actual)
         if level == 1 and len(actual) > sum(c in actual for c in expected):
             surplus = sorted(set(actual) - set(expected))
-            rule = self.judge.own(self.subject("cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value))
+            rule = self.judge.own(
+                self.subject("cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value)
+            )
             path = f"{side}[{surplus[0]!r}]"
-            self.settle(False, rule, Aspect.PRESENCE, path, "no such column", value(actual[surplus[0]]), side, surplus[0])
+            self.settle(
+                False,
+                rule,
+                Aspect.PRESENCE,
+                path,
+                "no such column",
+                value(actual[surplus[0]]),
+                side,
+                surplus[0],
+            )
 
     def _cell(self, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         level, state = self.case.level, cell.state
@@ -527,47 +662,97 @@ class _Reader:
         got = actual[column]
         if state is State.ANY and level == 2:
             fine = got is None or not is_impossible(cell, got)
-            self.settle(fine, valued, Aspect.VALUE, path, "NULL, or a value", "" if fine else typed(got), side, column)
+            self.settle(
+                fine,
+                valued,
+                Aspect.VALUE,
+                path,
+                "NULL, or a value",
+                "" if fine else typed(got),
+                side,
+                column,
+            )
             return
         if state is State.NULL:
-            self.settle(got is None, null, Aspect.NULL, path, "NULL", "" if got is None else value(got), side, column)
+            self.settle(
+                got is None,
+                null,
+                Aspect.NULL,
+                path,
+                "NULL",
+                "" if got is None else value(got),
+                side,
+                column,
+            )
             return
         if got is None and level == 2 and null_is_fine(cell):
             self.count(valued, Aspect.VALUE, column, side)
             return
         if got is None:
-            self.settle(False, null, Aspect.NULL, path, cell_text(cell, level), "NULL", side, column)
+            self.settle(
+                False, null, Aspect.NULL, path, cell_text(cell, level), "NULL", side, column
+            )
             return
         self.count(null, Aspect.NULL, column, side)
         if level == 1 and (cell.text is None or TYPED_VALUES in self._conventions):
             return
         fine = same_text(cell, got) if level == 1 else same_value(cell, got)
-        shown = ("", "") if fine else (cell_text(cell, level), typed(got) + shift(cell, got, self.case.deployment.time_zone))
+        shown = (
+            ("", "")
+            if fine
+            else (
+                cell_text(cell, level),
+                typed(got) + shift(cell, got, self.case.deployment.time_zone),
+            )
+        )
         for rule in digits:  # What these break breaks no second rule.
-            fine |= not self.settle(fine or same_digits(cell, got), rule, Aspect.DIGITS, path, *shown, side, column)
+            fine |= not self.settle(
+                fine or same_digits(cell, got), rule, Aspect.DIGITS, path, *shown, side, column
+            )
         self.settle(fine, valued, Aspect.VALUE, path, *shown, side, column)
 
     def _absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
-        """Judges a typed cell whose column the message does not hold. A value is made up, unless it is the bytes' or the after
-        image's, or the column is NOT NULL, where an output's type may leave no other way."""
+        """Judges a typed cell whose column the message does not hold. A value is made up, unless it
+        is the bytes' or the after image's, or the column is NOT NULL, where an output's type may
+        leave no other way.
+        """
         wire = (self.change.image(side, 1) or {}).get(column)
         after = (self.change.image("after", 2) or {}).get(column) if side == "before" else None
         if got is not None and wire is not None and wire.state not in (State.NULL, State.ABSENT):
             return
-        filled = after is not None and after.state in (State.VALUE, State.ONE_OF) and got is not None and same_value(after, got)
-        required = any(c.name == column and not c.nullable for table in self.case.tables for c in table.columns)
+        filled = (
+            after is not None
+            and after.state in (State.VALUE, State.ONE_OF)
+            and got is not None
+            and same_value(after, got)
+        )
+        required = any(
+            c.name == column and not c.nullable for table in self.case.tables for c in table.columns
+        )
         if got is None or filled or required:
             self.nulled += NULL_FOR_ABSENT not in self._conventions
             return
         path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
-        self.settle(False, self._plan(side, cell)[0], Aspect.PRESENCE, path, want, typed(got), side, column)
+        self.settle(
+            False, self._plan(side, cell)[0], Aspect.PRESENCE, path, want, typed(got), side, column
+        )
 
     def _plan(self, side: str, cell: Cell) -> tuple[Rule, ...]:
-        type, key = cell.type, (self.change.kind, self.change.op, side, cell.type.key, cell.cls, cell.state)
+        type, key = (
+            cell.type,
+            (self.change.kind, self.change.op, side, cell.type.key, cell.cls, cell.state),
+        )
         owners = self._plans.get(key)
         if owners is None:
-            fields = {"type": type.key, "logical": type.logical.value, "cls": cell.cls, "state": cell.state.value}
-            owners = tuple(self.judge.own(self.subject("cell", aspect, side=side, **fields)) for aspect in CELL)
+            fields = {
+                "type": type.key,
+                "logical": type.logical.value,
+                "cls": cell.cls,
+                "state": cell.state.value,
+            }
+            owners = tuple(
+                self.judge.own(self.subject("cell", aspect, side=side, **fields)) for aspect in CELL
+            )
             if self.case.level == 2 and type.logical in (Logical.DATETIME, Logical.TIMESTAMP):
                 digits = self.judge.find(self.subject("cell", Aspect.DIGITS, side=side, **fields))
                 owners += () if digits is None else (digits,)

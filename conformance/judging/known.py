@@ -1,20 +1,26 @@
-"""A decoder's record of known failures: a recorded failure is known, a pass in spite of the record fails the run.
+"""A decoder's record of known failures: a recorded failure is known, a pass in spite of the record
+fails the run.
 
 A record is a TOML file, kept beside the decoder:
 
     version = 1
 
     [[known]]
-    rule = "ticdc-canal-json/value/unsigned-bigint"   # a rule's id: prefix or glob, as --select takes it
-    verdict = "fail"                                   # fail, accepted-silently, pass-non-strict, errored or timeout
+    rule = "ticdc-canal-json/value/unsigned-bigint"   # a rule's id: prefix or glob, as --select
+    takes it
+    verdict = "fail"                                   # fail, accepted-silently, pass-non-strict,
+    errored or timeout
     profile = ["v5.3.4", "v5.4*"]                      # globs; every profile when left out
     case = "*"                                         # prefix or glob; every case when left out
-    cause = "wrong: cell bigint-unsigned value"        # causes (conformance.judging.causes); every cause when left out
-    drawn = true                                       # only drawn cases show it: its absence proves nothing
+    cause = "wrong: cell bigint-unsigned value"        # causes (conformance.judging.causes); every
+    cause when left out
+    drawn = true                                       # only drawn cases show it: its absence
+    proves nothing
     reason = "..."
     link = "..."
 
-Entries match findings: a case counts as known if every binding rule that it breaks is on record for it.
+Entries match findings: a case counts as known if every binding rule that it breaks is on record for
+it.
 """
 
 from __future__ import annotations
@@ -36,7 +42,14 @@ from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
 
 VERSION: Final = 1
-VERDICTS: Final = (Verdict.FAIL, Verdict.ACCEPTED, Verdict.NON_STRICT, Verdict.INFORMATIONAL, Verdict.ERRORED, Verdict.TIMEOUT)
+VERDICTS: Final = (
+    Verdict.FAIL,
+    Verdict.ACCEPTED,
+    Verdict.NON_STRICT,
+    Verdict.INFORMATIONAL,
+    Verdict.ERRORED,
+    Verdict.TIMEOUT,
+)
 """Verdicts that can be on record."""
 EVERY: Final = ("*",)
 
@@ -62,17 +75,28 @@ class Entry:
 
     def holds_for(self, case: CaseResult) -> bool:
         """Whether the entry covers the case."""
-        if self.profiles != EVERY and not any(fnmatchcase(case.case.profile, glob) for glob in self.profiles):
+        if self.profiles != EVERY and not any(
+            fnmatchcase(case.case.profile, glob) for glob in self.profiles
+        ):
             return False
         return self.cases == EVERY or any(matches(case.case.id, pattern) for pattern in self.cases)
 
-    def knows(self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()) -> bool:
+    def knows(
+        self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()
+    ) -> bool:
         """Whether the entry covers this breach: one of its possible causes is enough."""
-        return self.verdict is verdict and matches(rule, self.rule) and self.holds_for(case) and self.explains(causes)
+        return (
+            self.verdict is verdict
+            and matches(rule, self.rule)
+            and self.holds_for(case)
+            and self.explains(causes)
+        )
 
     def explains(self, causes: Sequence[str]) -> bool:
         """Whether the entry covers one of the causes."""
-        return self.causes == EVERY or any(covers(pattern, key) for pattern in self.causes for key in causes)
+        return self.causes == EVERY or any(
+            covers(pattern, key) for pattern in self.causes for key in causes
+        )
 
     def __str__(self) -> str:
         parts = [self.rule, self.verdict.value]
@@ -134,7 +158,9 @@ class EntryTracker:
     profiles: set[tuple[str, str]] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
 
-    def mark(self, results: Sequence[CaseResult], rules: Iterable[Rule], compared: Mapping[str, int]) -> list[CaseResult]:
+    def mark(
+        self, results: Sequence[CaseResult], rules: Iterable[Rule], compared: Mapping[str, int]
+    ) -> list[CaseResult]:
         """The case results with known rules marked; `compared` counts comparisons by rule."""
         by_id = {rule.id: rule for rule in rules}
         ids = {pattern for entry in self.expectations.entries for pattern in entry.cases}
@@ -143,7 +169,9 @@ class EntryTracker:
         for number, entry in enumerate(self.expectations.entries):
             alive = any(compared.get(rule) and matches(rule, entry.rule) for rule in by_id)
             judged = (r for r in results if r.verdict is not Verdict.UNSUPPORTED)
-            if entry.format in (None, *(r.case.format for r in results[:1])) and any(entry.holds_for(r) for r in judged):
+            if entry.format in (None, *(r.case.format for r in results[:1])) and any(
+                entry.holds_for(r) for r in judged
+            ):
                 self.held.add(number)
                 if alive:
                     self.reached.add(number)
@@ -151,8 +179,14 @@ class EntryTracker:
 
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
         left, known, covering = set[tuple[str, str]](), set[tuple[str, str]](), set[int]()
-        for rule, verdict, causes in {(f.rule, breach(by_id[f.rule], f, result.verdict), f.causes) for f in result.findings}:
-            numbers = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict, causes)]
+        for rule, verdict, causes in {
+            (f.rule, breach(by_id[f.rule], f, result.verdict), f.causes) for f in result.findings
+        }:
+            numbers = [
+                n
+                for n, entry in enumerate(self.expectations.entries)
+                if entry.knows(result, rule, verdict, causes)
+            ]
             (known if numbers else left).add((rule, causes[0] if causes else ""))
             covering.update(numbers)
         self.covered.update(covering)
@@ -163,46 +197,76 @@ class EntryTracker:
 
     def reason(self, rule: str, causes: Sequence[str] = ()) -> tuple[str, str]:
         """Reason and link of the first entry that covers the rule and one of the causes."""
-        entries = ((n, e) for n, e in enumerate(self.expectations.entries) if self.covered[n] and matches(rule, e.rule))
+        entries = (
+            (n, e)
+            for n, e in enumerate(self.expectations.entries)
+            if self.covered[n] and matches(rule, e.rule)
+        )
         entry = next((e for _, e in entries if e.explains(causes)), None)
         return (entry.reason, entry.link) if entry else ("", "")
 
-    def results(self, formats: Sequence[str], rules: Iterable[str], narrowed: bool) -> tuple[EntryResult, ...]:
+    def results(
+        self, formats: Sequence[str], rules: Iterable[str], narrowed: bool
+    ) -> tuple[EntryResult, ...]:
         """The state of each entry after a run over these formats and rules.
 
-        `narrowed`: cases, rules or levels were left out on purpose. An unbroken entry then counts as repaired only if it
-        names its cases and all of them were judged.
+        `narrowed`: cases, rules or levels were left out on purpose. An unbroken entry then counts
+        as repaired only if it names its cases and all of them were judged.
         """
         ids = sorted(rules)
-        return tuple(self._result(n, e, formats, ids, narrowed) for n, e in enumerate(self.expectations.entries))
+        return tuple(
+            self._result(n, e, formats, ids, narrowed)
+            for n, e in enumerate(self.expectations.entries)
+        )
 
     def _whole(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
         """Whether all cases of an entry were judged."""
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
         fmts = (get(name) for name in formats if entry.format in (None, name))
-        wanted = {(f.name, p.name) for f in fmts for p in f.profiles if any(fnmatchcase(p.name, glob) for glob in entry.profiles)}
+        wanted = {
+            (f.name, p.name)
+            for f in fmts
+            for p in f.profiles
+            if any(fnmatchcase(p.name, glob) for glob in entry.profiles)
+        }
         return not narrowed and wanted <= self.profiles
 
-    def _result(self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool) -> EntryResult:
+    def _result(
+        self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool
+    ) -> EntryResult:
         if self.covered[number]:
             return EntryResult(entry, State.KNOWN, self.covered[number])
         if entry.format is not None and entry.format not in formats:
-            return EntryResult(entry, State.NOT_REACHED, hint="its format is not judged in this run")
+            return EntryResult(
+                entry, State.NOT_REACHED, hint="its format is not judged in this run"
+            )
         if not any(matches(rule, entry.rule) for rule in rules):
             near = UnknownName("rule", entry.rule, rules).near
-            return EntryResult(entry, State.MATCHES_NOTHING, hint=f"no such rule{f'; did you mean {near!r}?' if near else ''}")
+            return EntryResult(
+                entry,
+                State.MATCHES_NOTHING,
+                hint=f"no such rule{f'; did you mean {near!r}?' if near else ''}",
+            )
         whole = self._whole(entry, formats, narrowed)
         if number not in self.held:
             if not whole:
                 return EntryResult(entry, State.NOT_REACHED, hint="its cases are not selected")
-            return EntryResult(entry, State.MATCHES_NOTHING, hint="no case of this run is of its profile and case")
+            return EntryResult(
+                entry, State.MATCHES_NOTHING, hint="no case of this run is of its profile and case"
+            )
         if number not in self.reached:
             return EntryResult(entry, State.NOT_REACHED, hint="its rule was not exercised")
         if entry.drawn or not whole:
-            why = "only drawn cases show it" if entry.drawn else "not all of its cases were selected"
+            why = (
+                "only drawn cases show it" if entry.drawn else "not all of its cases were selected"
+            )
             return EntryResult(entry, State.NOT_REACHED, hint=f"nothing broke it, but {why}")
-        return EntryResult(entry, State.UNEXPECTED_PASS, hint=f"it no longer has the verdict {entry.verdict}; remove the entry")
+        return EntryResult(
+            entry,
+            State.UNEXPECTED_PASS,
+            hint=f"it no longer has the verdict {entry.verdict}; remove the entry",
+        )
 
 
 _KINDS: Final = {"rule": str, "verdict": str, "drawn": bool, "reason": str, "link": str}
@@ -210,21 +274,32 @@ _KEYS: Final = ("profile", "case", "cause", *_KINDS)
 
 
 def load(path: Path) -> Expectations:
-    """Reads a record. Raises UsageError that names the file, the entry, the key, the value and what is legal."""
+    """Reads a record. Raises UsageError that names the file, the entry, the key, the value and what
+    is legal.
+    """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the record of known failures {path}: {error}; write one with --update") from None
+        raise UsageError(
+            f"cannot read the record of known failures {path}: {error}; write one with --update"
+        ) from None
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else error
         raise UsageError(f"{path} is not TOML: {what}") from None
     _legal(data, ("version", "known"), f"{path}")
     if data.get("version") != VERSION:
-        raise UsageError(f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}")
+        raise UsageError(
+            f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}"
+        )
     tables = data.get("known", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: known must be an array of tables, [[known]]")
-    return Expectations(tuple(entry_of(table, f"{path}, [[known]] number {n}") for n, table in enumerate(tables, 1)), path)
+    return Expectations(
+        tuple(
+            entry_of(table, f"{path}, [[known]] number {n}") for n, table in enumerate(tables, 1)
+        ),
+        path,
+    )
 
 
 def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
@@ -239,7 +314,10 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
     entry: dict[str, Any] = {key: data.get(key, kind()) for key, kind in _KINDS.items()}
     for key, value in entry.items():
         if not isinstance(value, _KINDS[key]):
-            raise UsageError(f"{where}: {key} = {value!r} must be {'a text' if _KINDS[key] is str else 'true or false'}")
+            raise UsageError(
+                f"{where}: {key} = {value!r} must be"
+                f" {'a text' if _KINDS[key] is str else 'true or false'}"
+            )
     for key in ("rule", "verdict"):
         if not entry[key]:
             raise UsageError(f"{where}: {key} is missing")
@@ -249,12 +327,25 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
     if not set(head) & set("*?[") and head not in FORMATS:
         raise UsageError(f"{where}: rule {data['rule']!r}: {UnknownName('format', head, FORMATS)}")
     profiles, cases, causes = (_globs(data, key, where) for key in ("profile", "case", "cause"))
-    return Entry(data["rule"], Verdict(data["verdict"]), profiles, cases, entry["drawn"], entry["reason"], entry["link"], causes)
+    return Entry(
+        data["rule"],
+        Verdict(data["verdict"]),
+        profiles,
+        cases,
+        entry["drawn"],
+        entry["reason"],
+        entry["link"],
+        causes,
+    )
 
 
 def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     value = data.get(key, "*")
     globs = [value] if isinstance(value, str) else value
-    if not isinstance(globs, list) or not globs or not all(isinstance(glob, str) and glob for glob in globs):
+    if (
+        not isinstance(globs, list)
+        or not globs
+        or not all(isinstance(glob, str) and glob for glob in globs)
+    ):
         raise UsageError(f"{where}: {key} = {value!r} must be a text or a list of texts")
     return tuple(globs)

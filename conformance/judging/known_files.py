@@ -1,4 +1,6 @@
-"""Updates the record of known failures (`--update`): entries that a finished run adds and removes."""
+"""Updates the record of known failures (`--update`): entries that a finished run adds and
+removes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from typing import Any
 from conformance.files import put
 from conformance.judging.clusters import Counted
 from conformance.judging.judge import Verdict
-from conformance.judging.known import EVERY, VERSION, Entry, EntryResult, EntryTracker, Expectations, breach, entry_of
+from conformance.judging.known import (
+    EVERY,
+    VERSION,
+    Entry,
+    EntryResult,
+    EntryTracker,
+    Expectations,
+    breach,
+    entry_of,
+)
 from conformance.judging.results import RunResult
 from conformance.rules.rules import Obligation
 from generators.model import Origin
@@ -28,11 +39,16 @@ class Update:
 def updated(result: RunResult) -> Update:
     """The update that makes the record match this run.
 
-    Each cause of a broken rule gets an entry, by the name that reduction left it. A cause that is there in every judged profile
-    gets an entry without profiles, to cover future profiles. A failure of drawn cases only is entered as such: another seed or
-    smaller budget need not show it.
+    Each cause of a broken rule gets an entry, by the name that reduction left it. A cause that is
+    there in every judged profile gets an entry without profiles, to cover future profiles. A
+    failure of drawn cases only is entered as such: another seed or smaller budget need not show it.
     """
-    shown = {(f.rule.id, key): f.cause.key for f in result.failures if f.cause and not f.others for key in f.keys}
+    shown = {
+        (f.rule.id, key): f.cause.key
+        for f in result.failures
+        if f.cause and not f.others
+        for key in f.keys
+    }
     binding = {Obligation.MUST, Obligation.SHOULD} if result.strict else {Obligation.MUST}
     added: list[Entry] = []
     for fmt in result.formats:
@@ -47,16 +63,30 @@ def updated(result: RunResult) -> Update:
                 if not covered and rule.obligation in binding:
                     cause = shown.get((rule.id, finding.cause), finding.cause)
                     key = rule.id, breach(rule, finding, case.verdict), cause
-                    broken.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
+                    broken.setdefault(key, {}).setdefault(case.case.profile, []).append(
+                        case.case.origin
+                    )
         for (rule_id, verdict, cause), cases in sorted(broken.items()):
-            drawn = {profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}}
+            drawn = {
+                profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}
+            }
             for only in (False, True):
-                some = [profile for profile in judged if profile in cases and (profile in drawn) is only]
+                some = [
+                    profile for profile in judged if profile in cases and (profile in drawn) is only
+                ]
                 if some:
                     named = EVERY if some == judged and whole else tuple(some)
-                    added.append(Entry(rule_id, verdict, named, drawn=only, causes=(cause,) if cause else EVERY))
+                    added.append(
+                        Entry(
+                            rule_id, verdict, named, drawn=only, causes=(cause,) if cause else EVERY
+                        )
+                    )
     kept = tuple(entry_result.entry for entry_result in result.entries if not entry_result.wrong)
-    return Update(kept, tuple(added), tuple(entry_result for entry_result in result.entries if entry_result.wrong))
+    return Update(
+        kept,
+        tuple(added),
+        tuple(entry_result for entry_result in result.entries if entry_result.wrong),
+    )
 
 
 def under(result: RunResult, expectations: Expectations) -> RunResult:
@@ -65,10 +95,14 @@ def under(result: RunResult, expectations: Expectations) -> RunResult:
     formats = []
     for fmt in result.formats:
         cases = [replace(case, known=frozenset(), covered=frozenset()) for case in fmt.cases]
-        marked = record.mark(cases, [r.rule for r in fmt.rules], {r.rule.id: r.compared for r in fmt.rules})
+        marked = record.mark(
+            cases, [r.rule for r in fmt.rules], {r.rule.id: r.compared for r in fmt.rules}
+        )
         formats.append(replace(fmt, cases=tuple(marked)))
     counted = {fmt.format: Counted.of(fmt.cases) for fmt in formats}
-    failures = [counted[failure.result.case.format].fill(failure, record) for failure in result.failures]
+    failures = [
+        counted[failure.result.case.format].fill(failure, record) for failure in result.failures
+    ]
     ids = [r.rule.id for fmt in formats for r in fmt.rules]
     entries = record.results([fmt.format for fmt in formats], ids, narrowed=True)
     return replace(result, formats=tuple(formats), failures=tuple(failures), entries=entries)
@@ -86,7 +120,10 @@ def write(path: Path, made: Update) -> None:
     document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
     if "version" not in document:
         document.add(
-            tomlkit.comment("What this decoder is known to break. An entry that passes, or matches nothing, fails the run.")
+            tomlkit.comment(
+                "What this decoder is known to break. An entry that passes, or matches nothing,"
+                " fails the run."
+            )
         )
         document.add("version", VERSION)
         document.add(tomlkit.nl())
@@ -115,7 +152,14 @@ def _as_table(entry: Entry) -> Any:
         if globs != EVERY:
             listed = tomlkit.array()
             listed.extend(globs)
-            table.add(key, globs[0] if key == "cause" and len(globs) == 1 else listed.multiline(len(globs) > 2))
+            table.add(
+                key,
+                (
+                    globs[0]
+                    if key == "cause" and len(globs) == 1
+                    else listed.multiline(len(globs) > 2)
+                ),
+            )
     if entry.drawn:
         table.add("drawn", True)
     table.add("reason", entry.reason)

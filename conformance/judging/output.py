@@ -1,7 +1,7 @@
 """Reads a decoder's output from Arrow into plain rows for the judge.
 
-Level one keeps images as string maps; level two keeps each cell with the family of its Spark type, since a type off the
-closed list is a mismatch.
+Level one keeps images as string maps; level two keeps each cell with the family of its Spark type,
+since a type off the closed list is a mismatch.
 """
 
 from __future__ import annotations
@@ -22,21 +22,38 @@ Place = tuple[str, int, int]
 """(topic, partition, offset) of a row's message."""
 
 _COMMON: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after", "error")
-REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {1: (*_COMMON, "database", "table", "keys", "sql"), 2: _COMMON}
+REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {
+    1: (*_COMMON, "database", "table", "keys", "sql"),
+    2: _COMMON,
+}
 """The columns that a decoder returns at each level."""
-ENVELOPE: Final = ("database", "schema", "table", "keys", "sql", "position", "commit_time", "types", "schema_version")
+ENVELOPE: Final = (
+    "database",
+    "schema",
+    "table",
+    "keys",
+    "sql",
+    "position",
+    "commit_time",
+    "types",
+    "schema_version",
+)
 """Envelope columns of level one; one that is not required is judged if the decoder returns it."""
 
 
 WRONG_CELLS: Final = "wrong_cells"
-"""A column of level two with what is wrong with cells that have no form of their type, by `before.COLUMN` or `after.COLUMN`."""
+"""A column of level two with what is wrong with cells that have no form of their type, by
+`before.COLUMN` or `after.COLUMN`.
+"""
 BEYOND: Final = "does not fit"
 """Follows a number in the problem of a wrong cell whose type cannot hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """One output row. `fields` holds the envelope columns that the decoder returns; timestamps are microseconds."""
+    """One output row. `fields` holds the envelope columns that the decoder returns; timestamps are
+    microseconds.
+    """
 
     row: int | None
     kind: str | None
@@ -51,7 +68,9 @@ Outputs = Mapping[Place, Sequence[OutputRow]]
 
 
 def check_columns(schema: pa.Schema, level: int, who: str) -> None:
-    """Raises UsageError when the output lacks a column or has a column of another type than the contract's."""
+    """Raises UsageError when the output lacks a column or has a column of another type than the
+    contract's.
+    """
     problems = []
     for name in REQUIRED[level]:
         if name not in schema.names:
@@ -65,17 +84,27 @@ def check_columns(schema: pa.Schema, level: int, who: str) -> None:
         **dict.fromkeys(("before", "after"), _is_text_map if level == 1 else pa.types.is_struct),
     }
     if level == 1:
-        expected |= dict.fromkeys(("database", "schema", "table", "position", "schema_version", "sql"), _is_text)
-        expected |= {"keys": _is_text_list, "commit_time": pa.types.is_timestamp, "types": _is_text_map}
+        expected |= dict.fromkeys(
+            ("database", "schema", "table", "position", "schema_version", "sql"), _is_text
+        )
+        expected |= {
+            "keys": _is_text_list,
+            "commit_time": pa.types.is_timestamp,
+            "types": _is_text_map,
+        }
     for name, right in expected.items():
-        if schema.names.count(name) == 1 and not right(schema.field(name).type) and not pa.types.is_null(schema.field(name).type):
+        if (
+            schema.names.count(name) == 1
+            and not right(schema.field(name).type)
+            and not pa.types.is_null(schema.field(name).type)
+        ):
             problems.append(f"column {name!r} is {schema.field(name).type}")
     if problems:
         raise UsageError(
-            f"decoder {who} does not return the level-{level} columns: {'; '.join(problems)}. "
-            "Expected (docs/writing-a-decoder.md): "
-            f"{', '.join(REQUIRED[level])}, images as {'map<string,string>' if level == 1 else 'structs of typed columns'}."
-            " Use --map NAME=EXPRESSION to rename."
+            f"decoder {who} does not return the level-{level} columns: {'; '.join(problems)}."
+            f" Expected (docs/writing-a-decoder.md): {', '.join(REQUIRED[level])}, images as"
+            f" {'map<string,string>' if level == 1 else 'structs of typed columns'}. Use --map"
+            " NAME=EXPRESSION to rename."
         )
 
 
@@ -88,16 +117,22 @@ def _is_text_map(kind: pa.DataType) -> bool:
 
 
 def _is_text_list(kind: pa.DataType) -> bool:
-    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _is_text(kind.value_type))
+    return bool(
+        (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _is_text(kind.value_type)
+    )
 
 
 def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     """The rows of a decode call by message, each message's in the order of `row`."""
     by_place: dict[Place, list[OutputRow]] = defaultdict(list)
     size = table.num_rows
-    wanted = dict.fromkeys((*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE))
+    wanted = dict.fromkeys(
+        (*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE)
+    )
     columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
-    before, after = ((_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after"))
+    before, after = (
+        (_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after")
+    )
     if WRONG_CELLS in table.column_names:
         images: dict[str, Sequence[Any]] = {"before": before, "after": after}
         for i, problems in enumerate(_maps(table.column(WRONG_CELLS))):
@@ -105,12 +140,18 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
                 side, _, name = path.partition(".")
                 images[side][i][name] = Typed("wrong form", problem)
     names = [name for name in ENVELOPE if name in columns]
-    envelope: Iterable[tuple[Any, ...]] = zip(*(columns[n] for n in names), strict=True) if names else [()] * size
+    envelope: Iterable[tuple[Any, ...]] = (
+        zip(*(columns[n] for n in names), strict=True) if names else [()] * size
+    )
     errors = columns.get("error") or [None] * size
     places = zip(columns["topic"], columns["partition"], columns["offset"], strict=True)
-    rest = zip(columns["row"], columns["kind"], columns["op"], envelope, before, after, errors, strict=True)
+    rest = zip(
+        columns["row"], columns["kind"], columns["op"], envelope, before, after, errors, strict=True
+    )
     for place, (row, kind, op, values, old, new, error) in zip(places, rest, strict=True):
-        by_place[place].append(OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error))
+        by_place[place].append(
+            OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error)
+        )
     for rows in by_place.values():
         rows.sort(key=lambda r: -1 if r.row is None else r.row)
     return dict(by_place)
@@ -130,7 +171,9 @@ def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
 
 
 def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    r"""The column's Python values. A Spark string may hold bytes that are not UTF-8; they become \xff."""
+    r"""The column's Python values. A Spark string may hold bytes that are not UTF-8; they become
+    \xff.
+    """
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
@@ -145,7 +188,9 @@ def _as_bytes(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind):
         return pa.list_(_as_bytes(kind.value_type))
     if pa.types.is_struct(kind):
-        return pa.struct([(kind.field(i).name, _as_bytes(kind.field(i).type)) for i in range(kind.num_fields)])
+        return pa.struct(
+            [(kind.field(i).name, _as_bytes(kind.field(i).type)) for i in range(kind.num_fields)]
+        )
     return kind
 
 
@@ -170,7 +215,9 @@ def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
     leaves = [_typed(array.field(i)) for i in range(array.type.num_fields)]
     rows: list[dict[str, Typed | None] | None] = []
     for i, there in enumerate(valid):
-        rows.append({name: leaf[i] for name, leaf in zip(names, leaves, strict=True)} if there else None)
+        rows.append(
+            {name: leaf[i] for name, leaf in zip(names, leaves, strict=True)} if there else None
+        )
     return rows
 
 

@@ -26,8 +26,10 @@ _LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """How often a rule was compared and broken. `reachable` is False when selection, level or capability kept it out; `refused`
-    counts the cells that were not compared because the decoder gave no row for them."""
+    """How often a rule was compared and broken. `reachable` is False when selection, level or
+    capability kept it out; `refused` counts the cells that were not compared because the decoder
+    gave no row for them.
+    """
 
     rule: Rule
     compared: int
@@ -77,7 +79,9 @@ class FormatResult:
 
     @property
     def nulled(self) -> Counter[str]:
-        """Cases with a typed cell that is NULL because the message does not hold its column, by profile."""
+        """Cases with a typed cell that is NULL because the message does not hold its column, by
+        profile.
+        """
         return Counter(result.case.profile for result in self.cases if result.nulled)
 
     def counting(self, strict: bool = False) -> Iterator[CaseResult]:
@@ -111,12 +115,13 @@ class FormatResult:
 class Failure:
     """A broken rule and a cause, shown by its smallest case.
 
-    `cases` counts all cases with this cause, `on_record` the known cases among them; `reason` is the record's if all are known.
-    `file` is the saved crash file, `naming` the options of `replay` that name again what a file alone may not run, `reduced`
-    describes the case before reduction. `keys` are the findings' keys that the cause
-    stands for, and `others` counts the rule's further causes that are not failures of their own. `alone`: its case was seen to
-    fail without any other message; `neighbours` are cases behind which it was seen to fail. `profiles` are those that fail, of
-    `judged`, `faults` the kinds of faults.
+    `cases` counts all cases with this cause, `on_record` the known cases among them; `reason` is
+    the record's if all are known. `file` is the saved crash file, `naming` the options of `replay`
+    that name again what a file alone may not run, `reduced` describes the case before reduction.
+    `keys` are the findings' keys that the cause stands for, and `others` counts the rule's further
+    causes that are not failures of their own. `alone`: its case was seen to fail without any other
+    message; `neighbours` are cases behind which it was seen to fail. `profiles` are those that
+    fail, of `judged`, `faults` the kinds of faults.
     """
 
     rule: Rule
@@ -151,8 +156,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class OwnTables:
-    """A user's tables that a run is on. `notes` are the constructs that were not taken as they stand; `left_out` says which
-    tables a format cannot write. Of a database's URL only its kind is told."""
+    """A user's tables that a run is on. `notes` are the constructs that were not taken as they
+    stand; `left_out` says which tables a format cannot write. Of a database's URL only its kind is
+    told.
+    """
 
     dialect: str
     names: tuple[str, ...]
@@ -162,9 +169,18 @@ class OwnTables:
     @classmethod
     def of(cls, schema: Schema, left_out: tuple[str, ...] = ()) -> OwnTables:
         """The tables of a schema."""
-        kind = {note.file: note.file.partition("://")[0] + "://..." for note in schema.notes if "://" in note.file}
+        kind = {
+            note.file: note.file.partition("://")[0] + "://..."
+            for note in schema.notes
+            if "://" in note.file
+        }
         notes = tuple(replace(note, file=kind.get(note.file, note.file)) for note in schema.notes)
-        return cls(schema.dialect, tuple(".".join(filter(None, place(user.table))) for user in schema.tables), notes, left_out)
+        return cls(
+            schema.dialect,
+            tuple(".".join(filter(None, place(user.table))) for user in schema.tables),
+            notes,
+            left_out,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +199,9 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run. `ended` says why the run stopped early (else ""), `unjudged` names the formats left then."""
+    """The result of a run. `ended` says why the run stopped early (else ""), `unjudged` names the
+    formats left then.
+    """
 
     header: Header
     formats: tuple[FormatResult, ...]
@@ -197,19 +215,25 @@ class RunResult:
 
     def failures_of(self, rule: str) -> list[Failure]:
         """The failures of a rule, the known ones last."""
-        return sorted((failure for failure in self.failures if failure.rule.id == rule), key=lambda failure: failure.known)
+        return sorted(
+            (failure for failure in self.failures if failure.rule.id == rule),
+            key=lambda failure: failure.known,
+        )
 
     @property
     def exit_code(self) -> int:
-        """0 conforms, 1 does not, 3 the harness failed, 4 nothing judged, 5 the record of known failures is out of date,
-        130 interrupted."""
+        """0 conforms, 1 does not, 3 the harness failed, 4 nothing judged, 5 the record of known
+        failures is out of date, 130 interrupted.
+        """
         return self.verdict if not self.ended else 130 if self.ended == INTERRUPTED else 3
 
     @property
     def verdict(self) -> int:
         """The exit code of the judged part."""
         results = [r for fmt in self.formats for r in fmt.cases]
-        if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(fmt.unexercised for fmt in self.formats):
+        if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(
+            fmt.unexercised for fmt in self.formats
+        ):
             return 1
         if any(entry.wrong for entry in self.entries):
             return 5
@@ -219,9 +243,16 @@ class RunResult:
 
 
 def circumstances(java: str) -> dict[str, str]:
-    """When and where a run began, and the versions: of Java, if there is one, and of what is installed."""
+    """When and where a run began, and the versions: of Java, if there is one, and of what is
+    installed.
+    """
     began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    return {"date": began, "os": platform.platform(), **({"java": java} if java else {}), **versions()}
+    return {
+        "date": began,
+        "os": platform.platform(),
+        **({"java": java} if java else {}),
+        **versions(),
+    }
 
 
 def versions() -> dict[str, str]:

@@ -32,7 +32,8 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Refuses a selection that cannot match a case or rule of any format; the rest is checked once cases are drawn.
+        """Refuses a selection that cannot match a case or rule of any format; the rest is checked
+        once cases are drawn.
 
         Raises NothingSelected with the nearest match.
         """
@@ -43,8 +44,11 @@ class Selection:
             if head not in FORMATS if whole else not any(name.startswith(head) for name in FORMATS):
                 raise NothingSelected(str(UnknownName("case or rule", pattern, [*known, *FORMATS])))
 
-    def check_cases(self, fmts: Iterable[Format[Any]], globs: str | Sequence[str], budget: Budget, seed: int) -> None:
-        """Refuses a --select that no rule and no case of the formats' profiles matches; of cases only those are made that match.
+    def check_cases(
+        self, fmts: Iterable[Format[Any]], globs: str | Sequence[str], budget: Budget, seed: int
+    ) -> None:
+        """Refuses a --select that no rule and no case of the formats' profiles matches; of cases
+        only those are made that match.
 
         Raises NothingSelected with the nearest match.
         """
@@ -52,16 +56,34 @@ class Selection:
         for fmt in fmts:
             chosen, ids = profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
             # One drawn case in a few is spoiled, too, and has a number of its own.
-            drawn = (f"{fmt.name}/{p.name}/drawn/{seed}/{number}" for p in chosen for number in range(2 * budget.drawn))
+            drawn = (
+                f"{fmt.name}/{p.name}/drawn/{seed}/{number}"
+                for p in chosen
+                for number in range(2 * budget.drawn)
+            )
             if any(matches(name, pattern) for name in chain(ids, drawn) for pattern in self.select):
                 return
             if any(named_cases(fmt, chosen, self.select)) or any(
-                matches(case.id, pattern) for case in recorded_cases(fmt, globs, None) for pattern in self.select
+                matches(case.id, pattern)
+                for case in recorded_cases(fmt, globs, None)
+                for pattern in self.select
             ):
                 return
-            asked = [profile for profile in chosen if any(f"/{profile.name}/" in pattern for pattern in self.select)]
-            scenarios = ((p, scenario) for p in (*asked, *chosen[-1:])[:1] for scenario in boundary_scenarios(fmt, p))
-            names += [fmt.name, *ids, *(case_id(fmt, profile, scenario) for profile, scenario in scenarios)]
+            asked = [
+                profile
+                for profile in chosen
+                if any(f"/{profile.name}/" in pattern for pattern in self.select)
+            ]
+            scenarios = (
+                (p, scenario)
+                for p in (*asked, *chosen[-1:])[:1]
+                for scenario in boundary_scenarios(fmt, p)
+            )
+            names += [
+                fmt.name,
+                *ids,
+                *(case_id(fmt, profile, scenario) for profile, scenario in scenarios),
+            ]
         if self.select:
             near = did_you_mean(nearest(self.select[0], names))
             raise NothingSelected(f"no case matches --select {' '.join(self.select)}.{near}")
@@ -71,13 +93,20 @@ class Selection:
         return frozenset(
             pattern
             for pattern in (*self.select, *self.exclude)
-            if any(matches(rule.id, pattern) for rule in known) and not any(matches(case.id, pattern) for case in cases)
+            if any(matches(rule.id, pattern) for rule in known)
+            and not any(matches(case.id, pattern) for case in cases)
         )
 
     def of_cases(self, known: Sequence[Rule]) -> tuple[str, ...]:
-        """The patterns of --select, or none if some pattern matches a rule: `rule_patterns` then needs all cases."""
+        """The patterns of --select, or none if some pattern matches a rule: `rule_patterns` then
+        needs all cases.
+        """
         patterns = (*self.select, *self.exclude)
-        return () if any(matches(rule.id, pattern) for rule in known for pattern in patterns) else self.select
+        return (
+            ()
+            if any(matches(rule.id, pattern) for rule in known for pattern in patterns)
+            else self.select
+        )
 
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
         """The selected cases. A rule pattern does not narrow cases; it only filters findings."""
@@ -95,11 +124,19 @@ class Selection:
 
 
 def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) -> None:
-    """Raises UnknownName, with the nearest name, for a claim that matches no profile, kind, envelope column or column type."""
-    every = (type for source in SOURCES.values() for type in (*source.types.values(), *chain.from_iterable(source.families)))
+    """Raises UnknownName, with the nearest name, for a claim that matches no profile, kind,
+    envelope column or column type.
+    """
+    every = (
+        type
+        for source in SOURCES.values()
+        for type in (*source.types.values(), *chain.from_iterable(source.families))
+    )
     met = (column.type for case in cases for table in case.tables for column in table.columns)
     known = {
-        "profile": [profile.name for each in (fmt, *formats()) for profile in each.profiles] if claims.profiles else [],
+        "profile": [profile.name for each in (fmt, *formats()) for profile in each.profiles]
+        if claims.profiles
+        else [],
         "kind": [kind.value for kind in Kind],
         "column": ENVELOPE,
         "type": {type.key for type in (*every, *met)} if claims.types else [],
@@ -111,25 +148,35 @@ def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) 
                 raise UnknownName(f"{what} in the decoder's CAPABILITIES", glob, names)
 
 
-def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:
-    """The claimed cases, and a result for each that is unclaimed or that our writer does not match, which has failed; cases of a
-    level that the decoder lacks are in neither."""
+def claimed(
+    cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]
+) -> tuple[list[Case], list[CaseResult]]:
+    """The claimed cases, and a result for each that is unclaimed or that our writer does not match,
+    which has failed; cases of a level that the decoder lacks are in neither.
+    """
     kept, unsupported = [], []
     for case in cases:
         if case.level not in levels:
             continue
         kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
-        types = {column.type.key for table in case.tables for column in table.columns if column.name != "id"}
+        types = {
+            column.type.key
+            for table in case.tables
+            for column in table.columns
+            if column.name != "id"
+        }
         if case.unmatched:
             unsupported.append(CaseResult(case, Verdict.ERRORED, note=case.unmatched))
         elif not capabilities.claims("profiles", case.profile):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
         elif not capabilities.claims("kinds", *kinds):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
-        elif (case.level == 1 or case.origin is Origin.RECORDED or TABLES in case.tags) and not capabilities.claims(
-            "types", *types
-        ):
-            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
+        elif (
+            case.level == 1 or case.origin is Origin.RECORDED or TABLES in case.tags
+        ) and not capabilities.claims("types", *types):
+            unsupported.append(
+                CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed")
+            )
         else:
             kept.append(case)
     return kept, unsupported

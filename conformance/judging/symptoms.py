@@ -1,7 +1,9 @@
-"""What is wrong in each place of a format's findings: its symptom, which is one where several of a row or a family are one fault.
+"""What is wrong in each place of a format's findings: its symptom, which is one where several of a
+row or a family are one fault.
 
-A symptom is a trait: a sort (rows lost, an image, a column, a value ...) and what is told of it, such as a hint that the value is
-8 h later. `conformance.judging.mistakes` looks for what the places with a symptom share.
+A symptom is a trait: a sort (rows lost, an image, a column, a value ...) and what is told of it,
+such as a hint that the value is 8 h later. `conformance.judging.mistakes` looks for what the places
+with a symptom share.
 """
 
 from __future__ import annotations
@@ -14,7 +16,18 @@ from typing import Final, TypeAlias
 
 from conformance.judging.causes import cell_of, change_of
 from conformance.judging.compare import ACCEPTED
-from conformance.judging.hints import CASE, COLUMN, OF_TEXTS, SIGN, WIDER, held_text, hint, kind_of, owed_text, texts
+from conformance.judging.hints import (
+    CASE,
+    COLUMN,
+    OF_TEXTS,
+    SIGN,
+    WIDER,
+    held_text,
+    hint,
+    kind_of,
+    owed_text,
+    texts,
+)
 from conformance.judging.judge import NO_OUTPUT, Finding
 from conformance.judging.traits import NEARLY, Failing, Population, Trait, Unit
 from conformance.rules.rules import Aspect
@@ -68,17 +81,27 @@ def symptom_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Trait
             return (finding.aspect.value,)
         case Aspect.KIND | Aspect.OP:
             kind = finding.actual if finding.aspect is Aspect.KIND else ""
-            letters = any(texts(op, finding.actual) == CASE for op in finding.expected.split(" or "))
+            letters = any(
+                texts(op, finding.actual) == CASE for op in finding.expected.split(" or ")
+            )
             return "op", OTHER_LETTERS if letters else kind
         case Aspect.FIELD:
             said = _short(texts(finding.expected, finding.actual))
             return "field", finding.path, f": {said}" if said else ""
         case Aspect.IMAGE:
             article = "an" if finding.side == "after" else "a"
-            other = change.image("before" if finding.side == "after" else "after", case.level) if change else None
+            other = (
+                change.image("before" if finding.side == "after" else "after", case.level)
+                if change
+                else None
+            )
             if finding.expected == "NULL" and finding.actual in _EMPTY and other != {}:
                 return "image", NO_COLUMNS, "with"
-            return "image", f"{finding.side} image", f"with {article}" if finding.expected == "NULL" else "without its"
+            return (
+                "image",
+                f"{finding.side} image",
+                f"with {article}" if finding.expected == "NULL" else "without its",
+            )
         case Aspect.PRESENCE if finding.expected == "present":
             return NOT_THERE
         case Aspect.PRESENCE:
@@ -105,42 +128,70 @@ def _short(said: str) -> str:
     return _CUT if said.startswith(_CUT) else said
 
 
-def by_no_chance(failings: Sequence[tuple[Trait, Failing]], population: Population) -> list[tuple[Trait, Failing]]:
-    """The symptoms, where few families of types have a value of another image or row by chance; and where several
-    families come as texts, all texts of other types do."""
+def by_no_chance(
+    failings: Sequence[tuple[Trait, Failing]], population: Population
+) -> list[tuple[Trait, Failing]]:
+    """The symptoms, where few families of types have a value of another image or row by chance; and
+    where several families come as texts, all texts of other types do.
+    """
     families: dict[Trait, Counter[str]] = defaultdict(Counter)
     for symptom, failing in failings:
         families[symptom][failing.family] += 1
-    wrong = sum((some for symptom, some in families.items() if _wrong(symptom) or _is_elsewhere(symptom)), Counter[str]())
+    wrong = sum(
+        (some for symptom, some in families.items() if _wrong(symptom) or _is_elsewhere(symptom)),
+        Counter[str](),
+    )
     for symptom, failing in failings:
         image: Trait = ()
         if symptom == NULL:
-            image = ("value", f"{WRONG[1]}: the actual value is the {_OTHER[failing.finding.side]} {OF_THE_OTHER}")
+            image = (
+                "value",
+                (
+                    f"{WRONG[1]}: the actual value is the {_OTHER[failing.finding.side]}"
+                    f" {OF_THE_OTHER}"
+                ),
+            )
         if image in families and _as_in_the_other_image(failing):
             families[image][failing.family] += 1
-    chance = {symptom for symptom, some in families.items() if _are_few(symptom, some, wrong, population)}
+    chance = {
+        symptom for symptom, some in families.items() if _are_few(symptom, some, wrong, population)
+    }
     as_text = len(families[_AS_TEXT]) >= FAMILIES
     out: list[tuple[Trait, Failing]] = []
     for symptom, failing in failings:
         if symptom in chance:
             symptom = symptom_of(failing.finding, failing.result.case, elsewhere=False)
-        if as_text and _wrong(symptom) and failing.family not in _TEXTS and kind_of(failing.finding.actual) == "string":
+        if (
+            as_text
+            and _wrong(symptom)
+            and failing.family not in _TEXTS
+            and kind_of(failing.finding.actual) == "string"
+        ):
             symptom = _AS_TEXT
         out.append((symptom, failing))
     return out
 
 
-def _are_few(symptom: Trait, some: Mapping[str, int], wrong: Mapping[str, int], population: Population) -> bool:
-    """Whether it is by chance that values of so few families, and few of those that are wrong, are another image's, row's or
-    column's."""
-    if not _is_elsewhere(symptom) or any(number >= NEARLY * wrong[family] for family, number in some.items()):
+def _are_few(
+    symptom: Trait, some: Mapping[str, int], wrong: Mapping[str, int], population: Population
+) -> bool:
+    """Whether it is by chance that values of so few families, and few of those that are wrong, are
+    another image's, row's or column's.
+    """
+    if not _is_elsewhere(symptom) or any(
+        number >= NEARLY * wrong[family] for family, number in some.items()
+    ):
         return False
-    trait, least = {SHUFFLED: (("several",), 2), SWAPPED: (("any",), 2)}.get(symptom, (("op", Op.UPDATE.value), FAMILIES))
+    trait, least = {SHUFFLED: (("several",), 2), SWAPPED: (("any",), 2)}.get(
+        symptom, (("op", Op.UPDATE.value), FAMILIES)
+    )
     return len(some) < min(least, len(population.families(trait)))
 
 
 def _is_elsewhere(symptom: Trait) -> bool:
-    return symptom in (SHUFFLED, SWAPPED) or (symptom[0] == "value" and symptom[1].endswith(OF_THE_OTHER))
+    return symptom in (SHUFFLED, SWAPPED) or (
+        symptom[0] == "value" and symptom[1].endswith(OF_THE_OTHER)
+    )
 
 
 def population_of(symptom: Trait) -> str:
@@ -153,7 +204,9 @@ def population_of(symptom: Trait) -> str:
 
 
 def of_rows(failings: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Failing]]:
-    """The symptoms, where what is wrong in an image as a whole is one: a column under another name, cells of other columns."""
+    """The symptoms, where what is wrong in an image as a whole is one: a column under another name,
+    cells of other columns.
+    """
     images: dict[Unit, dict[Trait, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     for symptom, failing in failings:
         images[failing.unit[:4]][symptom].append(failing)
@@ -166,7 +219,9 @@ def of_rows(failings: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, 
         here, spoilt = images[failing.unit[:4]], several and failing.unit[:4] in swapped
         if symptom == _UNOWED and here[NOT_THERE]:
             yield NOT_THERE, replace(failing, traits=here[NOT_THERE][0].traits)
-        elif symptom[0] == "value" and (spoilt or (most and (here[SWAPPED] or not _tells(symptom)))):
+        elif symptom[0] == "value" and (
+            spoilt or (most and (here[SWAPPED] or not _tells(symptom)))
+        ):
             yield SWAPPED, failing
         elif failing.unit[:2] in shuffled and symptom in (NULL, NOT_NULL, WRONG, NOT_THERE):
             yield SHUFFLED, failing
@@ -177,26 +232,51 @@ def of_rows(failings: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, 
 
 
 def _are_swapped(here: Mapping[Trait, Sequence[Failing]]) -> bool:
-    """Whether of an image's cells with other values, which are several, half hold what others of them should."""
-    wrong = [_owed_and_held(failing) for symptom, some in here.items() if symptom[0] in OF_CELLS for failing in some]
-    owed, held = (Counter(pair[number] for pair in wrong if pair[0] != pair[1]) for number in (0, 1))
+    """Whether of an image's cells with other values, which are several, half hold what others of
+    them should.
+    """
+    wrong = [
+        _owed_and_held(failing)
+        for symptom, some in here.items()
+        if symptom[0] in OF_CELLS
+        for failing in some
+    ]
+    owed, held = (
+        Counter(pair[number] for pair in wrong if pair[0] != pair[1]) for number in (0, 1)
+    )
     return owed.total() > 1 and 2 * (owed & held).total() >= owed.total()
 
 
 def _owed_and_held(failing: Failing) -> tuple[str, str]:
     case = failing.result.case
-    return owed_text(cell_of(failing.finding, case), case.level), held_text(failing.finding.actual, case.level)
+    return owed_text(cell_of(failing.finding, case), case.level), held_text(
+        failing.finding.actual, case.level
+    )
 
 
 def of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
-    """The symptoms, where a NULL, a value or a column that its row's other image has, too, goes with values that are the other
-    image's, if the run has such values on that side of that op."""
-    images = {symptom: some for symptom, some in by_symptom.items() if _wrong(symptom) and symptom[1].endswith(OF_THE_OTHER)}
-    sides = {_side(f): symptom for symptom, some in images.items() for f in some.values() if SHUFFLED not in by_symptom}
+    """The symptoms, where a NULL, a value or a column that its row's other image has, too, goes
+    with values that are the other image's, if the run has such values on that side of that op.
+    """
+    images = {
+        symptom: some
+        for symptom, some in by_symptom.items()
+        if _wrong(symptom) and symptom[1].endswith(OF_THE_OTHER)
+    }
+    sides = {
+        _side(f): symptom
+        for symptom, some in images.items()
+        for f in some.values()
+        if SHUFFLED not in by_symptom
+    }
     out: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
     for symptom, some in by_symptom.items():
         for unit, failing in some.items():
-            other = sides.get(_side(failing)) if symptom[0] in (*OF_CELLS, "image") and not _wrong(symptom) else None
+            other = (
+                sides.get(_side(failing))
+                if symptom[0] in (*OF_CELLS, "image") and not _wrong(symptom)
+                else None
+            )
             out[other if other and _as_in_the_other_image(failing) else symptom][unit] = failing
     return out
 
@@ -210,7 +290,11 @@ def _as_in_the_other_image(failing: Failing) -> bool:
     """Whether the actual cell is NULL, a value, or not there, as that of the other image is."""
     finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)
-    image = change.image("before" if finding.side == "after" else "after", case.level) if change else None
+    image = (
+        change.image("before" if finding.side == "after" else "after", case.level)
+        if change
+        else None
+    )
     cell = (image or {}).get(finding.column or "")
     if finding.aspect is Aspect.IMAGE:
         return (image is None) == (finding.expected != "NULL")
@@ -240,15 +324,20 @@ def _plain(symptom: Trait) -> Trait:
 
 
 def differing(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
-    """The symptoms, where wrong values of one family of types (or of one field) are one: with the hint that nearly all have, or
-    with none. What a hint explains as a whole (characters that are lost, the other image's value) stays apart, unless it is said
-    of few of them: of values of the other image that are of several families it is no chance. So does a class of values that
-    are all wrong otherwise."""
+    """The symptoms, where wrong values of one family of types (or of one field) are one: with the
+    hint that nearly all have, or with none. What a hint explains as a whole (characters that are
+    lost, the other image's value) stays apart, unless it is said of few of them: of values of the
+    other image that are of several families it is no chance. So does a class of values that are all
+    wrong otherwise.
+    """
     families: dict[str, dict[Trait, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     out: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
     for symptom, some in by_symptom.items():
         if _wrong(symptom) or symptom[0] == "field":
-            wider = (*symptom[:-1], symptom[-1].replace(hint_of(symptom), WIDER.get(hint_of(symptom), "")))
+            wider = (
+                *symptom[:-1],
+                symptom[-1].replace(hint_of(symptom), WIDER.get(hint_of(symptom), "")),
+            )
             common = wider if wider in by_symptom else symptom
             for failing in some.values():
                 families[failing.family][common].append(failing)
@@ -256,22 +345,40 @@ def differing(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
             out[symptom] = some
     for of_family in families.values():
         most = max(of_family, key=lambda symptom: len(of_family[symptom]))
-        total = sum(len(some) for symptom, some in of_family.items() if not symptom[-1].endswith(OF_THE_OTHER))
-        apart = {symptom for symptom, some in of_family.items() if symptom != most and _is_apart(symptom, some, total, families)}
-        one_hint = len(of_family[most]) >= NEARLY * sum(len(mine) for symptom, mine in of_family.items() if symptom not in apart)
+        total = sum(
+            len(some)
+            for symptom, some in of_family.items()
+            if not symptom[-1].endswith(OF_THE_OTHER)
+        )
+        apart = {
+            symptom
+            for symptom, some in of_family.items()
+            if symptom != most and _is_apart(symptom, some, total, families)
+        }
+        one_hint = len(of_family[most]) >= NEARLY * sum(
+            len(mine) for symptom, mine in of_family.items() if symptom not in apart
+        )
         for symptom, mine in of_family.items():
             for failing in mine:
                 if symptom in apart or (symptom == most and (one_hint or _tells(most))):
                     named = symptom
                 else:
-                    named = most if one_hint and not _own_class(failing, of_family[most], mine) else _plain(symptom)
+                    named = (
+                        most
+                        if one_hint and not _own_class(failing, of_family[most], mine)
+                        else _plain(symptom)
+                    )
                 out[named][failing.unit] = failing
     return out
 
 
-def _is_apart(symptom: Trait, some: Sequence[Failing], total: int, families: Mapping[str, Collection[Trait]]) -> bool:
+def _is_apart(
+    symptom: Trait, some: Sequence[Failing], total: int, families: Mapping[str, Collection[Trait]]
+) -> bool:
     """Whether what is told of some values of a family is no chance."""
-    several = sum(symptom in other for other in families.values()) >= FAMILIES and symptom[-1].endswith(OF_THE_OTHER)
+    several = sum(symptom in other for other in families.values()) >= FAMILIES and symptom[
+        -1
+    ].endswith(OF_THE_OTHER)
     cases = len({failing.result.case.id for failing in some})
     return _tells(symptom) and (several or (cases >= SEVERAL and len(some) >= REST * total))
 
@@ -280,4 +387,6 @@ def _own_class(failing: Failing, most: Sequence[Failing], some: Sequence[Failing
     """Whether values of the class are wrong in several cases, and none as most others are."""
     kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
     cases = {other.result.case.id for other in some if kin in other.traits}
-    return kin is not None and len(cases) >= SEVERAL and not any(kin in other.traits for other in most)
+    return (
+        kin is not None and len(cases) >= SEVERAL and not any(kin in other.traits for other in most)
+    )

@@ -1,7 +1,9 @@
-"""What the failing and the other units of a run have: owed rows, their compared cells, and the messages that cannot be read.
+"""What the failing and the other units of a run have: owed rows, their compared cells, and the
+messages that cannot be read.
 
-Each unit has traits: its op, its place in the message, types, value classes, members of the document that are null or empty, the
-release, its options. `Population` finds the few traits that the most failing units have, and nearly no other unit.
+Each unit has traits: its op, its place in the message, types, value classes, members of the
+document that are null or empty, the release, its options. `Population` finds the few traits that
+the most failing units have, and nearly no other unit.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ Unit: TypeAlias = tuple[Hashable, ...]
 """A message and row of a case, at cells also a side and a column."""
 
 NEARLY: Final = 0.75
-"""Share of the units with some traits that must fail: some of them have nothing that a mistake can spoil."""
+"""Share of the units with some traits that must fail: some of them have nothing that a mistake can
+spoil.
+"""
 _SURELY: Final = 0.9
 """The same where they tell what a value holds."""
 _MOST: Final = 3
@@ -40,9 +44,12 @@ _MOST: Final = 3
 _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
 SORTS: Final = said("sorts")
-"""How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
+"""How a trait is said, by its sort; of traits that explain as much, the first sort here is taken.
+"""
 _RANK: Final = {sort: number for number, sort in enumerate(SORTS)}
-_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "plain", "unchanged", "changed"})
+_OF_PLACES: Final = frozenset(
+    {"image", "side", "void", "small", "key", "plain", "unchanged", "changed"}
+)
 """Sorts of traits that say nothing of a row as a whole."""
 _UNSAID: Final = frozenset({"boundary", "drawn"})
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
@@ -64,11 +71,19 @@ _DIGITS: Final = (15, 18, 28, 38)
 """Digits of the decimals that decoders hold."""
 _IN_JSON: Final = (
     *(("true or false", r"\b(true|false)\b"), ("null", r"\bnull\b"), ("a fraction", r"\d[.]\d")),
-    *(("an object", r"\{"), ("an array", r"\["), ("an empty object or array", r"\{\}|\[\]"), ("over 15 digits", r"\d{16}")),
+    *(
+        ("an object", r"\{"),
+        ("an array", r"\["),
+        ("an empty object or array", r"\{\}|\[\]"),
+        ("over 15 digits", r"\d{16}"),
+    ),
 )
 _IN_TEXTS: Final = (
     *(*CHARACTERS, ("a blank at an end", r"\A\s|\s\Z"), ("a tab", r"\t"), ("double quotes", r'"')),
-    *(("characters beyond Latin-1", r"[^\x00-\xff]"), ("nothing but true or false", r"\A(true|false)\Z")),
+    *(
+        ("characters beyond Latin-1", r"[^\x00-\xff]"),
+        ("nothing but true or false", r"\A(true|false)\Z"),
+    ),
 )
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
@@ -94,8 +109,10 @@ class Failing:
 
 @dataclass(slots=True)
 class Population:
-    """All units of a format's cases, counted by traits on first use: `rows`, `faults`, and cells that are owed as `there`,
-    `nulls`, `values` or `absent`. Units that break none of the `rules`, but another, are left out."""
+    """All units of a format's cases, counted by traits on first use: `rows`, `faults`, and cells
+    that are owed as `there`, `nulls`, `values` or `absent`. Units that break none of the `rules`,
+    but another, are left out.
+    """
 
     results: Sequence[CaseResult]
     rules: Container[str]
@@ -110,12 +127,22 @@ class Population:
                 having[option].append(profile)
         for option, profiles in having.items():
             alike = [other for other, some in having.items() if some == profiles]
-            self._options[option] = ("options", ", ".join(alike)) if alike[1:] else ("option", option)
+            self._options[option] = (
+                ("options", ", ".join(alike)) if alike[1:] else ("option", option)
+            )
 
-    def guilty(self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]) -> tuple[Traits, bool]:
-        """The few traits of the most of these failing units that nearly no other unit has, () if there are none, and whether no
-        other has them at all. `bad` are the traits of all units that fail so, or show nothing of a trait's innocence."""
-        every, failing, failed = self._counted(which), counted(unit.traits for unit in left), counted(bad)
+    def guilty(
+        self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]
+    ) -> tuple[Traits, bool]:
+        """The few traits of the most of these failing units that nearly no other unit has, () if
+        there are none, and whether no other has them at all. `bad` are the traits of all units that
+        fail so, or show nothing of a trait's innocence.
+        """
+        every, failing, failed = (
+            self._counted(which),
+            counted(unit.traits for unit in left),
+            counted(bad),
+        )
 
         def share(traits: Traits) -> float:
             number = every.number(traits)
@@ -125,14 +152,23 @@ class Population:
             return failing.number(traits) if traits else 0
 
         def best(several: Iterable[Traits]) -> Traits:
-            least = ((traits, _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY) for traits in several)
+            least = (
+                (traits, _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY)
+                for traits in several
+            )
             fine = [(traits, part) for traits, enough in least if (part := share(traits)) >= enough]
-            worth = [(-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits) for traits, part in fine]
+            worth = [
+                (-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits)
+                for traits, part in fine
+            ]
             return min(worth, default=(0, [], ()))[2]
 
         chosen = best((trait,) for trait in failing.having)
         most = sorted(failing.having, key=lambda trait: (-held((trait,)), trait))[: _TRIED + 1]
-        common = sorted((trait for trait in most if trait != ("any",)), key=lambda trait: (_RANK[trait[0]], trait))
+        common = sorted(
+            (trait for trait in most if trait != ("any",)),
+            key=lambda trait: (_RANK[trait[0]], trait),
+        )
         for size in range(2, _MOST + 1):
             if held(chosen) > len(left) / 2:
                 break
@@ -147,7 +183,11 @@ class Population:
     def families(self, trait: Trait) -> frozenset[str]:
         """The families of types of the values that have the trait."""
         values = self._counted("values")
-        return frozenset(_REAL.get(t[1], t[1]) for t in values.having if t[0] == "family" and values.number((trait, t)))
+        return frozenset(
+            _REAL.get(t[1], t[1])
+            for t in values.having
+            if t[0] == "family" and values.number((trait, t))
+        )
 
     def traits(self, which: str, finding: Finding, case: Case) -> frozenset[Trait]:
         """The traits of a failing unit."""
@@ -160,49 +200,92 @@ class Population:
         if which == "rows":
             return row | self._of_cells(change, case.level)
         side, column = finding.side, finding.column or ""
-        return row | (self._of_cell(side, column, change, cell) if cell is not None else _of_name(side, column, change))
+        return row | (
+            self._of_cell(side, column, change, cell)
+            if cell is not None
+            else _of_name(side, column, change)
+        )
 
     def _units(self, which: str) -> Iterator[frozenset[Trait]]:
         for result in self.results:
             if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
                 continue
             case = result.case
-            lost = {(f.message, f.row, f.side * (f.aspect is Aspect.IMAGE)) for f in result.findings if f.aspect in _HIDING}
-            open_ = {(f.message, f.row, f.side, f.column) for f in result.findings if f.rule not in self.rules}
+            lost = {
+                (f.message, f.row, f.side * (f.aspect is Aspect.IMAGE))
+                for f in result.findings
+                if f.aspect in _HIDING
+            }
+            open_ = {
+                (f.message, f.row, f.side, f.column)
+                for f in result.findings
+                if f.rule not in self.rules
+            }
             for number, written in enumerate(case.written):
                 for change in written.changes:
                     if which in ("rows", "faults"):
                         if (change.kind is Kind.CORRUPT) == (which == "faults"):
-                            of_all = self._of_fault(case, number) if which == "faults" else self._of_row(case, number, change)
-                            yield of_all if which == "faults" else of_all | self._of_cells(change, case.level)
+                            of_all = (
+                                self._of_fault(case, number)
+                                if which == "faults"
+                                else self._of_row(case, number, change)
+                            )
+                            yield (
+                                of_all
+                                if which == "faults"
+                                else of_all | self._of_cells(change, case.level)
+                            )
                     elif (number, change.row, "") not in lost:
                         row = self._of_row(case, number, change)
                         for side, column, cell in cells(change, case.level):
                             unit = number, change.row, side, column
-                            if unit not in open_ and unit[:3] not in lost and _OWED[which](cell.state, case.level):
+                            if (
+                                unit not in open_
+                                and unit[:3] not in lost
+                                and _OWED[which](cell.state, case.level)
+                            ):
                                 yield row | self._of_cell(side, column, change, cell)
 
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         members = _of_message(case.written[number].message.value)
-        return frozenset({("any",), ("fault", case.fault or "none"), *self._of_profile(case), *members})
+        return frozenset(
+            {("any",), ("fault", case.fault or "none"), *self._of_profile(case), *members}
+        )
 
     def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
         written = case.written[number]
-        traits = {("any",), *self._of_profile(case), *_of_message(written.message.value), *_of_key(change)}
-        traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
+        traits = {
+            ("any",),
+            *self._of_profile(case),
+            *_of_message(written.message.value),
+            *_of_key(change),
+        }
+        traits.add(
+            ("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value)
+        )
         traits.update(("trait", tag) for tag in case.tags - _UNSAID)
         if sum(other.kind is Kind.ROW for other in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
             images = change.op, change.before, change.after
-            if any((other.op, other.before, other.after) == images for other in written.changes if other.row < change.row):
+            if any(
+                (other.op, other.before, other.after) == images
+                for other in written.changes
+                if other.row < change.row
+            ):
                 traits.add(("equal",))
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
         for side, image in (("before", before), ("after", after)):
             states = {cell.state for cell in image.values()}
-            traits.update([("bare", side)] if State.NULL in states and State.VALUE not in states else [])
+            traits.update(
+                [("bare", side)] if State.NULL in states and State.VALUE not in states else []
+            )
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if before == after else [])
-            traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
+            traits.update(
+                [("rekeyed",)]
+                if any(before.get(key) != after.get(key) for key in change.keys or ())
+                else []
+            )
         return frozenset(traits)
 
     def _of_cells(self, change: Change, level: int) -> frozenset[Trait]:
@@ -228,7 +311,9 @@ class Population:
 
 
 _OWED: Final[dict[str, Callable[[State, int], bool]]] = {
-    "there": lambda state, level: state is not State.ABSENT and (level == 1 or state is not State.NULL),
+    "there": lambda state, level: (
+        state is not State.ABSENT and (level == 1 or state is not State.NULL)
+    ),
     "absent": lambda state, level: state is State.ABSENT,
     "nulls": lambda state, level: state is State.NULL or (level == 2 and state is State.ABSENT),
     "values": lambda state, level: state not in (State.NULL, State.ABSENT),
@@ -238,7 +323,9 @@ _OWED: Final[dict[str, Callable[[State, int], bool]]] = {
 
 @lru_cache(maxsize=1 << 14)
 def _of_message(value: bytes | None) -> frozenset[Trait]:
-    """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
+    """The members of a JSON document that are null, or empty: such words lead a reader to the line
+    that is wrong.
+    """
     try:
         return frozenset(_members(json.loads(value or b"")))
     except ValueError:
@@ -266,14 +353,18 @@ def _of_name(side: str, column: str, change: Change) -> set[Trait]:
     traits: set[Trait] = {("side", side), ("image", side, change.op or ""), *_of_column(column)}
     traits.add(("key",) if column in (change.keys or ()) else ("plain",))
     old, new = (change.before or {}).get(column), (change.after or {}).get(column)
-    traits.update([("unchanged" if old == new else "changed",)] if old is not None and new is not None else [])
+    traits.update(
+        [("unchanged" if old == new else "changed",)] if old is not None and new is not None else []
+    )
     return traits
 
 
 @lru_cache(maxsize=1 << 14)
 def _of_column(name: str) -> frozenset[Trait]:
     signs = (sign for sign in name if not (sign.isascii() and (sign.isalnum() or sign == "_")))
-    traits: set[Trait] = {("sign", _SIGNS.get(sign, sign) if sign.isascii() else _BEYOND) for sign in signs}
+    traits: set[Trait] = {
+        ("sign", _SIGNS.get(sign, sign) if sign.isascii() else _BEYOND) for sign in signs
+    }
     traits.update([("capital",)] if name != name.lower() else [])
     traits.update([("small",)] if name != name.upper() else [])
     traits.update([("long", str(_LONG_NAME))] if len(name) > _LONG_NAME else [])
@@ -289,30 +380,51 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
     if cell.state in (State.NULL, State.ABSENT):
         return
     yield from (("type", name), ("family", family.value))
-    cls = _WORD_NULL if isinstance(cell.value, str) and cell.value.casefold() == "null" else cell.cls
+    cls = (
+        _WORD_NULL if isinstance(cell.value, str) and cell.value.casefold() == "null" else cell.cls
+    )
     if cls:
         yield from (("class", name, cls), ("kin", family.value, cls))
     if cls and family in _CALENDARS:
         yield "like", cls
     if cell.type.unsigned:
         yield ("unsigned",)
-    if isinstance(cell.value, int | float | Decimal) and family in _SIGNED and str(cell.value).startswith("-"):
+    if (
+        isinstance(cell.value, int | float | Decimal)
+        and family in _SIGNED
+        and str(cell.value).startswith("-")
+    ):
         yield "negative", family.value
     value = cell.value
     if isinstance(value, Json):
         value = value.text or json.dumps(value.value, default=str, ensure_ascii=False)
-    yield from (("held", _REAL.get(family.value, family.value), words) for words in _held(value, family))
+    yield from (
+        ("held", _REAL.get(family.value, family.value), words) for words in _held(value, family)
+    )
 
 
 @lru_cache(maxsize=1 << 14)
 def _held(value: Value, family: Logical) -> tuple[str, ...]:
     """What a value holds that decoders lose."""
-    text, unit = (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
+    text, unit = (
+        (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
+    )
     if isinstance(text, str):
-        matches = {f"with {sort}": re.search(pattern, text) for sort, pattern in _IN_TEXTS + _IN_JSON * (family is Logical.JSON)}
-        return *(words for words, match in matches.items() if match), *_over(len(text), _LENGTHS, unit)
+        matches = {
+            f"with {sort}": re.search(pattern, text)
+            for sort, pattern in _IN_TEXTS + _IN_JSON * (family is Logical.JSON)
+        }
+        return *(words for words, match in matches.items() if match), *_over(
+            len(text), _LENGTHS, unit
+        )
     if family in _CALENDARS or family is Logical.TIME:
-        micros = (value - _EPOCH).days * _DAY if isinstance(value, dt.date) else value if isinstance(value, int) else 0
+        micros = (
+            (value - _EPOCH).days * _DAY
+            if isinstance(value, dt.date)
+            else value
+            if isinstance(value, int)
+            else 0
+        )
         of_date = family is not Logical.TIME
         those = {
             "before 1970": of_date and micros < 0,

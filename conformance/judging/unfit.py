@@ -1,4 +1,6 @@
-"""Cells that do not fit their columns: a case's unfit cell in words, and whether a row nevertheless keeps its value."""
+"""Cells that do not fit their columns: a case's unfit cell in words, and whether a row nevertheless
+keeps its value.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,16 @@ def bad_cell(case: Case) -> CellFault | None:
     if not case.fault.startswith("cell-"):
         return None
     fmt = get(case.format)
-    return next((cell for cell in fmt.unfit_cells(fmt.profile(case.profile)) if cell.name == case.fault), None)
+    return next(
+        (cell for cell in fmt.unfit_cells(fmt.profile(case.profile)) if cell.name == case.fault),
+        None,
+    )
 
 
 def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:
-    """Whether the row holds just the value that the unfit cell spells, where the type in the message can hold it."""
+    """Whether the row holds just the value that the unfit cell spells, where the type in the
+    message can hold it.
+    """
     type, got = _type(case, cell), (row.after or {}).get(cell.column)
     if cell.kept is None or type is None or not isinstance(got, Typed):
         return False
@@ -33,8 +40,19 @@ def cannot(case: Case, cell: CellFault) -> str:
     """What the column of the unfit cell cannot hold."""
     type = _type(case, cell)
     where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"
-    return f"{where} cannot hold {clip(cell.bad if isinstance(cell.bad, str) else f'bytes {cell.bad.hex()}')}"
+    return (
+        f"{where} cannot hold"
+        f" {clip(cell.bad if isinstance(cell.bad, str) else f'bytes {cell.bad.hex()}')}"
+    )
 
 
 def _type(case: Case, cell: CellFault) -> SourceType | None:
-    return next((column.type for table in case.tables for column in table.columns if column.name == cell.column), None)
+    return next(
+        (
+            column.type
+            for table in case.tables
+            for column in table.columns
+            if column.name == cell.column
+        ),
+        None,
+    )

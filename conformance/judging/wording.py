@@ -1,5 +1,6 @@
-"""Words for values in findings: instants as ISO times with their difference, texts that would be invisible in quotes, errors with
-their root cause."""
+"""Words for values in findings: instants as ISO times with their difference, texts that would be
+invisible in quotes, errors with their root cause.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ _WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no 
 _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000))
 
 
-_SENTENCES: Final = TableFile(*ours(__package__, "wording"), dict.fromkeys(("sorts", "said", "verbs", "with", "alone"), dict))
+_SENTENCES: Final = TableFile(
+    *ours(__package__, "wording"), dict.fromkeys(("sorts", "said", "verbs", "with", "alone"), dict)
+)
 
 
 def said(part: str) -> Mapping[str, str]:
@@ -63,14 +66,22 @@ def apart(expected: int, actual: int) -> str:
             parts.append(f"{count:,} {unit}{'s' if unit == 'day' and count != 1 else ''}")
     if left:
         parts.append(f"{Decimal(left) / 1_000_000:f} s")
-    return f"{' '.join(parts)} {'later' if actual > expected else 'earlier'}" if parts else "the same instant"
+    return (
+        f"{' '.join(parts)} {'later' if actual > expected else 'earlier'}"
+        if parts
+        else "the same instant"
+    )
 
 
 def value(given: Any) -> str:
     """A value that a decoder returned, or one of an envelope."""
     match given:
         case Typed(family="timestamp" | "timestamp_ntz" | "interval" as family, value=int(micros)):
-            return mysql.time_text(micros, 6) if family == "interval" else instant(micros, "Z" if family == "timestamp" else "")
+            return (
+                mysql.time_text(micros, 6)
+                if family == "interval"
+                else instant(micros, "Z" if family == "timestamp" else "")
+            )
         case Typed():
             return value(given.value)
         case None:
@@ -86,7 +97,9 @@ def value(given: Any) -> str:
         case ZeroDate():
             return mysql.datetime_text(given, 6) if given.micros else mysql.date_text(given)
         case Mapping():
-            return "{" + ", ".join(f"{name}: {value(member)}" for name, member in given.items()) + "}"
+            return (
+                "{" + ", ".join(f"{name}: {value(member)}" for name, member in given.items()) + "}"
+            )
         case list() | tuple():
             return "[" + ", ".join(map(value, given)) + "]"
     return repr(given)
@@ -94,12 +107,16 @@ def value(given: Any) -> str:
 
 def typed(given: Any) -> str:
     """A decoder's cell, with the family of its type at level two."""
-    return f"{clip(value(given))} ({given.family})" if isinstance(given, Typed) else clip(value(given))
+    return (
+        f"{clip(value(given))} ({given.family})" if isinstance(given, Typed) else clip(value(given))
+    )
 
 
 def image(given: Mapping[str, Any]) -> str:
     """The first cells of an image."""
-    return value(dict(list(given.items())[:8])).removesuffix("}") + (", ...}" if len(given) > 8 else "}")
+    return value(dict(list(given.items())[:8])).removesuffix("}") + (
+        ", ...}" if len(given) > 8 else "}"
+    )
 
 
 def of_type(type: SourceType, expected: Value) -> str:
@@ -117,7 +134,9 @@ def of_type(type: SourceType, expected: Value) -> str:
 
 
 def cell(expected: Cell, level: int) -> str:
-    """An expected cell: its wire text at level one, its values with the source's type at level two."""
+    """An expected cell: its wire text at level one, its values with the source's type at level
+    two.
+    """
     if level == 1:
         return clip(value(expected.text))
     options = expected.options if expected.state is State.ONE_OF else (expected.value,)
@@ -126,8 +145,12 @@ def cell(expected: Cell, level: int) -> str:
 
 
 def shift(expected: Cell, given: Any, time_zone: str) -> str:
-    """How far an instant or wall clock is off, with the zone, if by a minute or more as zones are; else ""."""
-    if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(given, Typed):
+    """How far an instant or wall clock is off, with the zone, if by a minute or more as zones are;
+    else "".
+    """
+    if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(
+        given, Typed
+    ):
         return ""
     if not isinstance(expected.value, int) or not given.family.startswith("timestamp"):
         return ""
@@ -141,10 +164,15 @@ def off(expected: int, actual: int, time_zone: str) -> str:
 
 
 def error(text: str, limit: int = ERROR) -> str:
-    """The first line of an error, the line of the user's code that raised it and its deepest cause, in one line."""
+    """The first line of an error, the line of the user's code that raised it and its deepest cause,
+    in one line.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     causes = [line for line in lines[1:] if line.startswith(CAUSE)][-1:]
     places = [line for line in lines[1:] if _PLACE.fullmatch(line)][-1:]
     return "; ".join(
-        (clip(lines[0], limit if not causes else limit // 2), *(clip(line, limit // 2) for line in (*places, *causes)))
+        (
+            clip(lines[0], limit if not causes else limit // 2),
+            *(clip(line, limit // 2) for line in (*places, *causes)),
+        )
     )

@@ -1,4 +1,6 @@
-"""The source `cdc` of Spark in place of a topic and its producer; commands and events are those of `_producers`."""
+"""The source `cdc` of Spark in place of a topic and its producer; commands and events are those of
+`_producers`.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,19 @@ from generators.model import Change, Kind
 
 
 class Fed(Publisher):
-    """Each command is a query of its own, from the first unit on, which `begin` starts with options of the source. Its only lane
-    has units in place of offsets, and its schedule begins where the first batch says."""
+    """Each command is a query of its own, from the first unit on, which `begin` starts with options
+    of the source. Its only lane has units in place of offsets, and its schedule begins where the
+    first batch says.
+    """
 
     def __init__(
-        self, feed: Feed, level: int, table: str, every: int, batches: Sequence[Batch], begin: Callable[[dict[str, Any]], None]
+        self,
+        feed: Feed,
+        level: int,
+        table: str,
+        every: int,
+        batches: Sequence[Batch],
+        begin: Callable[[dict[str, Any]], None],
     ) -> None:
         super().__init__()
         self._feed, self._level, self._table, self._every = feed, level, table, every
@@ -52,11 +62,27 @@ class Fed(Publisher):
             events.append({"tick": [began + now / self._rate, now]})
             if not self._scheduled:
                 thin, self._scheduled = -(-count // LAGS), True
-                events.append({"sent": [(0, unit, began + unit / self._rate, thin) for unit in range(0, count, thin)]})
+                events.append(
+                    {
+                        "sent": [
+                            (0, unit, began + unit / self._rate, thin)
+                            for unit in range(0, count, thin)
+                        ]
+                    }
+                )
         if now == count:
             self._busy = False
             self.acked += count
-            events.append({"done": {"sent": count, "acked": count, "failed": 0, "per_second": self._rate or 0.0}})
+            events.append(
+                {
+                    "done": {
+                        "sent": count,
+                        "acked": count,
+                        "failed": 0,
+                        "per_second": self._rate or 0.0,
+                    }
+                }
+            )
         return events
 
     def close(self) -> None:
@@ -79,4 +105,7 @@ class Fed(Publisher):
                     self.samples[message.partition, offset] = unit, offset - unit * width
 
     def _owes(self, changes: Sequence[Change]) -> bool:
-        return any(self._level == 1 or (change.kind is Kind.ROW and change.table == self._table) for change in changes)
+        return any(
+            self._level == 1 or (change.kind is Kind.ROW and change.table == self._table)
+            for change in changes
+        )

@@ -15,7 +15,17 @@ from typing import Any, Final
 from conformance.closing import Closing
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
-from conformance.load.source import COMMITTED_S, LAGS, TICK_S, TICKS, ProducerSource, Routes, Tally, Task, publish
+from conformance.load.source import (
+    COMMITTED_S,
+    LAGS,
+    TICK_S,
+    TICKS,
+    ProducerSource,
+    Routes,
+    Tally,
+    Task,
+    publish,
+)
 from generators.errors import HarnessError
 from generators.model import Message
 from generators.publishing.cluster import Cluster
@@ -25,12 +35,16 @@ from generators.publishing.transactions import ABORTED, Transactions
 OPEN_S: Final = 120.0
 ANSWER_S: Final = 30.0
 LAST_S: Final = 15.0
-"""Time limit of a thread's end, once it is to stop: longer than what is in flight gets (generators.publishing.pacing)."""
+"""Time limit of a thread's end, once it is to stop: longer than what is in flight gets
+(generators.publishing.pacing).
+"""
 
 
 class Publisher(Closing):
-    """The sums of all commands up to now: acknowledged messages, those that owe a row, their hash; the offset behind the last by
-    lane; and of sampled messages, by lane and offset, the unit and the ordinal there."""
+    """The sums of all commands up to now: acknowledged messages, those that owe a row, their hash;
+    the offset behind the last by lane; and of sampled messages, by lane and offset, the unit and
+    the ordinal there.
+    """
 
     def __init__(self) -> None:
         self.acked = self.owed = self.places = 0
@@ -46,16 +60,26 @@ class Publisher(Closing):
         thin = max(1, math.ceil(command["count"] / LAGS))
         return {**command, "base": self._base, "width": self._width, "thin": thin}
 
-    def _news(self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float) -> list[dict[str, Any]]:
-        """Acknowledgements and times of sending that were not told yet, up to that time; one that is counted late is told with
-        the last interval."""
+    def _news(
+        self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float
+    ) -> list[dict[str, Any]]:
+        """Acknowledgements and times of sending that were not told yet, up to that time; one that
+        is counted late is told with the last interval.
+        """
         ticks = [{"tick": [first, 0]}] if counts and not self._ticked else []
         total = 0
         for place in sorted(counts):
             total += counts[place]
             if total > self._ticked:
                 self._ticked = total
-                ticks.append({"tick": [min(max(first, self._base + (place + 1) * self._width), ended), total]})
+                ticks.append(
+                    {
+                        "tick": [
+                            min(max(first, self._base + (place + 1) * self._width), ended),
+                            total,
+                        ]
+                    }
+                )
         sent, self._lagged = lags[self._lagged :], len(lags)
         return [*ticks, {"sent": sent}]
 
@@ -67,10 +91,16 @@ class Publisher(Closing):
         for producer in figures:
             for place, count in producer["ticks"]:
                 counts[place] = counts.get(place, 0) + count
-            self.samples.update(((lane, offset), (unit, place)) for lane, offset, unit, place in producer["samples"])
-            self.ends.update((lane, max(end, self.ends.get(lane, 0))) for lane, end in producer["ends"])
+            self.samples.update(
+                ((lane, offset), (unit, place)) for lane, offset, unit, place in producer["samples"]
+            )
+            self.ends.update(
+                (lane, max(end, self.ends.get(lane, 0))) for lane, end in producer["ends"]
+            )
         busy = [producer for producer in figures if producer["acknowledged"]]
-        began, first = (min((producer[name] for producer in busy), default=0.0) for name in ("began", "first"))
+        began, first = (
+            min((producer[name] for producer in busy), default=0.0) for name in ("began", "first")
+        )
         ended = max((producer["ended"] for producer in busy), default=0.0)
         done = added_up(figures)
         done |= {name: sum(producer[name] for producer in figures) for name in ("owed", "places")}
@@ -84,7 +114,9 @@ class Publisher(Closing):
 
 
 class Producer(Publisher):
-    """Threads of this process: one publishes, and where topics are `used` another aborts transactions."""
+    """Threads of this process: one publishes, and where topics are `used` another aborts
+    transactions.
+    """
 
     def __init__(self, task: Task) -> None:
         super().__init__()
@@ -93,14 +125,29 @@ class Producer(Publisher):
         self._tally: Tally | None = None
         self._running: Future[dict[str, Any]] | None = None
         self._making: Future[ProducerSource] | None = _begun(task.source)
-        self._aborting = _begun(partial(_aborting, task.cluster, self._routes, self._stopping)) if task.used else None
+        self._aborting = (
+            _begun(partial(_aborting, task.cluster, self._routes, self._stopping))
+            if task.used
+            else None
+        )
 
     def tell(self, command: Mapping[str, Any]) -> None:
         """Begins a command."""
         assert self._source is not None
         accounted = self._accounted(command)
-        self._tally = tally = Tally(self._source, 1, accounted, self._task.every, self._routes.lanes)
-        self._running = _begun(partial(publish, self._task, self._source, accounted, stop=self._stopping.is_set, tally=tally))
+        self._tally = tally = Tally(
+            self._source, 1, accounted, self._task.every, self._routes.lanes
+        )
+        self._running = _begun(
+            partial(
+                publish,
+                self._task,
+                self._source,
+                accounted,
+                stop=self._stopping.is_set,
+                tally=tally,
+            )
+        )
 
     def take(self) -> list[dict[str, Any]]:
         """The events since the last call. Raises HarnessError if publishing failed."""
@@ -116,7 +163,11 @@ class Producer(Publisher):
             return self._done([running.result()])
         now = time.time()
         # The thread goes on counting: what is looked at is copied at once, and intervals are over.
-        over = {place: count for place, count in self._tally.ticks.copy().items() if self._base + (place + 1) * self._width < now}
+        over = {
+            place: count
+            for place, count in self._tally.ticks.copy().items()
+            if self._base + (place + 1) * self._width < now
+        }
         return self._news(over, self._tally.lags.copy(), self._tally.first_s, now)
 
     def close(self) -> None:
@@ -143,8 +194,9 @@ def _begun(job: Callable[[], Any]) -> Future[Any]:
 
 
 def _aborting(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
-    """Publishes unreadable messages to every partition in transactions that are aborted, until the end. A broker that is gone
-    ends it; the publishing tells of it."""
+    """Publishes unreadable messages to every partition in transactions that are aborted, until the
+    end. A broker that is gone ends it; the publishing tells of it.
+    """
     writer = Transactions(cluster)
     while not stopping.wait(COMMITTED_S):
         writer.send(Message(topic, number, None, ABORTED) for topic, number in routes.lanes)
@@ -152,8 +204,10 @@ def _aborting(cluster: Cluster, routes: Routes, stopping: threading.Event) -> No
 
 
 class Executors(Publisher):
-    """Producers that are tasks of Spark, in the session of an engine. Raises UsageError if the session has no room for them
-    beside the decoder. Events come when a command is done: before that, only Spark knows what its tasks have published."""
+    """Producers that are tasks of Spark, in the session of an engine. Raises UsageError if the
+    session has no room for them beside the decoder. Events come when a command is done: before
+    that, only Spark knows what its tasks have published.
+    """
 
     def __init__(self, engine: ChildEngine, task: Task) -> None:
         super().__init__()
@@ -173,7 +227,9 @@ class Executors(Publisher):
         self._first, self._busy = self._first + command["count"], True
 
     def take(self) -> list[dict[str, Any]]:
-        """The events since the last call. Raises HarnessError if publishing failed, ChildDied if the session has ended."""
+        """The events since the last call. Raises HarnessError if publishing failed, ChildDied if
+        the session has ended.
+        """
         events, self._events = self._events, []
         if self._busy and (answer := self._ask("status"))["done"]:
             self._busy = False

@@ -1,4 +1,6 @@
-"""The topics of a load: created for it or existing; several if a pattern names them, used ones on request."""
+"""The topics of a load: created for it or existing; several if a pattern names them, used ones on
+request.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from generators.wire_format import Format, Profile
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """The `names` of topics by route (see `routes`), and the offsets at which a reader starts, by topic and partition."""
+    """The `names` of topics by route (see `routes`), and the offsets at which a reader starts, by
+    topic and partition.
+    """
 
     bootstrap: Target
     names: Mapping[str, str]
@@ -44,36 +48,60 @@ class Topics:
 
 @contextlib.contextmanager
 def topics_of(
-    bootstrap: Target, ends: Iterable[str], partitions: int, note: Callable[[str], None], *, used: bool, append_time: bool
+    bootstrap: Target,
+    ends: Iterable[str],
+    partitions: int,
+    note: Callable[[str], None],
+    *,
+    used: bool,
+    append_time: bool,
 ) -> Iterator[Topics]:
     """The topics of a load, whose names end in `ends`; deletes the created ones afterwards."""
     with contextlib.ExitStack() as stack:
         if of(bootstrap).topic:
-            names: Mapping[str, str] = {"": stack.enter_context(kafka.run_topic(bootstrap, partitions, note=note))}
+            names: Mapping[str, str] = {
+                "": stack.enter_context(kafka.run_topic(bootstrap, partitions, note=note))
+            }
         else:
             counts = dict.fromkeys(ends, partitions)
             times = tuple(counts) if append_time else ()
-            names = stack.enter_context(kafka.run_topics(bootstrap, counts, note=note, append_time=times))
+            names = stack.enter_context(
+                kafka.run_topics(bootstrap, counts, note=note, append_time=times)
+            )
         if used:
             places = [(name, number) for name in names.values() for number in range(partitions)]
-            Interleaved(bootstrap).publish((Message(*place, None, ABORTED), True) for place in places)
+            Interleaved(bootstrap).publish(
+                (Message(*place, None, ABORTED), True) for place in places
+            )
             delete_before(bootstrap, dict.fromkeys(places, 1))
         # An existing topic may have records; of a used one all that is left is read.
         starting = {
-            name: {str(number): low if used else after for number, (low, after) in topics.ends(bootstrap, name).items()}
+            name: {
+                str(number): low if used else after
+                for number, (low, after) in topics.ends(bootstrap, name).items()
+            }
             for name in names.values()
         }
         yield Topics(bootstrap, names, partitions, used, starting)
 
 
 def routes(
-    fmt: Format[Any], profile: Profile, seed: int, partitions: int, own: TableLoad | None = None, pattern: str = ""
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    partitions: int,
+    own: TableLoad | None = None,
+    pattern: str = "",
 ) -> tuple[str, ...]:
-    """The routes of the tables: what the pattern makes of each table's messages; "" without a pattern."""
+    """The routes of the tables: what the pattern makes of each table's messages; "" without a
+    pattern.
+    """
     topics: dict[str, None] = {}
     for unit in range(len(own.users) if own else 1):
         table = own.users[unit].table if own else orders.load_table(profile.source)
-        scenario = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+        scenario = (
+            own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+        )
         for written in fmt.write(scenario.history, profile, Layout(partitions=partitions)):
             topics[topic_of(pattern, written.message.topic, table)] = None
     return tuple(topics)

@@ -51,17 +51,26 @@ class BenchFailed(HarnessError):
 
 
 def bench(
-    engine: ChildEngine, formats: Sequence[str], decoder: str | None, messages: int, rounds: int, note: Callable[[str], None]
+    engine: ChildEngine,
+    formats: Sequence[str],
+    decoder: str | None,
+    messages: int,
+    rounds: int,
+    note: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """One JSON-able object per format, level and decoder.
 
-    `per_second` and `baseline_per_second` are messages by the median round, `ratio` is the decoder's speed over the baseline's in
-    the same round (median, min, max), `rows` and `baseline_rows` the row changes of each, `generated_per_second` the rate at
-    which one process makes messages, `bytes` the size of keys and values. Level one is measured against the baseline's maps,
-    level two against its typed rows. Raises UnknownName, UsageError for sizes below 1, BenchFailed.
+    `per_second` and `baseline_per_second` are messages by the median round, `ratio` is the
+    decoder's speed over the baseline's in the same round (median, min, max), `rows` and
+    `baseline_rows` the row changes of each, `generated_per_second` the rate at which one process
+    makes messages, `bytes` the size of keys and values. Level one is measured against the
+    baseline's maps, level two against its typed rows. Raises UnknownName, UsageError for sizes
+    below 1, BenchFailed.
     """
     if messages < 1 or rounds < 1:
-        raise UsageError(f"bench with {messages} messages and {rounds} rounds: both must be at least 1")
+        raise UsageError(
+            f"bench with {messages} messages and {rounds} rounds: both must be at least 1"
+        )
     engine.started.result()
     results: list[dict[str, Any]] = []
     for name in formats:
@@ -71,7 +80,9 @@ def bench(
         load, generated = generate(fmt, profile, messages)
         _, source = lay_out(engine.directory, f"bench-{name}", load)
         note(f"{name}: decoding {len(load)} messages in {rounds} rounds")
-        decoders = {REFERENCE: decoder_of(name, None)} | ({decoder: decoder_of(name, decoder)} if decoder else {})
+        decoders = {REFERENCE: decoder_of(name, None)} | (
+            {decoder: decoder_of(name, decoder)} if decoder else {}
+        )
         request = {
             "parquet": source.parquet,
             "messages": len(load),
@@ -100,14 +111,21 @@ def bench(
 
 
 def baseline(name: str, sample: Message) -> str:
-    """The specification of a format's baseline, which stands beside its decoder; `bare` reads messages without Connect's schema,
-    which are JSON without a `payload`, like `sample`."""
+    """The specification of a format's baseline, which stands beside its decoder; `bare` reads
+    messages without Connect's schema, which are JSON without a `payload`, like `sample`.
+    """
     spec = f"{DECODERS}.{module_name(name)}:BASELINE"
-    return spec if get(name).container != "json" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
+    return (
+        spec
+        if get(name).container != "json" or b'"payload":' in (sample.value or b"")
+        else f"{spec}.bare"
+    )
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The last profile of a format with the fewest options, without compression, whose cost is not the decoder's."""
+    """The last profile of a format with the fewest options, without compression, whose cost is not
+    the decoder's.
+    """
     plain: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
     return min(reversed(plain), key=lambda profile: profile.name.count("+"))
 
@@ -170,21 +188,25 @@ def _measured(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _named(row: Mapping[str, Any]) -> dict[str, str]:
-    return {name: LEVELS[row[name]] if name == "level" else row[name] for name in _LEFT if name in row}
+    return {
+        name: LEVELS[row[name]] if name == "level" else row[name] for name in _LEFT if name in row
+    }
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table, then warnings about ratios that compare different work."""
     warnings = [
-        f"{row['format']} level {row['level']}: {row['decoder']} returns {row['rows']:,} row changes, the baseline "
-        f"{row['baseline_rows']:,}: the ratio compares different work"
+        f"{row['format']} level {row['level']}: {row['decoder']} returns {row['rows']:,} row"
+        f" changes, the baseline {row['baseline_rows']:,}: the ratio compares different work"
         for row in results
         if row["rows"] != row["baseline_rows"]
     ]
     rounds, messages = ({row[name] for row in results} for name in ("rounds", "messages"))
     size = f"{_list(rounds)} interleaved rounds over {_list(messages)} messages"
     said = Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim")
-    return Group(sheet([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said)
+    return Group(
+        sheet([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said
+    )
 
 
 def _list(numbers: set[int]) -> str:
@@ -194,8 +216,17 @@ def _list(numbers: set[int]) -> str:
 def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]) -> None:
     """Writes results as JSON, with the versions and the machine. Raises HarnessError."""
     machine = {"system": platform.platform(), "processors": os.cpu_count()}
-    document = {"type": SAVED, "versions": dict(versions), "machine": machine, "results": list(results)}
-    put(path, lambda: [json.dumps(document, ensure_ascii=False, indent=1).encode(), b"\n"], "the results")
+    document = {
+        "type": SAVED,
+        "versions": dict(versions),
+        "machine": machine,
+        "results": list(results),
+    }
+    put(
+        path,
+        lambda: [json.dumps(document, ensure_ascii=False, indent=1).encode(), b"\n"],
+        "the results",
+    )
 
 
 def saved(path: Path) -> list[dict[str, Any]]:
@@ -206,7 +237,11 @@ def saved(path: Path) -> list[dict[str, Any]]:
         raise UsageError(f"--compare {path}: {error}") from None
     except json.JSONDecodeError as error:
         raise UsageError(f"--compare {path} is not JSON: {error}") from None
-    results = document.get("results") if isinstance(document, dict) and document.get("type") == SAVED else None
+    results = (
+        document.get("results")
+        if isinstance(document, dict) and document.get("type") == SAVED
+        else None
+    )
     if not isinstance(results, list):
         raise UsageError(f"--compare {path} was not written by bench --save")
     try:
@@ -214,20 +249,27 @@ def saved(path: Path) -> list[dict[str, Any]]:
             return results
     except (KeyError, TypeError):
         pass
-    raise UsageError(f"--compare {path} has a result without format, level, decoder or a ratio above 0")
+    raise UsageError(
+        f"--compare {path} has a result without format, level, decoder or a ratio above 0"
+    )
 
 
-def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float) -> list[dict[str, Any]]:
-    """Compares results by format, level and decoder, as JSON-able objects: those that have a saved one, of which a ratio below
-    `fail_below` times the saved one is too low; those that were not saved; those that were saved for a measured format and are
-    missing now."""
+def compare(
+    old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float
+) -> list[dict[str, Any]]:
+    """Compares results by format, level and decoder, as JSON-able objects: those that have a saved
+    one, of which a ratio below `fail_below` times the saved one is too low; those that were not
+    saved; those that were saved for a measured format and are missing now.
+    """
     before, now = ({_key(row): row for row in results} for results in (old, new))
     measured = {name for name, _, _ in now}
     comparison: list[dict[str, Any]] = []
     for key in sorted(before.keys() & now.keys()):
         was, result = before[key], now[key]
         ratios = was["ratio"]["median"], result["ratio"]["median"]
-        facts = [name for name in ("profile", "messages", "rounds") if was.get(name) != result.get(name)]
+        facts = [
+            name for name in ("profile", "messages", "rounds") if was.get(name) != result.get(name)
+        ]
         comparison.append(
             {
                 **_of(key),
@@ -235,12 +277,17 @@ def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], 
                 "saved_ratio": ratios[0],
                 "ratio": ratios[1],
                 "change": round(ratios[1] / ratios[0] - 1, 4),
-                # Ratios are saved with three digits: a ratio at the limit must not fail by a rounding error.
+                # Ratios are saved with three digits: a ratio at the limit must not fail by a
+                # rounding error.
                 "below": ratios[1] < ratios[0] * fail_below - 1e-9,
-                "otherwise": ", ".join(f"{name} {result.get(name)} instead of {was.get(name)}" for name in facts),
+                "otherwise": ", ".join(
+                    f"{name} {result.get(name)} instead of {was.get(name)}" for name in facts
+                ),
             }
         )
-    comparison += [{**_of(key), "type": "bench-added"} for key in sorted(now.keys() - before.keys())]
+    comparison += [
+        {**_of(key), "type": "bench-added"} for key in sorted(now.keys() - before.keys())
+    ]
     gone = sorted(key for key in before.keys() - now.keys() if key[0] in measured)
     return comparison + [{**_of(key), "type": "bench-gone"} for key in gone]
 
@@ -274,21 +321,37 @@ def _compared(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> lis
 
 def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
     """The comparison as a table, then the results without a counterpart."""
-    return Group(sheet(_compared(comparison, fail_below)), *(Text(line, style="yellow") for line in remarks(comparison)))
+    return Group(
+        sheet(_compared(comparison, fail_below)),
+        *(Text(line, style="yellow") for line in remarks(comparison)),
+    )
 
 
 def remarks(comparison: Sequence[Mapping[str, Any]]) -> list[str]:
     """Results without a counterpart, and results that were measured under other conditions."""
-    words = {"bench-added": "not in the saved file", "bench-gone": "in the saved file, not measured now"}
-    pairs = ((row, words.get(row["type"]) or (row["otherwise"] and f"measured with {row['otherwise']}")) for row in comparison)
+    words = {
+        "bench-added": "not in the saved file",
+        "bench-gone": "in the saved file, not measured now",
+    }
+    pairs = (
+        (row, words.get(row["type"]) or (row["otherwise"] and f"measured with {row['otherwise']}"))
+        for row in comparison
+    )
     return [f"{' '.join(_named(row).values())}: {what}" for row, what in pairs if what]
 
 
 def markdown(
-    results: Sequence[Mapping[str, Any]], comparison: Sequence[Mapping[str, Any]] | None = None, fail_below: float = 0.0
+    results: Sequence[Mapping[str, Any]],
+    comparison: Sequence[Mapping[str, Any]] | None = None,
+    fail_below: float = 0.0,
 ) -> str:
     """The figures, and the comparison if there is one, as Markdown tables."""
     shown = lines([*map(_measured, results)])
     if comparison is not None:
-        shown += ["", *lines(_compared(comparison, fail_below)), "", *(f"- {cell(line)}" for line in remarks(comparison))]
+        shown += [
+            "",
+            *lines(_compared(comparison, fail_below)),
+            "",
+            *(f"- {cell(line)}" for line in remarks(comparison)),
+        ]
     return "\n".join(shown)

@@ -1,8 +1,9 @@
-"""A change feed: the messages of units on whatever machine, as rows of Spark's Kafka source (`spark_checks.services.feed`).
+"""A change feed: the messages of units on whatever machine, as rows of Spark's Kafka source
+(`spark_checks.services.feed`).
 
-Units are addressed by position, so that tasks make ranges of them side by side, and a query goes on from its checkpoint. The
-messages are those of `cdc-conformance publish` for the same seed. Offsets rise in each partition and have gaps, as in a topic
-that is compacted.
+Units are addressed by position, so that tasks make ranges of them side by side, and a query goes on
+from its checkpoint. The messages are those of `cdc-conformance publish` for the same seed. Offsets
+rise in each partition and have gaps, as in a topic that is compacted.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ WIDTH: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of the source, as texts. `count` are units, without end in a stream if it is empty; `batch` are units of a
-    micro-batch at most, `rate` units a second; `slices` are the tasks of a batch. `kept` is a file with a feed that the commands
-    `load` and `stream` made, in place of a format."""
+    """The options of the source, as texts. `count` are units, without end in a stream if it is
+    empty; `batch` are units of a micro-batch at most, `rate` units a second; `slices` are the tasks
+    of a batch. `kept` is a file with a feed that the commands `load` and `stream` made, in place of
+    a format.
+    """
 
     format: str = ""
     profile: str = ""
@@ -77,13 +80,17 @@ class Options:
         """A whole number. Raises UsageError."""
         text = getattr(self, name)
         if not text.lstrip("-").isdecimal() or int(text) < least:
-            raise UsageError(f"option {name} is {text!r}; it must be a whole number from {least} on")
+            raise UsageError(
+                f"option {name} is {text!r}; it must be a whole number from {least} on"
+            )
         return int(text)
 
 
 @dataclass(frozen=True)
 class Feed:
-    """The messages of units, on whatever machine. `own` is a kept TableLoad, if the tables are a user's."""
+    """The messages of units, on whatever machine. `own` is a kept TableLoad, if the tables are a
+    user's.
+    """
 
     format: str
     profile_name: str
@@ -106,7 +113,9 @@ class Feed:
 
             sources = [source.strip() for source in asked.tables.split(",")]
             overrides = Path(asked.values) if asked.values else None
-            values = read_tables(sources, asked.dialect or None, asked.database or None, overrides, seed)
+            values = read_tables(
+                sources, asked.dialect or None, asked.database or None, overrides, seed
+            )
             profile, load = load_of(fmt, asked.profile or None, values)
             own = (replace(load, ops=orders.parse_ops(asked.ops)) if asked.ops else load).kept
         else:
@@ -133,13 +142,20 @@ class Feed:
     @cached_property
     def disturbances(self) -> tuple[Nemesis, ...]:
         """The nemeses, in order. Raises UsageError for one that only a broker can do."""
-        disturbances = tuple(disturbance for name in self.nemeses for disturbance in nemesis.named(name))
+        disturbances = tuple(
+            disturbance for name in self.nemeses for disturbance in nemesis.named(name)
+        )
         for each in disturbances:
             if each.append_time or each.compacted:
-                raise UsageError(f"nemesis {each.name} needs a broker: cdc-conformance stream --nemesis {each.name}")
+                raise UsageError(
+                    f"nemesis {each.name} needs a broker: cdc-conformance stream --nemesis"
+                    f" {each.name}"
+                )
         if not self._spoiling:
             known = ", ".join(fault.name for fault in self._unreadable)
-            raise NothingSelected(f"no fault of {self.format} matches {self.faults!r}; there are {known}")
+            raise NothingSelected(
+                f"no fault of {self.format} matches {self.faults!r}; there are {known}"
+            )
         return disturbances
 
     @property
@@ -152,7 +168,11 @@ class Feed:
     @property
     def _spoiling(self) -> tuple[Fault, ...]:
         globs = self.faults.split(",") if self.faults else ["*"]
-        return tuple(fault for fault in self._unreadable if any(fnmatchcase(fault.name, glob.strip()) for glob in globs))
+        return tuple(
+            fault
+            for fault in self._unreadable
+            if any(fnmatchcase(fault.name, glob.strip()) for glob in globs)
+        )
 
     @property
     def step(self) -> int:
@@ -163,17 +183,27 @@ class Feed:
         """The rows of a range of units."""
         rows = self.messages(start, end)
         while some := list(itertools.islice(rows, bulk.BATCH)):
-            messages = [replace(message, topic=self.topic) if self.topic else message for _, message, _ in some]
+            messages = [
+                replace(message, topic=self.topic) if self.topic else message
+                for _, message, _ in some
+            ]
             batch = records.batch(messages, [offset for offset, _, _ in some])
             if self.expected:
-                texts = [[to_line(codec.dump_change(change)).rstrip("\n") for change in changes] for _, _, changes in some]
+                texts = [
+                    [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
+                    for _, _, changes in some
+                ]
                 column = pa.array(texts, pa.list_(pa.string()))
-                batch = pa.RecordBatch.from_arrays([*batch.columns, column], [*batch.schema.names, "expected"])
+                batch = pa.RecordBatch.from_arrays(
+                    [*batch.columns, column], [*batch.schema.names, "expected"]
+                )
             yield batch
 
     @property
     def plain(self) -> bool:
-        """Whether its messages are those of load and nothing else, so that they need not be written one by one."""
+        """Whether its messages are those of load and nothing else, so that they need not be written
+        one by one.
+        """
         return not (self.own or self.disturbances or self.expected)
 
     @property
@@ -186,29 +216,47 @@ class Feed:
         """The offsets of a unit."""
         if self.own or self.disturbances:
             return WIDTH
-        return bulk.shape(get(self.format), get(self.format).profile(self.profile_name), self.options)[0]
+        return bulk.shape(
+            get(self.format), get(self.format).profile(self.profile_name), self.options
+        )[0]
 
     def messages(self, start: int, end: int) -> Iterator[tuple[int, Message, tuple[Change, ...]]]:
-        """The messages of a range of units with their offsets; unless it is plain, also the changes that are owed for each."""
+        """The messages of a range of units with their offsets; unless it is plain, also the changes
+        that are owed for each.
+        """
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)
         if self.plain:
-            plain = bulk.numbered(fmt, profile, self.seed, start, end - start, self.layout, self.options)
+            plain = bulk.numbered(
+                fmt, profile, self.seed, start, end - start, self.layout, self.options
+            )
             yield from ((offset, message, ()) for offset, message in plain)
             return
         load, width = tables.restored(self.own) if self.own else None, self.width
         for first in range(start, end, self.step):
-            group = [w for unit in range(first, min(end, first + self.step)) for w in self._written(fmt, profile, load, unit)]
+            group = [
+                w
+                for unit in range(first, min(end, first + self.step))
+                for w in self._written(fmt, profile, load, unit)
+            ]
             for place, written in enumerate(self._disturbed(profile, group, first)):
                 if place >= width * self.step:
                     raise HarnessError(f"unit {first} has more than {width * self.step} messages")
                 yield first * width + place, written.message, written.changes
 
-    def _written(self, fmt: Format[Any], profile: Profile, load: tables.TableLoad | None, unit: int) -> Iterator[Written]:
-        scenario = load.scenario(self.seed, unit) if load else orders.load_scenario(fmt, profile, self.seed, unit, self.options)
+    def _written(
+        self, fmt: Format[Any], profile: Profile, load: tables.TableLoad | None, unit: int
+    ) -> Iterator[Written]:
+        scenario = (
+            load.scenario(self.seed, unit)
+            if load
+            else orders.load_scenario(fmt, profile, self.seed, unit, self.options)
+        )
         yield from fmt.write(scenario.history, profile, self.layout)
 
-    def _disturbed(self, profile: Profile, group: Sequence[Written], first: int) -> Sequence[Written]:
+    def _disturbed(
+        self, profile: Profile, group: Sequence[Written], first: int
+    ) -> Sequence[Written]:
         stream = Stream(tuple(group), self._spoiling, profile.deployment.compression)
         for disturbance in self.disturbances:
             stages = disturbance(stream, self.seed * 1_000_003 + first)

@@ -1,11 +1,15 @@
-"""The figures of a decoder under load, from the producer's and the query's reports; and the criterion of keeping up.
+"""The figures of a decoder under load, from the producer's and the query's reports; and the
+criterion of keeping up.
 
 The decoder **keeps up** at a rate when, while messages come at that rate,
 
-1. the backlog (acknowledged and not yet decoded) does not grow: its fitted slope over the second half of the sending is at most
-   `SLOPE` of the rate, or the backlog at the end is no more than what arrives in a trigger interval and two of the shortest
+1. the backlog (acknowledged and not yet decoded) does not grow: its fitted slope over the second
+   half of the sending is at most
+   `SLOPE` of the rate, or the backlog at the end is no more than what arrives in a trigger interval
+   and two of the shortest
    batches (micro-batches that keep up hold as much);
-2. 99 % of the messages sent in the second half are decoded within `LAG_S` seconds and two trigger intervals after their
+2. 99 % of the messages sent in the second half are decoded within `LAG_S` seconds and two trigger
+   intervals after their
    intended time;
 3. the rest is decoded within `DRAIN_S` seconds after the sending ends.
 """
@@ -24,8 +28,10 @@ DRAIN_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by lane (a partition of a topic), rows
-    by kind. `read` is the number of messages where offsets have gaps, else -1."""
+    """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by lane
+    (a partition of a topic), rows by kind. `read` is the number of messages where offsets have
+    gaps, else -1.
+    """
 
     number: int
     began: float
@@ -52,7 +58,9 @@ class Batch:
 
 @dataclass(slots=True)
 class SentSample:
-    """Intended send times of sampled messages: (offset, seconds since the epoch, messages that it stands for) by partition."""
+    """Intended send times of sampled messages: (offset, seconds since the epoch, messages that it
+    stands for) by partition.
+    """
 
     times: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
 
@@ -71,7 +79,9 @@ class SentSample:
 
 
 def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
-    """The weighted quantile: the smallest value not exceeded by `share` of the weight; None for no values."""
+    """The weighted quantile: the smallest value not exceeded by `share` of the weight; None for no
+    values.
+    """
     ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
     seen = 0.0
     for value, weight in ordered:
@@ -114,8 +124,12 @@ class Step:
         return self.ticks[-1][0] if self.ticks else 0.0
 
     def backlog(self) -> list[tuple[float, int]]:
-        """(time, messages acknowledged and not yet decoded) at each tick and at each batch's end."""
-        events = [(at, acked, 0) for at, acked in self.ticks] + [(b.ended, 0, b.taken) for b in self.batches]
+        """(time, messages acknowledged and not yet decoded) at each tick and at each batch's
+        end.
+        """
+        events = [(at, acked, 0) for at, acked in self.ticks] + [
+            (b.ended, 0, b.taken) for b in self.batches
+        ]
         points, acked, done = [], 0, 0
         for at, now, taken in sorted(events):
             acked, done = max(acked, now), done + taken
@@ -125,7 +139,10 @@ class Step:
     def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
         """(lag in seconds, weight) of the messages with an intended time of `since` or later."""
         return [
-            (batch.ended - at, weight) for batch in self.batches for at, weight in self.table.spread(batch.offsets) if at >= since
+            (batch.ended - at, weight)
+            for batch in self.batches
+            for at, weight in self.table.spread(batch.offsets)
+            if at >= since
         ]
 
     @property
@@ -154,19 +171,33 @@ class Step:
         return slope([(at, size) for at, size in self.backlog() if half <= at <= self.sent])
 
     def judgement(self) -> tuple[bool, str]:
-        """Whether it keeps up, and the reason if not (the criterion is in the module's docstring)."""
+        """Whether it keeps up, and the reason if not (the criterion is in the module's
+        docstring).
+        """
         rate = min(self.rate, self.offered) or self.rate
         during = [size for at, size in self.backlog() if at <= self.sent]
         at_end, growth = (during[-1] if during else 0), self.growth
         if self.problem:
             return False, self.problem
         if self.drained_s is None:
-            return False, f"{at_end:,} messages were waiting when the sending ended, and not all were decoded in {DRAIN_S:g} s"
+            return (
+                False,
+                (
+                    f"{at_end:,} messages were waiting when the sending ended, and not all were"
+                    f" decoded in {DRAIN_S:g} s"
+                ),
+            )
         shortest = min((batch.seconds for batch in self.batches), default=0.0)
         if growth > SLOPE * rate and at_end > rate * (self.trigger_ms / 1000 + 2 * shortest):
             return False, f"backlog grows by {growth:,.0f}/s"
         late = quantile(self.lags((self.began + self.sent) / 2), 0.99)
         limit = LAG_S + 2 * self.trigger_ms / 1000
         if late is not None and late > limit:
-            return False, f"99 % of messages are decoded within {late:.1f} s, more than the {limit:g} s allowed"
+            return (
+                False,
+                (
+                    f"99 % of messages are decoded within {late:.1f} s, more than the {limit:g} s"
+                    " allowed"
+                ),
+            )
         return True, ""

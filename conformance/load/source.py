@@ -36,7 +36,9 @@ def place_hash(partition: int, offset: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The topics of messages: `names` by what `pattern` makes of a message; "" without a pattern."""
+    """The topics of messages: `names` by what `pattern` makes of a message; "" without a
+    pattern.
+    """
 
     names: Mapping[str, str]
     pattern: str
@@ -47,13 +49,17 @@ class Routes:
         """The message with its topic."""
         own = message.topic, table.name
         if own not in self._known:
-            self._known[own] = self.names[topic_of(self.pattern, message.topic, table) if self.pattern else ""]
+            self._known[own] = self.names[
+                topic_of(self.pattern, message.topic, table) if self.pattern else ""
+            ]
         return replace(message, topic=self._known[own])
 
     @property
     def lanes(self) -> Lanes:
         """The lanes of the topics."""
-        return lanes_of((name, number) for name in self.names.values() for number in range(self.partitions))
+        return lanes_of(
+            (name, number) for name in self.names.values() for number in range(self.partitions)
+        )
 
 
 Unit = tuple[int, int]
@@ -61,11 +67,13 @@ Unit = tuple[int, int]
 
 
 class ProducerSource:
-    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level; of `own`
-    tables, if given. Producers side by side divide them as (number of the producer, of how many).
+    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for
+    it at the level; of `own` tables, if given. Producers side by side divide them as (number of the
+    producer, of how many).
 
-    If every unit is one message and the profile has templates, messages are made while publishing, from unit `start` on. Else the
-    writer, which is slower than the rate, makes a pool of units beforehand, which is repeated; each makes its part.
+    If every unit is one message and the profile has templates, messages are made while publishing,
+    from unit `start` on. Else the writer, which is slower than the rate, makes a pool of units
+    beforehand, which is repeated; each makes its part.
     """
 
     def __init__(
@@ -87,18 +95,27 @@ class ProducerSource:
 
         def written(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
             for unit in units:
-                scenario = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+                scenario = (
+                    own.scenario(seed, unit)
+                    if own
+                    else orders.load_scenario(fmt, profile, seed, unit)
+                )
                 yield unit, tuple(fmt.write(scenario.history, profile, layout))
 
         self.plain = (
             own is None
             and load.why_not_learned(fmt, profile, layout) is None
-            and all(len(group) == 1 and _owed(group[0], level, table) for _, group in written(range(PROBED)))
+            and all(
+                len(group) == 1 and _owed(group[0], level, table)
+                for _, group in written(range(PROBED))
+            )
         )
         self._made = partial(load.messages, fmt, profile, seed, layout=layout)
         if self.plain:
             made = self._made()
-            self._messages: Iterator[Message] = (routes.sent(message, first) for message in made) if routes else made
+            self._messages: Iterator[Message] = (
+                (routes.sent(message, first) for message in made) if routes else made
+            )
             return
         number, parts = part
         for unit, group in written(range(pool * number // parts, pool * (number + 1) // parts)):
@@ -109,7 +126,9 @@ class ProducerSource:
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Continues at a unit if messages are made while publishing; a pool continues where it is."""
+        """Continues at a unit if messages are made while publishing; a pool continues where it
+        is.
+        """
         if self.plain:
             self._messages, self._start, self.drawn = self._made(start=unit), unit, 0
 
@@ -145,12 +164,13 @@ TICKS: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What producers publish, in values of JSON: the messages of a format, profile and seed to the topics `names` (by what
-    `pattern` makes of a message; "" without a pattern).
+    """What producers publish, in values of JSON: the messages of a format, profile and seed to the
+    topics `names` (by what `pattern` makes of a message; "" without a pattern).
 
-    Offsets that are multiples of `every` are sampled; `pool` units are made beforehand where the writer makes the messages. `own`
-    are a user's tables (TableLoad.kept in base 64), if any; `used` messages are in transactions, beside unreadable ones in
-    aborted transactions. A partition is told as its lane: the partitions of all topics in the order of `names`.
+    Offsets that are multiples of `every` are sampled; `pool` units are made beforehand where the
+    writer makes the messages. `own` are a user's tables (TableLoad.kept in base 64), if any; `used`
+    messages are in transactions, beside unreadable ones in aborted transactions. A partition is
+    told as its lane: the partitions of all topics in the order of `names`.
     """
 
     format: str
@@ -190,15 +210,18 @@ class Task:
         profile, layout = fmt.profile(self.profile), Layout(partitions=self.partitions)
         own = tables.restored(base64.b64decode(self.own)) if self.own else None
         routes, pool = None if self.topic else self.routes, max(self.pool, self.producers)
-        return ProducerSource(fmt, profile, self.seed, layout, self.level, pool, own, routes, (number, self.producers))
+        return ProducerSource(
+            fmt, profile, self.seed, layout, self.level, pool, own, routes, (number, self.producers)
+        )
 
 
 class Tally:
     """The accounts of one of several producers for one command; their number grows with time alone.
 
-    `ticks` counts acknowledgements by interval (`width` seconds) after `base`; `lags` has the partition, offset, intended time
-    and weight of each message in `thin`; `samples` the partition, offset, unit and ordinal there of judged ones; `ends` the
-    offset behind the last one by partition.
+    `ticks` counts acknowledgements by interval (`width` seconds) after `base`; `lags` has the
+    partition, offset, intended time and weight of each message in `thin`; `samples` the partition,
+    offset, unit and ordinal there of judged ones; `ends` the offset behind the last one by
+    partition.
     """
 
     def __init__(
@@ -263,8 +286,10 @@ def publish(
     ready: Callable[[], None] | None = None,
     tally: Tally,
 ) -> dict[str, Any]:
-    """Publishes what a producer (its number, of how many) does of a command: `{"count": N}` publishes N messages at once,
-    `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. Returns the figures."""
+    """Publishes what a producer (its number, of how many) does of a command: `{"count": N}`
+    publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S
+    seconds at most. Returns the figures.
+    """
     (number, parts), rate = part, command.get("rate")
     low, high = (command["count"] * place // parts for place in (number, number + 1))
     stopped = ""

@@ -1,4 +1,5 @@
-"""A decoder under load: a producer at a rate, structured streaming with the decoder, lag, backlog, and a judged sample.
+"""A decoder under load: a producer at a rate, structured streaming with the decoder, lag, backlog,
+and a judged sample.
 
 `conformance.load.figures` defines when a decoder keeps up.
 """
@@ -49,19 +50,27 @@ SAMPLED: Final = 400
 POOL: Final = 20_000
 """Limit of prepared units, for formats whose writer is slower than the rate."""
 WARM_UP: Final = (500, 2_000, 4_000, 8_000, 8_000)
-"""Messages of each warm-up burst, at most those of two seconds. A burst starts when the previous one is decoded."""
+"""Messages of each warm-up burst, at most those of two seconds. A burst starts when the previous
+one is decoded.
+"""
 START_S: Final = 120.0
 """Limit for the start of producer and query, and for each warm-up burst, in seconds."""
 POLL_S: Final = 0.2
 SEARCH_EVERY: Final = 997
-"""In a search, offsets that are multiples of it are sampled, since the number of messages is unknown."""
+"""In a search, offsets that are multiples of it are sampled, since the number of messages is
+unknown.
+"""
 SEARCH_LEAST: Final = 10.0
 SEARCH_TO: Final = 1_000_000.0
 SEARCH_WITHIN: Final = 0.1
-"""A search ends when the lowest failing rate is within this share of the highest rate that keeps up."""
+"""A search ends when the lowest failing rate is within this share of the highest rate that keeps
+up.
+"""
 
 BESIDE: Final[Mapping[str, str]] = {"spark.locality.wait": "0s"}
-"""Settings of a session with producers: the decoder's tasks wait for no executor that a producer occupies."""
+"""Settings of a session with producers: the decoder's tasks wait for no executor that a producer
+occupies.
+"""
 
 Note = Callable[[str], None]
 
@@ -72,12 +81,14 @@ class DecoderFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
-    """The settings of a load. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
+    """The settings of a load. `profile` None is the format's plain one, `decoder` None the
+    reference, `level` None the highest.
 
-    `rate` is messages/s, in a search the first rate; `duration_s` is the time per step. `tables` are a user's, in place of
-    `shop.orders`. `producers` is the number of Spark's tasks that publish, None for this process. `pattern` names
-    the topic of each message; `used` topics begin above 0 and have aborted messages beside committed ones; in topics of
-    `append_time` the broker sets the timestamps.
+    `rate` is messages/s, in a search the first rate; `duration_s` is the time per step. `tables`
+    are a user's, in place of `shop.orders`. `producers` is the number of Spark's tasks that
+    publish, None for this process. `pattern` names the topic of each message; `used` topics begin
+    above 0 and have aborted messages beside committed ones; in topics of `append_time` the broker
+    sets the timestamps.
     """
 
     format: str
@@ -157,7 +168,9 @@ class LoadResult:
     @property
     def step(self) -> Step | None:
         """The step that the figures describe: the best of a search, else the last."""
-        return (self.best if self.settings.search else None) or (self.steps[-1] if self.steps else None)
+        return (self.best if self.settings.search else None) or (
+            self.steps[-1] if self.steps else None
+        )
 
     @property
     def corrupt(self) -> int:
@@ -166,7 +179,9 @@ class LoadResult:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted; 1 falls behind, raises, loses an offset or breaks a MUST; 3 the rate was never offered; else 0."""
+        """130 interrupted; 1 falls behind, raises, loses an offset or breaks a MUST; 3 the rate was
+        never offered; else 0.
+        """
         if self.interrupted:
             return 130
         if self.failed or not self.complete or self.corrupt or self.sample.bad or self.best is None:
@@ -175,9 +190,13 @@ class LoadResult:
 
 
 class Lane:
-    """A topic, its producer, and the query that reads it; a context manager that starts and stops all three."""
+    """A topic, its producer, and the query that reads it; a context manager that starts and stops
+    all three.
+    """
 
-    def __init__(self, engine: ChildEngine, bootstrap: Target | None, outcome: LoadResult, note: Note) -> None:
+    def __init__(
+        self, engine: ChildEngine, bootstrap: Target | None, outcome: LoadResult, note: Note
+    ) -> None:
         self._engine, self._bootstrap, self._note = engine, bootstrap, note
         self.outcome, self.settings = outcome, outcome.settings
         self.fmt: Format[Any] = get(self.settings.format)
@@ -194,12 +213,16 @@ class Lane:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             self.producer: Producer | Executors | Fed = (
-                self._fed(stack) if self._bootstrap is None else self._producer(stack, self._bootstrap)
+                self._fed(stack)
+                if self._bootstrap is None
+                else self._producer(stack, self._bootstrap)
             )
             stack.callback(ended, self._engine, "sustain")
             if self._source:
                 self._start(self._source)
-            self._until(lambda events: any("ready" in event for event in events), START_S, "making messages")
+            self._until(
+                lambda events: any("ready" in event for event in events), START_S, "making messages"
+            )
             self._stack = stack.pop_all()
         return self
 
@@ -233,23 +256,58 @@ class Lane:
         settings = self.settings
         own = settings.tables.kept if settings.tables else b""
         layout = Layout(partitions=settings.partitions)
-        feed = Feed(self.fmt.name, self.profile.name, settings.seed, layout, LoadOptions(), "", "", (), False, own)
+        feed = Feed(
+            self.fmt.name,
+            self.profile.name,
+            settings.seed,
+            layout,
+            LoadOptions(),
+            "",
+            "",
+            (),
+            False,
+            own,
+        )
         # Its tasks are other processes.
-        kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-"))) / "kept"
+        kept = (
+            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-")))
+            / "kept"
+        )
         kept.write_bytes(pickle.dumps(feed))
 
         def begin(options: Mapping[str, Any]) -> None:
             self._start({"feed": {"kept": str(kept), **options}})
 
-        return Fed(feed, self.outcome.level, _table(settings, self.profile).name, self.every, self.batches, begin)
+        return Fed(
+            feed,
+            self.outcome.level,
+            _table(settings, self.profile).name,
+            self.every,
+            self.batches,
+            begin,
+        )
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def _created(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
         settings = self.settings
-        ends = routes(self.fmt, self.profile, settings.seed, settings.partitions, settings.tables, settings.pattern)
-        return topics_of(bootstrap, ends, settings.partitions, self._note, used=settings.used, append_time=settings.append_time)
+        ends = routes(
+            self.fmt,
+            self.profile,
+            settings.seed,
+            settings.partitions,
+            settings.tables,
+            settings.pattern,
+        )
+        return topics_of(
+            bootstrap,
+            ends,
+            settings.partitions,
+            self._note,
+            used=settings.used,
+            append_time=settings.append_time,
+        )
 
     def _start(self, source: Mapping[str, Any]) -> None:
         """Starts the query on a source."""
@@ -278,9 +336,13 @@ class Lane:
 
     @property
     def caught_up(self) -> bool:
-        """Whether all acknowledged messages are decoded. Where offsets have gaps, their number does not tell."""
+        """Whether all acknowledged messages are decoded. Where offsets have gaps, their number does
+        not tell.
+        """
         if self.settings.used:
-            return all(self._reached.get(lane, 0) >= end for lane, end in self.producer.ends.items())
+            return all(
+                self._reached.get(lane, 0) >= end for lane, end in self.producer.ends.items()
+            )
         return self.decoded >= self.producer.acked
 
     def poll(self) -> None:
@@ -288,7 +350,12 @@ class Lane:
         answer = self._ask("status")
         self._doing = answer["doing"]
         for row in answer["batches"]:
-            batch = Batch(**{**row, "offsets": {int(lane): tuple(span) for lane, span in row["offsets"].items()}})
+            batch = Batch(
+                **{
+                    **row,
+                    "offsets": {int(lane): tuple(span) for lane, span in row["offsets"].items()},
+                }
+            )
             if not self.settings.used:
                 batch = replace(batch, read=-1)
             self._reached |= {lane: end for lane, (_, end) in batch.offsets.items()}
@@ -300,9 +367,15 @@ class Lane:
             raise DecoderFailed(answer["failure"] or "the query ended by itself")
 
     def _until(
-        self, done: Callable[[list[dict[str, Any]]], bool], limit_s: float, what: str, each: Callable[[], None] = lambda: None
+        self,
+        done: Callable[[list[dict[str, Any]]], bool],
+        limit_s: float,
+        what: str,
+        each: Callable[[], None] = lambda: None,
     ) -> None:
-        """Waits until the producer's events fulfil `done`, and polls the query. Raises HarnessError after `limit_s`."""
+        """Waits until the producer's events fulfil `done`, and polls the query. Raises HarnessError
+        after `limit_s`.
+        """
         deadline = time.monotonic() + limit_s
         while not done(self.producer.take()):
             if time.monotonic() > deadline:
@@ -312,7 +385,9 @@ class Lane:
             each()
 
     def drain(self, limit_s: float, each: Callable[[], None] = lambda: None) -> float | None:
-        """Waits until all acknowledged messages are decoded; the seconds that it took, or None after `limit_s`."""
+        """Waits until all acknowledged messages are decoded; the seconds that it took, or None
+        after `limit_s`.
+        """
         began = time.monotonic()
         while True:
             self.poll()
@@ -324,17 +399,31 @@ class Lane:
             time.sleep(POLL_S)
 
     def warm_up(self) -> None:
-        """Warms up the JVM with unmeasured bursts. Raises DecoderFailed if a burst takes too long."""
+        """Warms up the JVM with unmeasured bursts. Raises DecoderFailed if a burst takes too
+        long.
+        """
         for count in self.settings.bursts:
             self._note(f"warming up: {self.decoded:,} messages decoded")
             self.producer.tell({"count": count})
-            self._until(lambda events: any("done" in event for event in events), START_S, "publishing to warm up")
+            self._until(
+                lambda events: any("done" in event for event in events),
+                START_S,
+                "publishing to warm up",
+            )
             if self.drain(START_S) is None:
-                waiting = f"{self.producer.acked - self.decoded:,} of {self.producer.acked:,} messages wait"
-                raise DecoderFailed(f"warming up did not end within {START_S:g} s: {waiting}; Spark says: {self._doing}")
+                waiting = (
+                    f"{self.producer.acked - self.decoded:,} of {self.producer.acked:,} messages"
+                    " wait"
+                )
+                raise DecoderFailed(
+                    f"warming up did not end within {START_S:g} s: {waiting}; Spark says:"
+                    f" {self._doing}"
+                )
 
     def hold(self, rate: float, duration_s: float) -> Step:
-        """Holds a rate for some seconds, then waits for the rest. The result has the step from its beginning on."""
+        """Holds a rate for some seconds, then waits for the rest. The result has the step from its
+        beginning on.
+        """
         step = Step(rate, self.settings.trigger_ms)
         self.outcome.steps.append(step)
         first = len(self.batches)
@@ -346,7 +435,9 @@ class Lane:
                 self._note(f"{rate:,.0f}/s: {decoded:,} decoded")
                 return
             acked = step.ticks[-1][1] if step.ticks else 0
-            self._note(f"{rate:,.0f}/s: {acked:,} acknowledged, {max(0, acked - decoded):,} waiting")
+            self._note(
+                f"{rate:,.0f}/s: {acked:,} acknowledged, {max(0, acked - decoded):,} waiting"
+            )
 
         def take(events: list[dict[str, Any]]) -> bool:
             for event in events:
@@ -371,21 +462,37 @@ class Lane:
         if isinstance(self.producer, Fed):
             self.producer.settle()
         if self.caught_up:
-            outcome.owed, outcome.owed_places, outcome.accounted = self.producer.owed, self.producer.places, True
+            outcome.owed, outcome.owed_places, outcome.accounted = (
+                self.producer.owed,
+                self.producer.places,
+                True,
+            )
 
     def judge(self, capabilities: Capabilities) -> None:
-        """Judges the sampled messages' rows. Raises UsageError if the decoder's columns violate the contract."""
+        """Judges the sampled messages' rows. Raises UsageError if the decoder's columns violate the
+        contract.
+        """
         self._note("judging the sample")
         path = self._engine.directory / f"sample-{time.monotonic_ns()}.arrow"
         answer = self._ask("sample", ANSWER_S, out=str(path))
         table = taken(path, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
         if isinstance(self.producer, Fed):
-            wanted = {at: place for at, place in self.producer.samples.items() if place[0] < until.get(0, 0)}
+            wanted = {
+                at: place
+                for at, place in self.producer.samples.items()
+                if place[0] < until.get(0, 0)
+            }
         else:
-            wanted = {at: place for at, place in self.producer.samples.items() if at[1] < until.get(at[0], 0)}
+            wanted = {
+                at: place
+                for at, place in self.producer.samples.items()
+                if at[1] < until.get(at[0], 0)
+            }
         outputs = {(p, o): rows for (_, p, o), rows in read(table, self.outcome.level).items()}
-        self.outcome.sample = judged(self.fmt, self.profile, self.outcome, capabilities, wanted, outputs)
+        self.outcome.sample = judged(
+            self.fmt, self.profile, self.outcome, capabilities, wanted, outputs
+        )
 
 
 def _table(settings: LoadSettings, profile: Profile) -> Table:
@@ -401,13 +508,23 @@ def judged(
     wanted: Mapping[tuple[int, int], tuple[int, int]],
     outputs: Mapping[tuple[int, int], Sequence[Any]],
 ) -> Sampled:
-    """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition, offset), `outputs` the rows."""
+    """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition,
+    offset), `outputs` the rows.
+    """
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}
-    table, layout, own = _table(settings, profile).name, Layout(partitions=settings.partitions), settings.tables
+    table, layout, own = (
+        _table(settings, profile).name,
+        Layout(partitions=settings.partitions),
+        settings.tables,
+    )
     smallest: dict[str, tuple[int, Finding, CaseResult]] = {}
     for at, (unit, place) in sorted(wanted.items()):
-        scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
+        scenario = (
+            own.scenario(settings.seed, unit)
+            if own
+            else orders.load_scenario(fmt, profile, settings.seed, unit)
+        )
         whole = as_case(fmt, profile, scenario, layout)
         case = replace(whole, level=outcome.level, written=(whole.written[place],))
         result = judge.judge(case, [outputs.get(at, ())], table)
@@ -419,19 +536,28 @@ def judged(
             if finding.rule not in smallest or size < smallest[finding.rule][0]:
                 smallest[finding.rule] = size, finding, result
     sample.failures = [
-        Failure(by_id[rule], finding, result, sample.findings[rule]) for rule, (_, finding, result) in smallest.items()
+        Failure(by_id[rule], finding, result, sample.findings[rule])
+        for rule, (_, finding, result) in smallest.items()
     ]
     return sample
 
 
 def _hold_schemas(settings: LoadSettings, profile: Profile) -> None:
-    """Tells the registry the schemas of messages that other processes write: what the writer writes here names the same."""
+    """Tells the registry the schemas of messages that other processes write: what the writer writes
+    here names the same.
+    """
     fmt = get(settings.format)
     if registry.needed((fmt.name,)):
         for unit in range(PROBED):
             own = settings.tables
-            scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
-            registry.hold([written.message for written in fmt.write(scenario.history, profile, LAYOUT)])
+            scenario = (
+                own.scenario(settings.seed, unit)
+                if own
+                else orders.load_scenario(fmt, profile, settings.seed, unit)
+            )
+            registry.hold(
+                [written.message for written in fmt.write(scenario.history, profile, LAYOUT)]
+            )
 
 
 def run(
@@ -442,12 +568,13 @@ def run(
     broker: str = "",
     say: Note = lambda _text: None,
 ) -> LoadResult:
-    """Loads a decoder, holds the rate or searches for the highest, judges the sample. `bootstrap` None reads the source `cdc`.
+    """Loads a decoder, holds the rate or searches for the highest, judges the sample. `bootstrap`
+    None reads the source `cdc`.
 
     `note` receives progress, `say` the result of each step of a search.
 
-    The result also records the decoder's failures and Ctrl-C. Raises UsageError for invalid settings and for a decoder that
-    cannot be loaded, HarnessError if the broker fails.
+    The result also records the decoder's failures and Ctrl-C. Raises UsageError for invalid
+    settings and for a decoder that cannot be loaded, HarnessError if the broker fails.
     """
     check(settings)
     profile = _profile(settings)
@@ -455,7 +582,9 @@ def run(
     loaded = engine.load(spec, "auto").result()
     level = settings.level or max(loaded.levels)
     if level not in loaded.levels:
-        raise UsageError(f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}")
+        raise UsageError(
+            f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}"
+        )
     outcome = LoadResult(settings, profile.name, level, broker)
     _hold_schemas(settings, profile)
     try:
@@ -488,7 +617,10 @@ def check(settings: LoadSettings) -> None:
         if not 0 < value < math.inf:
             raise UsageError(f"--{name} {value:g}: more than 0")
     if settings.partitions < 1 or settings.trigger_ms < 0:
-        raise UsageError(f"--partitions {settings.partitions} --trigger {settings.trigger_ms}: at least 1 partition, 0 ms")
+        raise UsageError(
+            f"--partitions {settings.partitions} --trigger {settings.trigger_ms}: at least 1"
+            " partition, 0 ms"
+        )
     if settings.producers and (settings.pattern or settings.used):
         raise UsageError("--producers cannot be combined with --topic-pattern or --used-topics")
     _profile(settings)

@@ -1,4 +1,6 @@
-"""How soon `run --watch` says that a save has broken a decoder: from the save to the first broken rule."""
+"""How soon `run --watch` says that a save has broken a decoder: from the save to the first broken
+rule.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,16 @@ def decode(records, deployment):
 """
 _LOST: Final = """.where("op IS NULL OR op <> 'DELETE'")"""
 _SAVES: Final = ("first", "again", "")
-"""What is saved in a round: a mistake in a right decoder, another state with the mistake, and the right decoder."""
+"""What is saved in a round: a mistake in a right decoder, another state with the mistake, and the
+right decoder.
+"""
 
 
 @dataclass(slots=True)
 class _Editor:
-    """Saves the decoder's next state whenever the watch waits, and measures the time until a rule is broken."""
+    """Saves the decoder's next state whenever the watch waits, and measures the time until a rule
+    is broken.
+    """
 
     path: Path
     module: str
@@ -49,7 +55,9 @@ class _Editor:
     def save(self, what: str) -> None:
         """Saves the decoder: with its mistake, or, for "", without it."""
         self.now, self.number, self.saved = what, self.number + 1, time.monotonic()
-        text = _DECODER.format(number=self.number, decoders=DECODERS, module=self.module, lost=_LOST if what else "")
+        text = _DECODER.format(
+            number=self.number, decoders=DECODERS, module=self.module, lost=_LOST if what else ""
+        )
         self.path.write_text(text, "utf-8")
 
     def __call__(self, seen: State) -> None:
@@ -64,21 +72,33 @@ class _Editor:
             self.now = ""
 
 
-def measure(engine: Engine, name: str, folder: Path, rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """One JSON-able object: seconds from a save that makes a format's decoder of level one lose DELETEs to the first broken rule.
+def measure(
+    engine: Engine, name: str, folder: Path, rounds: int, note: Callable[[str], None]
+) -> dict[str, Any]:
+    """One JSON-able object: seconds from a save that makes a format's decoder of level one lose
+    DELETEs to the first broken rule.
 
-    `first` is for a decoder that was right before, `again` for one that was not. Raises HarnessError if no rule is broken.
+    `first` is for a decoder that was right before, `again` for one that was not. Raises
+    HarnessError if no rule is broken.
     """
     profile = plain_profile(get(name)).name
     editor = _Editor(folder / "watched.py", module_name(name), iter(_SAVES * rounds))
     editor.save("")
     settings = Settings(
-        (name,), budget("smoke"), SEED, decoder=f"{editor.path}:decode", level="changes", writer_profile=profile, reduce=False
+        (name,),
+        budget("smoke"),
+        SEED,
+        decoder=f"{editor.path}:decode",
+        level="changes",
+        writer_profile=profile,
+        reduce=False,
     )
     cases = 0
     for turn in turns(settings, engine, editor.listen, editor):
         if turn.result is None:
-            raise HarnessError(f"{name}: the decoder that is watched cannot be loaded: {turn.error}")
+            raise HarnessError(
+                f"{name}: the decoder that is watched cannot be loaded: {turn.error}"
+            )
         cases = max(cases, sum(len(fmt.cases) for fmt in turn.result.formats))
         done = min(len(editor.seconds.get(what, ())) for what in ("first", "again"))
         note(f"{name}: {done} of {rounds} rounds of saving a mistake")
@@ -103,7 +123,8 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
 
 def _row(result: Mapping[str, Any]) -> dict[str, str]:
     first, again = (
-        f"{result[what]['median']:.1f} s ({result[what]['min']:.1f}..{result[what]['max']:.1f})" for what in ("first", "again")
+        f"{result[what]['median']:.1f} s ({result[what]['min']:.1f}..{result[what]['max']:.1f})"
+        for what in ("first", "again")
     )
     return {
         "format": result["format"],

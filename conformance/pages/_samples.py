@@ -1,4 +1,6 @@
-"""An INSERT, an UPDATE and a DELETE of a small table as a format's writer writes them, laid out for people to read."""
+"""An INSERT, an UPDATE and a DELETE of a small table as a format's writer writes them, laid out for
+people to read.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,19 @@ from typing import Any, Final
 
 from generators.drawing.cases import LAYOUT
 from generators.families import confluent
-from generators.model import Bootstrap, Column, History, Instant, Message, Op, RowChange, RowImages, Table, Value, Written
+from generators.model import (
+    Bootstrap,
+    Column,
+    History,
+    Instant,
+    Message,
+    Op,
+    RowChange,
+    RowImages,
+    Table,
+    Value,
+    Written,
+)
 from generators.sources import mysql, postgresql
 from generators.wire_format import Format
 
@@ -25,7 +39,9 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message: `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out, Avro's as its schema reads it."""
+    """A message: `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out,
+    Avro's as its schema reads it.
+    """
 
     kind: str
     message: Message
@@ -33,12 +49,16 @@ class Sample:
 
 
 def plain(fmt: Format[Any]) -> Any:
-    """The profile of the samples: the last one without options, TiCDC's of the classic architecture."""
+    """The profile of the samples: the last one without options, TiCDC's of the classic
+    architecture.
+    """
     return [p for p in fmt.profiles if not p.options and not p.release.startswith("new-")][-1]
 
 
 def samples(fmt: Format[Any]) -> Iterator[Sample]:
-    """The messages in the order of publication; of a message that goes to several partitions, the first."""
+    """The messages in the order of publication; of a message that goes to several partitions, the
+    first.
+    """
     profile = plain(fmt)
     seen = set()
     for written in fmt.write(_history(profile.source), profile, LAYOUT):
@@ -50,14 +70,33 @@ def samples(fmt: Format[Any]) -> Iterator[Sample]:
 
 def _history(source: str) -> History:
     integer, text, price, moment, schema = (
-        (postgresql.integer("bigint"), postgresql.text("varchar", 20), postgresql.numeric(8, 2), "timestamptz", postgresql.SCHEMA)
+        (
+            postgresql.integer("bigint"),
+            postgresql.text("varchar", 20),
+            postgresql.numeric(8, 2),
+            "timestamptz",
+            postgresql.SCHEMA,
+        )
         if source == "postgresql"
-        else (mysql.integer("bigint"), mysql.text("varchar", 20), mysql.decimal(8, 2), "timestamp", None)
+        else (
+            mysql.integer("bigint"),
+            mysql.text("varchar", 20),
+            mysql.decimal(8, 2),
+            "timestamp",
+            None,
+        )
     )
     when = (postgresql if source == "postgresql" else mysql).temporal(moment, 3)
-    columns = (Column("id", integer, False), Column("name", text), Column("price", price), Column("sold", when))
+    columns = (
+        Column("id", integer, False),
+        Column("name", text),
+        Column("price", price),
+        Column("sold", when),
+    )
     table = Table("shop", "orders", columns, ("id",), schema=schema)
-    sold = int(dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC).timestamp()) * 1_000_000 + 125_000
+    sold = (
+        int(dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC).timestamp()) * 1_000_000 + 125_000
+    )
     old: dict[str, Value] = {"id": 1, "name": "Ünal", "price": Decimal("19.90"), "sold": sold}
     new: dict[str, Value] = old | {"price": Decimal("7.00"), "sold": None}
     at = [Instant(_START_MS + 1000 * n, 1) for n in range(4)]
@@ -77,11 +116,19 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     name = str(change.op or change.kind)
     value = written.message.value
     if fmt.container == "confluent":
-        return Sample(name, replace(written.message, key=_named(written.message.key).encode()), _named(value) or "null")
+        return Sample(
+            name,
+            replace(written.message, key=_named(written.message.key).encode()),
+            _named(value) or "null",
+        )
     if value is None:
         return Sample(name, written.message, "null")
     if fmt.container == "avro":
-        return Sample(name, written.message, _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH))
+        return Sample(
+            name,
+            written.message,
+            _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH),
+        )
     return Sample(name, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
 
 
@@ -94,7 +141,9 @@ def _named(value: bytes | None) -> str:
 
 
 def pretty(text: str, width: int = WIDTH) -> str:
-    """A JSON text with line breaks; every name, number and string as it is spelt. Raises ValueError when it is no JSON."""
+    """A JSON text with line breaks; every name, number and string as it is spelt. Raises ValueError
+    when it is no JSON.
+    """
     json.loads(text)
     return _layout(_tree(iter(_TOKEN.findall(text))), width)
 
@@ -142,11 +191,15 @@ def _line(node: Any) -> str:
 def _decoded(value: bytes, schema: Any) -> Any:
     import fastavro
 
-    return fastavro.schemaless_reader(io.BytesIO(value), fastavro.parse_schema(schema), None, return_named_type=True)
+    return fastavro.schemaless_reader(
+        io.BytesIO(value), fastavro.parse_schema(schema), None, return_named_type=True
+    )
 
 
 def _tree_of(value: Any) -> Any:
-    """The tree of an Avro value: records and maps are objects, a union's named branch `Name {...}`."""
+    """The tree of an Avro value: records and maps are objects, a union's named branch `Name
+    {...}`.
+    """
     match value:
         case dict():
             return "{", [(json.dumps(name), _tree_of(item)) for name, item in value.items()]

@@ -1,6 +1,8 @@
-"""The generated pages of docs/: the formats, each on a page of its own, and what several of them share.
+"""The generated pages of docs/: the formats, each on a page of its own, and what several of them
+share.
 
-`python -m spark_checks.pages docs` writes them: `spark_checks` knows the decoders that make these mistakes.
+`python -m spark_checks.pages docs` writes them: `spark_checks` knows the decoders that make these
+mistakes.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
 _FOLDED: Final = 45
 """A message of so many lines is folded."""
 _SHARED: Final = 3
-"""What stands alike in so many formats stands in docs/formats.md; what two share, on the page of the first."""
+"""What stands alike in so many formats stands in docs/formats.md; what two share, on the page of
+the first.
+"""
 _COMMON: Final = "formats"
 
 _TEXT: Final = """
@@ -62,7 +66,9 @@ alone. The format's page names the rule that convicts it. These are in three for
 
 
 class Trap(NamedTuple):
-    """A mistake of decoders: a decoder of the self test makes it, and `convicts` is the rule that it breaks."""
+    """A mistake of decoders: a decoder of the self test makes it, and `convicts` is the rule that
+    it breaks.
+    """
 
     name: str
     convicts: str
@@ -71,7 +77,9 @@ class Trap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Homes:
-    """On which page rules, by their rows, and mistakes, by name and reason, stand: a format's, or docs/formats.md."""
+    """On which page rules, by their rows, and mistakes, by name and reason, stand: a format's, or
+    docs/formats.md.
+    """
 
     rules: Mapping[tuple[str, ...], str]
     traps: Mapping[tuple[str, ...], str]
@@ -101,7 +109,9 @@ def rules(name: str) -> tuple[Rule, ...]:
 def _rows(name: str, where: str) -> Iterator[tuple[str, ...]]:
     for rule in rules(name):
         cited = (citation.where for citation in rule.citations)
-        links = " ".join(f"[{place}]({where}sources/{place.replace('#', '.md#')})" for place in cited)
+        links = " ".join(
+            f"[{place}]({where}sources/{place.replace('#', '.md#')})" for place in cited
+        )
         owed = f"{rule.obligation}, {rule.provenance}"
         yield rule.id.removeprefix(f"{name}/"), rule.statement, owed, rule.effect.value, links
 
@@ -110,10 +120,22 @@ _RULE: Final = ("rule", "statement", "owed", "effect", "source")
 
 
 def formats_page(where: Homes) -> str:
-    """docs/formats.md: every format in one table, and where its page is; what citations mean; what formats share."""
+    """docs/formats.md: every format in one table, and where its page is; what citations mean; what
+    formats share.
+    """
     head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "open")
     common = (row for row, home in where.rules.items() if home == _COMMON)
-    lines = ["# Formats", "", _NOTE, "", *table(head, map(_overview, formats())), "", _TEXT, "", *table(_RULE, common)]
+    lines = [
+        "# Formats",
+        "",
+        _NOTE,
+        "",
+        *table(head, map(_overview, formats())),
+        "",
+        _TEXT,
+        "",
+        *table(_RULE, common),
+    ]
     lines += ["", "## Traps of several formats", "", _TRAPS, ""]
     lines += (f"- {name}: {why}" for (name, why), home in where.traps.items() if home == _COMMON)
     return "\n".join(lines) + "\n"
@@ -122,7 +144,13 @@ def formats_page(where: Homes) -> str:
 def _overview(fmt: Format[Any]) -> tuple[object, ...]:
     listed = format_rules(fmt.name)
     by = Counter(rule.obligation for rule in listed)
-    counts = (len(fmt.profiles), len(listed), by[Obligation.MUST], by[Obligation.SHOULD], sum(map(_open, listed)))
+    counts = (
+        len(fmt.profiles),
+        len(listed),
+        by[Obligation.MUST],
+        by[Obligation.SHOULD],
+        sum(map(_open, listed)),
+    )
     return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *counts)
 
 
@@ -132,14 +160,19 @@ def _open(rule: Rule) -> bool:
 
 
 def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
-    """docs/formats/NAME.md: how the format works, an example, its profiles, what it loses, its rules and its traps."""
+    """docs/formats/NAME.md: how the format works, an example, its profiles, what it loses, its
+    rules and its traps.
+    """
     module = importlib.import_module(f"generators.formats.{module_name(fmt.name)}")
     lines = [
         f"# {fmt.title}",
         "",
         _NOTE,
         "",
-        f"`{fmt.name}`. Source: {fmt.source}. Container: {fmt.container}. [How to read this page](../formats.md)",
+        (
+            f"`{fmt.name}`. Source: {fmt.source}. Container: {fmt.container}. [How to read this"
+            " page](../formats.md)"
+        ),
         "",
         "## How it works",
         "",
@@ -147,7 +180,9 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
         "",
         f"**Position** (what orders changes): {fmt.position}.",
         "",
-        *table(("message", "kind", "op", "note"), ((k.wire, k.kind, k.op, k.note) for k in fmt.kinds)),
+        *table(
+            ("message", "kind", "op", "note"), ((k.wire, k.kind, k.op, k.note) for k in fmt.kinds)
+        ),
         "",
         *_example(fmt),
         *_profiles(fmt),
@@ -160,11 +195,19 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
 
 def _example(fmt: Format[Any]) -> Iterator[str]:
     yield from ("## Example", "")
-    yield f"A row of four columns inserted, changed and deleted, as profile `{plain(fmt).name}` writes it; line breaks are added."
+    yield (
+        f"A row of four columns inserted, changed and deleted, as profile `{plain(fmt).name}`"
+        " writes it; line breaks are added."
+    )
     if fmt.container == "avro":
-        yield "Avro as its schema reads it: a union's record has its name before it, bytes are 0x..."
+        yield (
+            "Avro as its schema reads it: a union's record has its name before it, bytes are 0x..."
+        )
     if fmt.container == "confluent":
-        yield "Keys and values as their schemas in the registry read them, without the zero and the id before each."
+        yield (
+            "Keys and values as their schemas in the registry read them, without the zero and the"
+            " id before each."
+        )
     schema = ""
     for sample in samples(fmt):
         text = sample.text
@@ -175,7 +218,11 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
         yield from ("", f"**{sample.kind}**: {_record(sample)}", "")
         count = text.count("\n") + 1
         fenced = ("```json" if sample.message.value is not None else "```text", text, "```")
-        yield from (f"<details><summary>{count} lines</summary>", "", *fenced, "", "</details>") if count > _FOLDED else fenced
+        yield from (
+            (f"<details><summary>{count} lines</summary>", "", *fenced, "", "</details>")
+            if count > _FOLDED
+            else fenced
+        )
     yield ""
 
 
@@ -188,7 +235,11 @@ def _record(sample: Sample) -> str:
     else:
         text = message.key.decode()
         read = json.loads(text) if text.startswith('{"schema":') else {}
-        key = f'key `{{"schema": ..., "payload": {json.dumps(read["payload"])}}}`' if read else f"key `{text}`"
+        key = (
+            f'key `{{"schema": ..., "payload": {json.dumps(read["payload"])}}}`'
+            if read
+            else f"key `{text}`"
+        )
     headers = "".join(f", header `{name}`" for name, _ in message.headers)
     size = "null" if message.value is None else f"{len(message.value):,} bytes"
     return f"partition {message.partition}, {key}{headers}, value {size}"
@@ -205,7 +256,10 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
     if fmt.choices.options:
         releases = ", ".join(f"`{release}`" for release in fmt.choices.releases)
         yield ""
-        yield f"`--writer-profile` takes a release ({releases}) with any of these options that go together, behind a `+`:"
+        yield (
+            f"`--writer-profile` takes a release ({releases}) with any of these options that go"
+            " together, behind a `+`:"
+        )
         yield ""
         yield from (f"- `{option}`: {text}" for option, text in fmt.choices.options.items())
     assumed: dict[str, list[str]] = {}
@@ -213,7 +267,13 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
         if profile.assumed:
             assumed.setdefault(profile.assumed, []).append(f"`{profile.name}`")
     for text, names in assumed.items():
-        yield from ("", f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_where(fmt, names)}'}: {text}.")
+        yield from (
+            "",
+            (
+                f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_where(fmt, names)}'}:"
+                f" {text}."
+            ),
+        )
     yield ""
 
 
@@ -225,7 +285,10 @@ def _losses(fmt: Format[Any]) -> Iterator[str]:
             losing.setdefault((loss.statement, loss.citation), []).append(f"`{profile.name}`")
     if losing:
         yield from ("## Losses", "", "What these messages lack of the source's values:", "")
-        yield from (f"- {statement}; {_where(fmt, names)} ({citation})" for (statement, citation), names in losing.items())
+        yield from (
+            f"- {statement}; {_where(fmt, names)} ({citation})"
+            for (statement, citation), names in losing.items()
+        )
         yield ""
 
 
@@ -239,15 +302,28 @@ def _where(fmt: Format[Any], names: list[str]) -> str:
 
 
 def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
-    placed = [(own, where.rules[row]) for own, row in zip(_rows(fmt.name, "../"), _rows(fmt.name, ""), strict=True)]
+    placed = [
+        (own, where.rules[row])
+        for own, row in zip(_rows(fmt.name, "../"), _rows(fmt.name, ""), strict=True)
+    ]
     yield from ("## Rules", "", *table(_RULE, (row for row, home in placed if home == fmt.name)))
     yield from _elsewhere(fmt, "rules", ((f"`{row[0]}`", home) for row, home in placed))
     yield ""
 
 
 def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[str]:
-    yield from ("## Traps", "", "[Mistakes](../formats.md#traps-of-several-formats) of decoders, and the rule that convicts:", "")
-    mistakes = dict.fromkeys((trap.name, trap.why, trap.convicts.removeprefix(f"{fmt.name}/")) for trap in traps)
+    yield from (
+        "## Traps",
+        "",
+        (
+            "[Mistakes](../formats.md#traps-of-several-formats) of decoders, and the rule that"
+            " convicts:"
+        ),
+        "",
+    )
+    mistakes = dict.fromkeys(
+        (trap.name, trap.why, trap.convicts.removeprefix(f"{fmt.name}/")) for trap in traps
+    )
     placed = [(f"{name} (`{rule}`)", why, where.traps[name, why]) for name, why, rule in mistakes]
     yield from (f"- {words}: {why}" for words, why, home in placed if home == fmt.name)
     yield from _elsewhere(fmt, "traps", ((words, home) for words, _why, home in placed))
@@ -260,16 +336,28 @@ def _elsewhere(fmt: Format[Any], what: str, placed: Iterable[tuple[str, str]]) -
         if home != fmt.name:
             by.setdefault(home, []).append(words)
     for home, listed in sorted(by.items()):
-        link = f"../formats.md#{what}-of-several-formats" if home == _COMMON else f"{home}.md#{what}"
-        yield from ("", f"As in [{'several formats' if home == _COMMON else home}]({link}): {', '.join(listed)}.")
+        link = (
+            f"../formats.md#{what}-of-several-formats" if home == _COMMON else f"{home}.md#{what}"
+        )
+        yield from (
+            "",
+            (
+                f"As in [{'several formats' if home == _COMMON else home}]({link}):"
+                f" {', '.join(listed)}."
+            ),
+        )
 
 
 def pages(traps: Mapping[str, Iterable[Trap]], *, recorded: bool = True) -> dict[str, str]:
-    """Every generated page by its name below docs/; `traps` are by format. Not that on recorded messages, unless `recorded`."""
+    """Every generated page by its name below docs/; `traps` are by format. Not that on recorded
+    messages, unless `recorded`.
+    """
     where = homes(traps)
     made = {"formats.md": formats_page(where), **source_pages(_NOTE)}
     if recorded:
         made["recorded.md"] = recorded_page(_NOTE)
     by_name = rooms(Path(__file__).parents[2])
     made |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
-    return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], where) for fmt in formats()}
+    return made | {
+        f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], where) for fmt in formats()
+    }

@@ -35,17 +35,46 @@ def recorded_page(note: str) -> str:
     sums: dict[tuple[str, str], Counter[str]] = {}
     for result in agreed:
         sums.setdefault((result.recording.format, result.recording.server), Counter()).update(
-            recordings=1, count=result.recording.count, **{name: getattr(result, name) for name in _SUMS[1:]}
+            recordings=1,
+            count=result.recording.count,
+            **{name: getattr(result, name) for name in _SUMS[1:]},
         )
     shown = ("identical", "environment", "different", "apart")
     head = ("format", "server", "recordings", "messages", *shown)
-    rows = ((*place, *(count[name] for name in ("recordings", *_SUMS))) for place, count in sums.items())
+    rows = (
+        (*place, *(count[name] for name in ("recordings", *_SUMS))) for place, count in sums.items()
+    )
     lines = ["# Recorded messages", "", note, "", _TEXT, "", "## Agreement", "", *table(head, rows)]
-    lines += ["", "## By recording", "", *table(("recording", "profile", "messages", *shown), map(_recording, agreed))]
-    lines += ["", "## By kind of message", "", *table(("format", "kind", *shown[:3]), _kinds(agreed))]
-    lines += ["", "## What the environment did", "", *_reasons(agreed, lambda result: result.reasons, "what")]
-    lines += ["", "## What the writers owe", "", *_reasons(agreed, lambda result: result.owed_reasons, "what")]
-    lines += ["", "## Messages apart", "", *_reasons(agreed, lambda result: result.apart_reasons, "reason")]
+    lines += [
+        "",
+        "## By recording",
+        "",
+        *table(("recording", "profile", "messages", *shown), map(_recording, agreed)),
+    ]
+    lines += [
+        "",
+        "## By kind of message",
+        "",
+        *table(("format", "kind", *shown[:3]), _kinds(agreed)),
+    ]
+    lines += [
+        "",
+        "## What the environment did",
+        "",
+        *_reasons(agreed, lambda result: result.reasons, "what"),
+    ]
+    lines += [
+        "",
+        "## What the writers owe",
+        "",
+        *_reasons(agreed, lambda result: result.owed_reasons, "what"),
+    ]
+    lines += [
+        "",
+        "## Messages apart",
+        "",
+        *_reasons(agreed, lambda result: result.apart_reasons, "reason"),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -57,14 +86,23 @@ def _recording(result: Agreed) -> tuple[object, ...]:
 def _kinds(agreed: list[Agreed]) -> Iterator[tuple[object, ...]]:
     counts: Counter[tuple[str, str, str]] = Counter()
     for result in agreed:
-        counts.update({(result.recording.format, kind, agreement): count for (kind, agreement), count in result.kinds.items()})
+        counts.update(
+            {
+                (result.recording.format, kind, agreement): count
+                for (kind, agreement), count in result.kinds.items()
+            }
+        )
     for fmt, kind in dict.fromkeys((fmt, kind) for fmt, kind, _ in counts):
         yield fmt, kind, *(counts[fmt, kind, agreement] for agreement in Agreement)
 
 
-def _reasons(agreed: list[Agreed], kind: Callable[[Agreed], Iterable[tuple[str, int]]], heading: str) -> Iterator[str]:
+def _reasons(
+    agreed: list[Agreed], kind: Callable[[Agreed], Iterable[tuple[str, int]]], heading: str
+) -> Iterator[str]:
     counts: Counter[tuple[str, str]] = Counter()
     for result in agreed:
         for reason, count in kind(result):
             counts[result.recording.format, reason] += count
-    yield from table(("format", heading, "messages"), ((*key, count) for key, count in counts.items()))
+    yield from table(
+        ("format", heading, "messages"), ((*key, count) for key, count in counts.items())
+    )

@@ -1,4 +1,6 @@
-"""docs/rooms.md and docs/rooms.svg: the rooms of the three packages and their arrows, read from the code's own imports."""
+"""docs/rooms.md and docs/rooms.svg: the rooms of the three packages and their arrows, read from the
+code's own imports.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ GAP: Final = (14, 46)
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A folder of a package, or a module beside its folders: its first sentence, and the rooms it imports."""
+    """A folder of a package, or a module beside its folders: its first sentence, and the rooms it
+    imports.
+    """
 
     name: str
     about: str
@@ -28,7 +32,11 @@ class Room:
 
 def rooms(root: Path) -> dict[str, Room]:
     """Every room below `root` by name; a package's own `__init__` belongs to none."""
-    files = {path: path.relative_to(root) for name in PACKAGES for path in sorted((root / name).rglob("*.py"))}
+    files = {
+        path: path.relative_to(root)
+        for name in PACKAGES
+        for path in sorted((root / name).rglob("*.py"))
+    }
     owners = {path: _room(short) for path, short in files.items() if "skeleton" not in short.parts}
     names = set(filter(None, owners.values()))
     by_name: dict[str, Room] = {}
@@ -38,7 +46,10 @@ def rooms(root: Path) -> dict[str, Room]:
         head = root.joinpath(*name.split("."), "__init__.py")
         about = ast.get_docstring(ast.parse(texts.get(head) or texts[own[0]])) or ""
         imports = {
-            room for text in texts.values() for target in _imported(text) if (room := _known(target, names)) != name and room
+            room
+            for text in texts.values()
+            for target in _imported(text)
+            if (room := _known(target, names)) != name and room
         }
         by_name[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
     return by_name
@@ -92,19 +103,29 @@ def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
 
 
 def picture(by_name: Mapping[str, Room]) -> str:
-    """The rooms in rows by level, each above all that it imports; arrows that others imply are left out."""
+    """The rooms in rows by level, each above all that it imports; arrows that others imply are left
+    out.
+    """
     height = levels(by_name)
-    rows = [[name for name in by_name if height[name] == level] for level in range(max(height.values()), -1, -1)]
+    rows = [
+        [name for name in by_name if height[name] == level]
+        for level in range(max(height.values()), -1, -1)
+    ]
     width = max(map(len, rows)) * (BOX[0] + GAP[0]) + GAP[0]
     places: dict[str, tuple[int, int]] = {}
     for number, row in enumerate(rows):
         left = (width - len(row) * (BOX[0] + GAP[0]) + GAP[0]) // 2
-        for i, name in enumerate(sorted(row, key=lambda n: (PACKAGES.index(n.partition(".")[0]), n))):
+        for i, name in enumerate(
+            sorted(row, key=lambda n: (PACKAGES.index(n.partition(".")[0]), n))
+        ):
             places[name] = (left + i * (BOX[0] + GAP[0]), GAP[0] + number * (BOX[1] + GAP[1]))
     tall = GAP[0] * 2 + len(rows) * (BOX[1] + GAP[1]) - GAP[1]
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" font-family="sans-serif" font-size="12">',
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}"'
+                ' font-family="sans-serif" font-size="12">'
+            ),
             f'<rect width="{width}" height="{tall}" fill="white"/>',
             *(_arrow(places[name], places[other]) for name, other in sorted(direct(by_name))),
             *(_box(name, by_name[name], *places[name]) for name in sorted(places)),
@@ -121,16 +142,24 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
 def _box(name: str, room: Room, x: int, y: int) -> str:
     package, _, short = name.partition(".")
     return (
-        f'<g><title>{escape(room.about)}</title><rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" '
-        f'fill="{COLOURS[package]}" stroke="#6b7280"/><text x="{x + BOX[0] // 2}" y="{y + 14}" text-anchor="middle">'
-        f'{escape(short)}</text><text x="{x + BOX[0] // 2}" y="{y + 28}" text-anchor="middle" font-size="9" fill="#4b5563">'
-        f"{escape(package)}</text></g>"
+        f'<g><title>{escape(room.about)}</title><rect x="{x}" y="{y}" width="{BOX[0]}"'
+        f' height="{BOX[1]}" rx="4" fill="{COLOURS[package]}" stroke="#6b7280"/><text'
+        f' x="{x + BOX[0] // 2}" y="{y + 14}" text-anchor="middle">{escape(short)}</text><text'
+        f' x="{x + BOX[0] // 2}" y="{y + 28}" text-anchor="middle" font-size="9"'
+        f' fill="#4b5563">{escape(package)}</text></g>'
     )
 
 
 def rooms_page(by_name: Mapping[str, Room], note: str) -> str:
     """docs/rooms.md."""
-    lines = ["# Rooms", "", note, "", "![Rooms by level; each imports only rooms below it](rooms.svg)", ""]
+    lines = [
+        "# Rooms",
+        "",
+        note,
+        "",
+        "![Rooms by level; each imports only rooms below it](rooms.svg)",
+        "",
+    ]
     lines += ["Arrows that a longer way implies are left out of the picture.", ""]
     lines += table(("room", "holds"), ((f"`{room.name}`", room.about) for room in by_name.values()))
     arrows = sum(len(room.imports) for room in by_name.values())

@@ -18,7 +18,9 @@ def source_pages(note: str) -> dict[str, str]:
     """Every page by its name below docs/; `note` says what wrote it."""
     rows = ((f"[{page.title}]({name}.md)", len(page.facts)) for name, page in pages().items())
     index = ("# Sources", "", note, "", _TEXT, "", *table(("page", "facts"), rows))
-    made = {f"sources/{name}.md": "\n".join(_page(page, note)) + "\n" for name, page in pages().items()}
+    made = {
+        f"sources/{name}.md": "\n".join(_page(page, note)) + "\n" for name, page in pages().items()
+    }
     return {"sources/index.md": "\n".join(index) + "\n"} | made
 
 
@@ -26,10 +28,15 @@ def _page(page: Page, note: str) -> Iterator[str]:
     yield from (f"# {page.title}", "", note)
     if page.intro:
         yield from ("", page.intro)
-    cited = [f"{document.publisher}, [{document.title}]({document.address})" for document in page.documents.values()]
+    cited = [
+        f"{document.publisher}, [{document.title}]({document.address})"
+        for document in page.documents.values()
+    ]
     for repository in page.repositories.values():
         release = f" ({repository.release})" if repository.release else ""
-        cited.append(f"[{repository.name}]({REPOSITORY.format(name=repository.name)}/tree/{repository.commit}){release}")
+        cited.append(
+            f"[{repository.name}]({REPOSITORY.format(name=repository.name)}/tree/{repository.commit}){release}"
+        )
     yield from ("", *(f"- {text}" for text in sorted(dict.fromkeys(cited))))
     for fact in page.facts.values():
         yield from ("", f"## {fact.name}", "", fact.statement, "")
@@ -41,7 +48,11 @@ def _evidence(page: Page, evidence: Evidence) -> str:
     text = evidence.text
     match evidence.kind:
         case "document" | "standard":
-            titles = (d.title for d in page.documents.values() if text.startswith(f"{d.publisher}, {d.title}"))
+            titles = (
+                d.title
+                for d in page.documents.values()
+                if text.startswith(f"{d.publisher}, {d.title}")
+            )
             title = max(titles, key=len)
             text = text.partition(title)[2].removeprefix(", ") or title
         case "source":

@@ -1,7 +1,8 @@
-"""Simpler values of a type, for reduction: first the type's plain value, then shorter texts, fewer digits, rounder moments.
+"""Simpler values of a type, for reduction: first the type's plain value, then shorter texts, fewer
+digits, rounder moments.
 
-`weight` measures how far a value is from plain. Every value of `simpler` weighs less than its origin, so that repeated
-reduction ends.
+`weight` measures how far a value is from plain. Every value of `simpler` weighs less than its
+origin, so that repeated reduction ends.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 
 _DIGIT: Final = 200
 _ODD: Final = 100_000
-"""The weight of a value that is no number and no calendar date: above ordinary values of few digits."""
+"""The weight of a value that is no number and no calendar date: above ordinary values of few
+digits.
+"""
 _PARTS: Final = 12
 """Parts of a long text; each is left out once."""
 _LONG: Final = 4_096
@@ -59,8 +62,8 @@ def weight(type: SourceType, value: Value) -> int:
 def simpler(type: SourceType, value: Value) -> list[Value]:
     """Values that the type's source can store and that weigh less; NULL is not among them.
 
-    The plainest comes first, then the heaviest, then those between, so that the first few are spread over the range: this
-    bisects towards a limit that a value must reach to fail.
+    The plainest comes first, then the heaviest, then those between, so that the first few are
+    spread over the range: this bisects towards a limit that a value must reach to fail.
     """
     if value is None:
         return []
@@ -69,7 +72,12 @@ def simpler(type: SourceType, value: Value) -> list[Value]:
     for other in (*_variants(type, value), *_boundaries(type).values()):
         # 1, 1.0, Decimal(1) and True are equal: their repr differs.
         text = repr(other)
-        if text not in weighed and other is not None and fits(type, other) and (heavy := weight(type, other)) < most:
+        if (
+            text not in weighed
+            and other is not None
+            and fits(type, other)
+            and (heavy := weight(type, other)) < most
+        ):
             weighed[text] = (heavy, other)
     ordered = [other for _, other in sorted(weighed.values(), key=lambda pair: pair[0])]
     return [ordered[i] for i in _spread(len(ordered))]
@@ -89,8 +97,16 @@ def _spread(size: int) -> list[int]:
 def _boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of all types with this type's name and logical type."""
     source = sources.of(type)
-    alike = [slug for slug, other in source.types.items() if (other.name, other.logical) == (type.name, type.logical)]
-    return {f"{slug}/{name}": value for slug in alike for name, value in source.boundary_values(slug).items()}
+    alike = [
+        slug
+        for slug, other in source.types.items()
+        if (other.name, other.logical) == (type.name, type.logical)
+    ]
+    return {
+        f"{slug}/{name}": value
+        for slug in alike
+        for name, value in source.boundary_values(slug).items()
+    }
 
 
 def _variants(type: SourceType, value: Value) -> Iterator[Value]:
@@ -144,9 +160,15 @@ def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
     text, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
     whole, _, fraction = text.partition(".")
     yield from (Decimal(0), Decimal(1), Decimal(-1), value.copy_abs())
-    texts = [whole, f"0.{fraction or 0}", *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction)))]
+    texts = [
+        whole,
+        f"0.{fraction or 0}",
+        *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction))),
+    ]
     texts += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
-    texts += ["1" + "0" * n for n in range(1, len(whole))] + ["0." + "0" * n + "1" for n in range(len(fraction))]
+    texts += ["1" + "0" * n for n in range(1, len(whole))] + [
+        "0." + "0" * n + "1" for n in range(len(fraction))
+    ]
     for variant in (*texts, *_without_digits(text)):
         yield Decimal(sign + variant)
 
@@ -169,7 +191,12 @@ def _float_variants(value: float) -> Iterator[float]:
 
 
 def _date_variants(value: dt.date) -> Iterator[dt.date]:
-    yield from (dt.date(1970, 1, 1), dt.date(2000, 1, 1), value.replace(month=1, day=1), value.replace(day=1))
+    yield from (
+        dt.date(1970, 1, 1),
+        dt.date(2000, 1, 1),
+        value.replace(month=1, day=1),
+        value.replace(day=1),
+    )
     yield value.replace(year=1970, day=min(value.day, 28))
 
 
@@ -184,7 +211,13 @@ def _moment_variants(value: int) -> Iterator[int]:
 
 
 def _text_variants(value: str) -> Iterator[str]:
-    yield from ("", _LETTER, _LETTER * len(value), value[: len(value) // 2], value[len(value) // 2 :])
+    yield from (
+        "",
+        _LETTER,
+        _LETTER * len(value),
+        value[: len(value) // 2],
+        value[len(value) // 2 :],
+    )
     if len(value) <= _LONG:
         for char in dict.fromkeys(value[:64]):
             yield char
@@ -211,7 +244,9 @@ def _json_variants(value: Any) -> Iterator[Any]:
             yield from value
             for i, inner in enumerate(value):
                 yield value[:i] + value[i + 1 :]
-                yield from ([*value[:i], smaller, *value[i + 1 :]] for smaller in _json_variants(inner))
+                yield from (
+                    [*value[:i], smaller, *value[i + 1 :]] for smaller in _json_variants(inner)
+                )
         case str():
             yield from _text_variants(value)
         case bool() | None:
@@ -227,7 +262,9 @@ def _json_variants(value: Any) -> Iterator[Any]:
 def _json_weight(value: Any) -> int:
     match value:
         case dict():
-            return 1 + sum(2 + _text_weight(name) + _json_weight(inner) for name, inner in value.items())
+            return 1 + sum(
+                2 + _text_weight(name) + _json_weight(inner) for name, inner in value.items()
+            )
         case list():
             return 1 + sum(1 + _json_weight(inner) for inner in value)
         case str():
@@ -246,7 +283,9 @@ def _digits(number: int) -> int:
 
 
 def _number_weight(text: str) -> int:
-    """1 for 0; else each digit has a high base weight, since a shorter number is simpler than a rounder number."""
+    """1 for 0; else each digit has a high base weight, since a shorter number is simpler than a
+    rounder number.
+    """
     return 1 if text == "0" else sum(_DIGIT + int(c) if c.isdigit() else 1 for c in text)
 
 
@@ -275,4 +314,7 @@ def _text_weight(value: str | bytes) -> int:
         return 4 * len(value)
     if isinstance(value, bytes):
         value = value.decode("latin-1")
-    return sum(1 if c in _PLAIN else 2 if c.isascii() and c.isalnum() else 3 if " " <= c <= "~" else 4 for c in value)
+    return sum(
+        1 if c in _PLAIN else 2 if c.isascii() and c.isalnum() else 3 if " " <= c <= "~" else 4
+        for c in value
+    )

@@ -1,7 +1,8 @@
-"""Candidates of a reduction: scenarios with fewer events, rows and columns, simpler values and shorter names.
+"""Candidates of a reduction: scenarios with fewer events, rows and columns, simpler values and
+shorter names.
 
-The most promising candidates come first. A candidate need not fail, and a writer may refuse it, but it is always smaller than
-its origin by `measure`.
+The most promising candidates come first. A candidate need not fail, and a writer may refuse it, but
+it is always smaller than its origin by `measure`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ from generators.tables.schema import place
 from generators.wire_format import Format, Profile
 
 Measure = tuple[int, int, int, int, int]
-"""Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared in this order."""
+"""Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared
+in this order.
+"""
 
 _ROWS: Final = 12
 """Limit of an event's rows that are tried alone."""
@@ -60,8 +63,9 @@ _VALUED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Where a case failed, by its finding: the event's number, the row in it, the column, the message. It decides what is tried
-    first."""
+    """Where a case failed, by its finding: the event's number, the row in it, the column, the
+    message. It decides what is tried first.
+    """
 
     event: int = 0
     row: int = 0
@@ -78,12 +82,17 @@ class Recipe:
     spoil: Callable[[Written], Written] | None = None
 
     def case(self, scenario: Scenario) -> Case:
-        """The case. Raises Refused for a history that its source cannot have, or a fault without a place in a message."""
+        """The case. Raises Refused for a history that its source cannot have, or a fault without a
+        place in a message.
+        """
         case = as_case(self.fmt, self.profile, scenario)
         if self.spoil is None:
             return case
         spoil = self.spoil
-        rows = (spoil(written) if any(c.kind is Kind.ROW for c in written.changes) else written for written in case.written)
+        rows = (
+            spoil(written) if any(c.kind is Kind.ROW for c in written.changes) else written
+            for written in case.written
+        )
         return replace(case, written=tuple(rows))
 
     def smaller(self, scenario: Scenario, where: Hint) -> Iterator[Scenario]:
@@ -93,7 +102,9 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRecipe:
-    """Makes a case of some messages of a recorded case, as they are: an event of a scenario is the number of a message."""
+    """Makes a case of some messages of a recorded case, as they are: an event of a scenario is the
+    number of a message.
+    """
 
     fmt: Format[Any]
     profile: Profile
@@ -107,10 +118,15 @@ class RecordedRecipe:
 
     def case(self, scenario: Scenario) -> Case:
         """The case with the scenario's messages."""
-        return replace(self.whole, written=tuple(self.whole.written[event.at.ms] for event in scenario.history.events))
+        return replace(
+            self.whole,
+            written=tuple(self.whole.written[event.at.ms] for event in scenario.history.events),
+        )
 
     def smaller(self, scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-        """The failing message alone, then without some others. A message of a schema stays while a row is left."""
+        """The failing message alone, then without some others. A message of a schema stays while a
+        row is left.
+        """
         events = scenario.history.events
         failing = events[min(where.message, len(events) - 1)]
         fixed = {event for event in events if self._kinds(event) & {Kind.BOOTSTRAP, Kind.DDL}}
@@ -132,7 +148,9 @@ def hint(finding: Finding, case: Case) -> Hint:
     if finding.message >= len(case.written):
         return Hint(column=column if known else None, message=finding.message)
     event = case.written[finding.message].message.event
-    before = sum(len(w.changes) for w in case.written[: finding.message] if w.message.event == event)
+    before = sum(
+        len(w.changes) for w in case.written[: finding.message] if w.message.event == event
+    )
     return Hint(event, before + finding.row, column if known else None, finding.message)
 
 
@@ -155,13 +173,27 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
     if (fault := _whole(fmt, profile, case)) is not None:
         if case.level == 2:
             return faults.unreadable_row(fault, profile.source), recipe(fmt, profile, case)
-        alone = (scenario for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,)))
-        return next(((s, recipe(fmt, profile, case)) for s in _and_of_three(alone) if s.name == case.scenario), None)
-    for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.unfit_cells(profile), profile.source):
+        alone = (
+            scenario
+            for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,))
+        )
+        return next(
+            (
+                (s, recipe(fmt, profile, case))
+                for s in _and_of_three(alone)
+                if s.name == case.scenario
+            ),
+            None,
+        )
+    for cell, scenario in faults.cell_fault_scenarios(
+        fmt.supports, fmt.unfit_cells(profile), profile.source
+    ):
         for variant in _and_of_three((scenario,), cell.column):
             if variant.name == case.scenario:
                 return variant, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
-    for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
+    for cell, scenario in faults.cell_text_scenarios(
+        profile.database, fmt.supports, profile.source
+    ):
         if scenario.name == case.scenario:
             return scenario, Recipe(fmt, profile, partial(faults.cell_text, fault=cell))
     return None
@@ -172,7 +204,11 @@ def _and_of_three(single: Iterable[Scenario], column: str = "") -> Iterator[Scen
     for scenario in single:
         yield scenario
         (event,) = scenario.history.events[:1]
-        if isinstance(event, RowChange) and event.op is Op.INSERT and len(scenario.history.events) == 1:
+        if (
+            isinstance(event, RowChange)
+            and event.op is Op.INSERT
+            and len(scenario.history.events) == 1
+        ):
             yield of_three(scenario, column)
 
 
@@ -189,15 +225,28 @@ def tables(scenario: Scenario) -> tuple[Table, ...]:
 
 
 def measure(scenario: Scenario, size: int | None = None) -> Measure:
-    """The size of a scenario. `size` is the bytes of its messages; without it, the letters of names count."""
+    """The size of a scenario. `size` is the bytes of its messages; without it, the letters of names
+    count.
+    """
     changes = [event for event in scenario.history.events if isinstance(event, RowChange)]
     used = tables(scenario)
     names = [name for t in used for name in (t.database, t.name, *(c.name for c in t.columns))]
     letters = sum(map(_length, names)) + sum(len(t.unique) for t in used)
-    heavy = sum(1 + weight(e.table.column(n).type, v) for e in changes for i in _images(e) for n, v in i.items())
+    heavy = sum(
+        1 + weight(e.table.column(n).type, v)
+        for e in changes
+        for i in _images(e)
+        for n, v in i.items()
+    )
     heavy += sum(_OPS.index(e.op) if e.op in _OPS else len(_OPS) for e in changes)
     columns = sum(len(table.columns) for table in used)
-    return len(scenario.history.events), sum(len(e.rows) for e in changes), columns, letters if size is None else size, heavy
+    return (
+        len(scenario.history.events),
+        sum(len(e.rows) for e in changes),
+        columns,
+        letters if size is None else size,
+        heavy,
+    )
 
 
 def _length(name: str) -> int:
@@ -213,10 +262,20 @@ def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _parts(smaller: Scenario, scenario: Scenario) -> bool:
-    """Whether a candidate has only tables and cells of the scenario: a user's table keeps its name and its values."""
-    cells = {(name, repr(value)) for event in _changes(scenario) for image in _images(event) for name, value in image.items()}
+    """Whether a candidate has only tables and cells of the scenario: a user's table keeps its name
+    and its values.
+    """
+    cells = {
+        (name, repr(value))
+        for event in _changes(scenario)
+        for image in _images(event)
+        for name, value in image.items()
+    }
     held = all(
-        (name, repr(value)) in cells for event in _changes(smaller) for row in _images(event) for name, value in row.items()
+        (name, repr(value)) in cells
+        for event in _changes(smaller)
+        for row in _images(event)
+        for name, value in row.items()
     )
     return held and set(map(place, tables(smaller))) <= set(map(place, tables(scenario)))
 
@@ -235,8 +294,10 @@ def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """The failing row, cut to the key and the failing column, with short names and with its own; then with simpler values and
-    a plainer op, all at once. Without a failing column: the key alone, or with a column that the row changes."""
+    """The failing row, cut to the key and the failing column, with short names and with its own;
+    then with simpler values and a plainer op, all at once. Without a failing column: the key alone,
+    or with a column that the row changes.
+    """
     event = next(iter(scenario.history.events[where.event : where.event + 1]), None)
     if not isinstance(event, RowChange) or not event.rows:
         return
@@ -251,7 +312,11 @@ def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
         column = None if aim is None else called[aim][2].get(aim, aim)
         for images in (short[aim], *_shorter_images(short[aim])):
             yield images
-            cells = [(cell, plain[0]) for cell in _cells(images) if cell.column.name != column and (plain := _plainest(cell))]
+            cells = [
+                (cell, plain[0])
+                for cell in _cells(images)
+                if cell.column.name != column and (plain := _plainest(cell))
+            ]
             plainer = _set(images, cells)
             yield plainer
             yield from _values(plainer, column)
@@ -261,15 +326,23 @@ def _likely(table: Table, row: RowImages) -> list[str]:
     """Columns beside the key: some changed columns, and the first."""
     free = [c.name for c in table.columns if c.name not in table.handle_key]
     before, after = row.before or {}, row.after or {}
-    changed = [name for name in free if name in before and name in after and before[name] != after[name]]
+    changed = [
+        name for name in free if name in before and name in after and before[name] != after[name]
+    ]
     return list(dict.fromkeys((*changed[:2], *free[:1])))
 
 
 def apart(scenario: Scenario, suffix: str) -> Scenario:
-    """The scenario with the suffix on every database name, so that it shares no table with other scenarios."""
+    """The scenario with the suffix on every database name, so that it shares no table with other
+    scenarios.
+    """
     events = scenario.history.events
     return _with(
-        scenario, (_renamed(event, lambda table: replace(table, database=table.database + suffix), suffix) for event in events)
+        scenario,
+        (
+            _renamed(event, lambda table: replace(table, database=table.database + suffix), suffix)
+            for event in events
+        ),
     )
 
 
@@ -301,7 +374,9 @@ def _first(items: Sequence[Any], number: int) -> list[Any]:
 
 
 def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """One row: cut to the key and the failing column; whole; with all events that are no row change."""
+    """One row: cut to the key and the failing column; whole; with all events that are no row
+    change.
+    """
     events = scenario.history.events
     kept = {where.column} if where.column is not None else set()
     alone: list[tuple[int, RowChange]] = []
@@ -316,7 +391,11 @@ def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
         yield _with(scenario, (event,))
     if any(not isinstance(event, RowChange) for event in events):
         for number, event in alone:
-            around = (event if i == number else e for i, e in enumerate(events) if i == number or not isinstance(e, RowChange))
+            around = (
+                event if i == number else e
+                for i, e in enumerate(events)
+                if i == number or not isinstance(e, RowChange)
+            )
             yield _narrow(_with(scenario, around), kept)
     for event in events:
         if not isinstance(event, RowChange):
@@ -324,7 +403,9 @@ def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """The scenario without a half, a quarter ... of its events, and without each; cut to the failing column, and whole."""
+    """The scenario without a half, a quarter ... of its events, and without each; cut to the
+    failing column, and whole.
+    """
     events = scenario.history.events
     for left in _left(events):
         smaller = _with(scenario, left)
@@ -361,11 +442,18 @@ def _put(scenario: Scenario, number: int, event: Event) -> Scenario:
 
 
 def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Key and failing column alone, the key alone, each column beside the key, without a half, a quarter ... of the columns; a
-    key of one column in place of one of several; a plainer op."""
+    """Key and failing column alone, the key alone, each column beside the key, without a half, a
+    quarter ... of the columns; a key of one column in place of one of several; a plainer op.
+    """
     used = tables(scenario)
-    free = list(dict.fromkeys(c.name for table in used for c in table.columns if c.name not in table.handle_key))
-    if where.column is not None and (set(free) - {where.column} or any(table.unique for table in used)):
+    free = list(
+        dict.fromkeys(
+            c.name for table in used for c in table.columns if c.name not in table.handle_key
+        )
+    )
+    if where.column is not None and (
+        set(free) - {where.column} or any(table.unique for table in used)
+    ):
         yield _narrow(scenario, {where.column})
     if free:
         yield _narrow(scenario, ())
@@ -373,13 +461,17 @@ def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
         yield from (_narrow(scenario, {name}) for name in free)
     if len(free) > 1:
         yield from (_narrow(scenario, set(left)) for left in _left(free))
-    for name in dict.fromkeys(name for table in used if len(table.primary_key) > 1 for name in table.primary_key):
+    for name in dict.fromkeys(
+        name for table in used if len(table.primary_key) > 1 for name in table.primary_key
+    ):
         yield _narrow(scenario, {*free} if where.column is None else {where.column}, key=name)
     yield from _shorter_images(scenario)
 
 
 def _narrow(scenario: Scenario, kept: Collection[str], key: str | None = None) -> Scenario:
-    """Every table cut to its key and these columns, at least one; with `key`, to that column of a key of several."""
+    """Every table cut to its key and these columns, at least one; with `key`, to that column of a
+    key of several.
+    """
     cut = {table: _cut(table, kept, key) for table in tables(scenario)}
     return _with(scenario, (_renamed(event, cut.__getitem__) for event in scenario.history.events))
 
@@ -390,7 +482,8 @@ def _cut(table: Table, kept: Collection[str], key: str | None) -> Table:
     columns = tuple(
         c
         for c in table.columns
-        if c.name in handle or (c.name in kept and (c.name not in table.primary_key or c.name in primary))
+        if c.name in handle
+        or (c.name in kept and (c.name not in table.primary_key or c.name in primary))
     )
     columns = columns or table.columns[:1]
     # Another unique key would be one more index in the messages of writers that describe the table.
@@ -405,7 +498,10 @@ def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
             for side, op in (("after", Op.INSERT), ("before", Op.INSERT), ("before", Op.DELETE)):
                 images: list[Row | None] = [getattr(row, side) for row in event.rows]
                 if op is not event.op and all(image is not None for image in images):
-                    alone = (RowImages(image, None) if op is Op.DELETE else RowImages(None, image) for image in images)
+                    alone = (
+                        RowImages(image, None) if op is Op.DELETE else RowImages(None, image)
+                        for image in images
+                    )
                     yield _put(scenario, number, replace(event, op=op, rows=tuple(alone)))
 
 
@@ -413,10 +509,15 @@ def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
-    """All cells but the failing column's at their plainest, then each cell at every simpler value, in both images at once if
-    they are equal, and in each."""
+    """All cells but the failing column's at their plainest, then each cell at every simpler value,
+    in both images at once if they are equal, and in each.
+    """
     cells = list(_cells(scenario))
-    others = [(cell, plain[0]) for cell in cells if cell.column.name != column and (plain := _plainest(cell))]
+    others = [
+        (cell, plain[0])
+        for cell in cells
+        if cell.column.name != column and (plain := _plainest(cell))
+    ]
     if len(others) > 1:
         yield _set(scenario, others)
     grouped: dict[tuple[int, int, str, str, str], list[tuple[_Place, Value]]] = {}
@@ -429,7 +530,9 @@ def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
         by_column.setdefault(key[2], []).append(both)
     first = sorted(by_column, key=lambda name: name != column)
     yield from _interleaved(*(map(partial(_set, scenario), by_column[name]) for name in first))
-    yield from (_set(scenario, [single]) for both in grouped.values() if len(both) > 1 for single in both)
+    yield from (
+        _set(scenario, [single]) for both in grouped.values() if len(both) > 1 for single in both
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,21 +579,31 @@ def _set(scenario: Scenario, cells: Iterable[tuple[_Place, Value]]) -> Scenario:
 
 def _names(scenario: Scenario) -> Iterator[Scenario]:
     """All names short, then each."""
-    if len({(table.database, table.name) for table in tables(scenario)}) != 1 or len(_changes(scenario)) < len(
-        scenario.history.events
-    ):
+    if len({(table.database, table.name) for table in tables(scenario)}) != 1 or len(
+        _changes(scenario)
+    ) < len(scenario.history.events):
         return
     table = _changes(scenario)[0].table
     name, database, columns = _short(scenario)
-    for names in ((name, database, columns), (name, database, {}), (name, table.database, {}), (table.name, database, {})):
+    for names in (
+        (name, database, columns),
+        (name, database, {}),
+        (name, table.database, {}),
+        (table.name, database, {}),
+    ):
         yield _called(scenario, *names)
     taken = {c.name.casefold() for c in table.columns}
-    yield from (_called(scenario, table.name, table.database, {old: new}) for old, new in columns.items() if new not in taken)
+    yield from (
+        _called(scenario, table.name, table.database, {old: new})
+        for old, new in columns.items()
+        if new not in taken
+    )
 
 
 def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
-    """Short names for the first table: `t`, its database `d`, a key `id`, other columns `c`, `c1` ..., where they are
-    shorter. At level two the database is the pool's."""
+    """Short names for the first table: `t`, its database `d`, a key `id`, other columns `c`, `c1`
+    ..., where they are shorter. At level two the database is the pool's.
+    """
     table = _changes(scenario)[0].table
     beside = [c.name for c in table.columns if (c.name,) != table.handle_key]
     columns = {name: f"c{i or ''}" for i, name in enumerate(beside)}
@@ -513,10 +626,17 @@ def _called(scenario: Scenario, name: str, database: str, columns: Mapping[str, 
             unique=tuple(tuple(columns.get(key, key) for key in keys) for keys in table.unique),
         )
 
-    return _with(scenario, (_renamed(event, called, columns=columns) for event in scenario.history.events))
+    return _with(
+        scenario, (_renamed(event, called, columns=columns) for event in scenario.history.events)
+    )
 
 
-def _renamed(event: Event, to: Callable[[Table], Table], suffix: str = "", columns: Mapping[str, str] | None = None) -> Event:
+def _renamed(
+    event: Event,
+    to: Callable[[Table], Table],
+    suffix: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> Event:
     """The event on other tables; its rows keep the columns that the table still has."""
     match event:
         case RowChange():
@@ -526,16 +646,36 @@ def _renamed(event: Event, to: Callable[[Table], Table], suffix: str = "", colum
             def image(row: Row | None) -> Row | None:
                 if row is None:
                     return None
-                return {new: value for old, value in row.items() if (new := called.get(old, old)) in names}
+                return {
+                    new: value
+                    for old, value in row.items()
+                    if (new := called.get(old, old)) in names
+                }
 
-            return replace(event, table=table, rows=tuple(RowImages(image(i.before), image(i.after)) for i in event.rows))
+            return replace(
+                event,
+                table=table,
+                rows=tuple(RowImages(image(i.before), image(i.after)) for i in event.rows),
+            )
         case Bootstrap():
             return replace(event, table=to(event.table))
         case SchemaChange():
-            moved = replace(event, before=event.before and to(event.before), after=event.after and to(event.after))
-            return replace(moved, sql=_moved_sql(event, suffix), database=event.database and event.database + suffix)
+            moved = replace(
+                event,
+                before=event.before and to(event.before),
+                after=event.after and to(event.after),
+            )
+            return replace(
+                moved,
+                sql=_moved_sql(event, suffix),
+                database=event.database and event.database + suffix,
+            )
         case SourceStatement():
-            return replace(event, sql=_moved_sql(event, suffix), database=event.database and event.database + suffix)
+            return replace(
+                event,
+                sql=_moved_sql(event, suffix),
+                database=event.database and event.database + suffix,
+            )
     return event
 
 

@@ -1,8 +1,10 @@
-"""Reduces failing cases: the same broken rule with fewer events, rows and columns, simpler values and shorter names.
+"""Reduces failing cases: the same broken rule with fewer events, rows and columns, simpler values
+and shorter names.
 
-All failures of a format are reduced together, in rounds. In a round each failure has dozens of smaller candidates. The decoder
-takes those of one deployment in one call, at level two in one call per table. The next round starts from the smallest candidate
-that still breaks the failure's rule. Reduction ends when no smaller candidate breaks it, or at a limit.
+All failures of a format are reduced together, in rounds. In a round each failure has dozens of
+smaller candidates. The decoder takes those of one deployment in one call, at level two in one call
+per table. The next round starts from the smallest candidate that still breaks the failure's rule.
+Reduction ends when no smaller candidate breaks it, or at a limit.
 """
 
 from __future__ import annotations
@@ -21,13 +23,30 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.engines.engine import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    Engine,
+    Request,
+    lay_out,
+    to_ranges,
+)
 from conformance.engines.engine import tables_of as offered
 from conformance.judging.causes import alike
 from conformance.judging.judge import CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
-from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure, recipe
+from conformance.reducing.candidates import (
+    Measure,
+    Recipe,
+    RecordedRecipe,
+    apart,
+    fault_of,
+    hint,
+    measure,
+    recipe,
+)
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
 from generators.model import Case, Deployment, Origin, Scenario, Table
@@ -41,8 +60,8 @@ RETURNS: Final = "returns"
 class Limits:
     """Limits per format: rounds, decode calls, and seconds from the first answer on.
 
-    In a round each failure has at most `candidates`, at level two of at most `tables` tables (twice as many if no failing column
-    is known), and all together have `round_calls` calls.
+    In a round each failure has at most `candidates`, at level two of at most `tables` tables (twice
+    as many if no failing column is known), and all together have `round_calls` calls.
     """
 
     rounds: int = 12
@@ -58,7 +77,8 @@ LIMITS: Final = Limits()
 
 @dataclass(slots=True, eq=False)
 class Track:
-    """A failure under reduction: its smallest failing case so far, candidates tried, and whether more are left.
+    """A failure under reduction: its smallest failing case so far, candidates tried, and whether
+    more are left.
 
     `fault` is the harness's error on a candidate, which ends the reduction of this failure.
     """
@@ -111,8 +131,9 @@ class Batch:
 
 
 Ask: TypeAlias = Callable[[Sequence[Batch]], Iterable[tuple[Candidate, CaseResult]]]
-"""Decodes and judges the candidates of each batch, in one call a batch: the decoded ones with their results, in order of the
-answers; others are missing."""
+"""Decodes and judges the candidates of each batch, in one call a batch: the decoded ones with their
+results, in order of the answers; others are missing.
+"""
 
 
 ScenarioOf: TypeAlias = Callable[[Case], Scenario | None]
@@ -123,16 +144,25 @@ class OutOfTime(Exception):
 
 
 def shrink_all(
-    fmt: Format[Any], failures: Sequence[Failure], decoding: Decoding, scenario_of: ScenarioOf, note: Callable[[str], None]
+    fmt: Format[Any],
+    failures: Sequence[Failure],
+    decoding: Decoding,
+    scenario_of: ScenarioOf,
+    note: Callable[[str], None],
 ) -> list[Failure]:
-    """The failures in order, each with its smallest case; `reduced` describes the reduction and its cost.
+    """The failures in order, each with its smallest case; `reduced` describes the reduction and its
+    cost.
 
     `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
-    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged:
-    failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a
-    writer crashes.
+    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages
+    are left out. Also unchanged: failures of a law (but `returns`), of foreign messages, of a
+    decoder that does not end, and those on whose candidates a writer crashes.
     """
-    tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
+    tracks = {
+        id(failure): track
+        for failure in failures
+        if (track := _track(fmt, failure, scenario_of)) is not None
+    }
     if not tracks:
         return list(failures)
     note(f"{fmt.name}: reducing {len(tracks)} of {len(failures)} failures")
@@ -140,7 +170,11 @@ def shrink_all(
     convicting = [track for track in tracks.values() if not track.raising]
     limits = decoding.limits
     try:
-        decoding.limits = replace(limits, calls=limits.calls // 2, seconds=limits.seconds / 2) if convicting else limits
+        decoding.limits = (
+            replace(limits, calls=limits.calls // 2, seconds=limits.seconds / 2)
+            if convicting
+            else limits
+        )
         with _enough(f"{fmt.name}: decoders that raise", note):
             for track in raising:
                 _reduce_raising(track, decoding)
@@ -152,7 +186,10 @@ def shrink_all(
     for track in tracks.values():
         if track.fault:
             note(f"{track.failure.rule.id}: not reduced: {track.fault}")
-    return [_reduced(tracks[id(failure)], decoding.began) if id(failure) in tracks else failure for failure in failures]
+    return [
+        _reduced(tracks[id(failure)], decoding.began) if id(failure) in tracks else failure
+        for failure in failures
+    ]
 
 
 @contextlib.contextmanager
@@ -166,7 +203,11 @@ def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
 def _track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track | None:
     """The failure, ready for reduction; None if it cannot be reduced."""
     case, law = failure.result.case, failure.rule.law
-    if case.origin is Origin.FOREIGN or law not in ("", RETURNS) or failure.result.verdict is Verdict.TIMEOUT:
+    if (
+        case.origin is Origin.FOREIGN
+        or law not in ("", RETURNS)
+        or failure.result.verdict is Verdict.TIMEOUT
+    ):
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)
@@ -175,22 +216,36 @@ def _track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track
         recorded = RecordedRecipe(fmt, profile, case)
         start = (recorded.scenario, recorded)
     else:
-        start = (scenario, recipe(fmt, profile, case)) if scenario is not None else fault_of(fmt, profile, case)
+        start = (
+            (scenario, recipe(fmt, profile, case))
+            if scenario is not None
+            else fault_of(fmt, profile, case)
+        )
     if start is None:
         return None
     size = measure(start[0], _bytes(case))
     return Track(failure, start[1], start[0], case, failure.finding, failure.result, size, size)
 
 
-def reduce(tracks: Sequence[Track], ask: Ask, limits: Limits = LIMITS, note: Callable[[str], None] = lambda _text: None) -> None:
+def reduce(
+    tracks: Sequence[Track],
+    ask: Ask,
+    limits: Limits = LIMITS,
+    note: Callable[[str], None] = lambda _text: None,
+) -> None:
     """Reduces failures together until no candidate is left. Raises OutOfTime when `ask` does."""
     active = list(tracks)
     for number in range(1, limits.rounds + 1):
         batches = propose(active, limits)
-        tried = Counter(candidate.track.failure.rule.id for batch in batches for candidate in batch.candidates)
+        tried = Counter(
+            candidate.track.failure.rule.id for batch in batches for candidate in batch.candidates
+        )
         if not batches:
             return
-        note(f"reduction round {number}: {tried.total()} candidates of {len(tried)} failures in {len(batches)} calls")
+        note(
+            f"reduction round {number}: {tried.total()} candidates of {len(tried)} failures in"
+            f" {len(batches)} calls"
+        )
         for batch in batches:
             for track in {id(c.track): c.track for c in batch.candidates}.values():
                 track.calls += 1
@@ -211,10 +266,12 @@ def _take(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
 
 
 def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
-    """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts all alike.
+    """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts
+    all alike.
 
-    Each level-one candidate has its own database: candidates of a call never share (database, table), which may key a
-    decoder's state. Those of level two share the requested table, as the cases of a run do.
+    Each level-one candidate has its own database: candidates of a call never share (database,
+    table), which may key a decoder's state. Those of level two share the requested table, as the
+    cases of a run do.
     """
     batches: dict[tuple[Any, ...], Batch] = {}
     # Suffixes of database names are of one length, so that sizes compare.
@@ -226,16 +283,22 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
             continue
         where = hint(track.finding, track.case)
         tables = limits.tables if where.column is not None else 2 * limits.tables
-        waiting.append(_Turn(track, track.recipe.smaller(track.scenario, where), limits.candidates, tables))
+        waiting.append(
+            _Turn(track, track.recipe.smaller(track.scenario, where), limits.candidates, tables)
+        )
     while waiting:
         turn = waiting.popleft()
         track = turn.track
         for scenario in turn.source:
             asked = _asked(track, scenario)
-            if (scenario.level == 2 and asked is None) or (seen := hash(repr(scenario.history))) in track.tried:
+            if (scenario.level == 2 and asked is None) or (
+                seen := hash(repr(scenario.history))
+            ) in track.tried:
                 continue
             key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
-            if key not in batches and (len(batches) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)):
+            if key not in batches and (
+                len(batches) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)
+            ):
                 track.deferred = True
                 turn.passed += 1
                 if turn.passed > limits.candidates:
@@ -262,7 +325,9 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
 
 @dataclass(slots=True, eq=False)
 class _Turn:
-    """What a failure may still add to a round: candidates, and tables beside `asked`; `passed` were deferred."""
+    """What a failure may still add to a round: candidates, and tables beside `asked`; `passed` were
+    deferred.
+    """
 
     track: Track
     source: Iterator[Scenario]
@@ -283,11 +348,15 @@ def _asked(track: Track, scenario: Scenario) -> Table | None:
 def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
     """The scenario as a case, if the writer accepts it and it is smaller. Raises HarnessFault."""
     try:
-        case = track.recipe.case(apart(scenario, next(suffixes, "")) if scenario.level == 1 else scenario)
+        case = track.recipe.case(
+            apart(scenario, next(suffixes, "")) if scenario.level == 1 else scenario
+        )
     except Refused:
         return None
     except Exception as error:
-        raise HarnessFault(f"a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}") from error
+        raise HarnessFault(
+            f"a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}"
+        ) from error
     original = track.failure.result.case
     size = measure(scenario, _bytes(case))
     if not case.written or size >= track.size:
@@ -301,7 +370,8 @@ def _bytes(case: Case) -> int:
 
 @dataclass(slots=True, eq=False)
 class Decoding:
-    """Asks an engine: one file of records per round, one decode call per batch, all submitted at once.
+    """Asks an engine: one file of records per round, one decode call per batch, all submitted at
+    once.
 
     Raises OutOfTime when calls or seconds are used up.
     """
@@ -327,7 +397,9 @@ class Decoding:
         finally:
             self.engine.release(handle)
 
-    def _answers(self, handle: str, batches: Sequence[Batch], again: list[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
+    def _answers(
+        self, handle: str, batches: Sequence[Batch], again: list[Batch]
+    ) -> Iterator[tuple[Candidate, CaseResult]]:
         """The batches' results; halves of those that raise are put into `again`."""
         submitted = [(batch, self.submit(handle, batch)) for batch in batches[: self.left()]]
         for batch, future in submitted:
@@ -357,7 +429,9 @@ class Decoding:
         """Writes the messages of all batches at separate offsets and opens them in the engine."""
         self.left()
         handle = f"shrink-{next(self._handles)}"
-        messages = [w.message for batch in batches for c in batch.candidates for w in c.case.written]
+        messages = [
+            w.message for batch in batches for c in batch.candidates for w in c.case.written
+        ]
         laid, source = lay_out(self.engine.directory, handle, messages)
         self.places = dict(zip(map(id, messages), laid, strict=True))
         self.engine.open(handle, source).result()
@@ -368,8 +442,18 @@ class Decoding:
     def submit(self, handle: str, batch: Batch) -> Future[pa.Table]:
         """One decode call."""
         self.calls += 1
-        ranges = to_ranges(self.places[id(w.message)] for c in batch.candidates for w in c.case.written)
-        asked = Request(handle, ranges, self.decoder, batch.level, batch.deployment, batch.table, mapping=self.mapping)
+        ranges = to_ranges(
+            self.places[id(w.message)] for c in batch.candidates for w in c.case.written
+        )
+        asked = Request(
+            handle,
+            ranges,
+            self.decoder,
+            batch.level,
+            batch.deployment,
+            batch.table,
+            mapping=self.mapping,
+        )
         return self.engine.decode(replace(asked, tables=offered(c.case for c in batch.candidates)))
 
     def wait(self, future: Future[pa.Table]) -> pa.Table:
@@ -382,21 +466,26 @@ class Decoding:
     def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
         for candidate in batch.candidates:
             rows = [outputs.get(self.places[id(w.message)], ()) for w in candidate.case.written]
-            # A comparison without an owner is a fault of the rules; the known failure must survive it.
+            # A comparison without an owner is a fault of the rules; the known failure must survive
+            # it.
             with contextlib.suppress(HarnessFault):
                 yield candidate, self.judge.judge(candidate.case, rows)
 
 
 def _halves(batch: Batch) -> list[Batch]:
     half = len(batch.candidates) // 2
-    return [replace(batch, candidates=part) for part in (batch.candidates[:half], batch.candidates[half:]) if part and half]
+    return [
+        replace(batch, candidates=part)
+        for part in (batch.candidates[:half], batch.candidates[half:])
+        if part and half
+    ]
 
 
 def _reduce_raising(track: Track, decoding: Decoding) -> None:
     """Reduces a case whose decoding raises: a candidate must raise when decoded alone.
 
-    A batch is halved, the smaller candidates first, until a raising candidate is isolated. A decoder that ends its process, or
-    does not end, is not reduced: each try would cost a session.
+    A batch is halved, the smaller candidates first, until a raising candidate is isolated. A
+    decoder that ends its process, or does not end, is not reduced: each try would cost a session.
     """
     for number in range(1, decoding.limits.rounds + 1):
         batches = propose([track], decoding.limits)
@@ -405,9 +494,17 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
         handle, before = decoding.open(batches), decoding.calls
         try:
             track.rounds = number
-            same = (replace(b, candidates=[c for c in b.candidates if track.wants(track.finding, c.case)]) for b in batches)
+            same = (
+                replace(
+                    b, candidates=[c for c in b.candidates if track.wants(track.finding, c.case)]
+                )
+                for b in batches
+            )
             raising = [
-                raised for batch in same if batch.candidates if (raised := _first_raising(decoding, handle, batch)) is not None
+                raised
+                for batch in same
+                if batch.candidates
+                if (raised := _first_raising(decoding, handle, batch)) is not None
             ]
         except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
             return
@@ -418,7 +515,11 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
             candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)
             findings = tuple(finding for f in track.result.findings if f.rule == finding.rule)
-            _take(candidate, replace(track.result, case=candidate.case, findings=findings, note=why), finding)
+            _take(
+                candidate,
+                replace(track.result, case=candidate.case, findings=findings, note=why),
+                finding,
+            )
 
 
 def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candidate, str] | None:
@@ -441,10 +542,15 @@ def _reduced(track: Track, began: float) -> Failure:
     """The failure with its smallest case; unchanged but for the reason if the harness failed."""
     if track.fault:
         return replace(track.failure, reduced=f"not reduced: {track.fault}")
-    values = [[w.message.value for w in case.written] for case in (track.failure.result.case, track.case)]
+    values = [
+        [w.message.value for w in case.written] for case in (track.failure.result.case, track.case)
+    ]
     if values[0] == values[1]:
         return track.failure
-    spent = f"{_count(track.rounds, 'round')}, {_count(track.calls, 'call')}, {track.ended - began:.1f} s"
+    spent = (
+        f"{_count(track.rounds, 'round')}, {_count(track.calls, 'call')},"
+        f" {track.ended - began:.1f} s"
+    )
     words = f"reduced from {_told(track.origin)} to {_told(track.size)} in {spent}"
     return replace(track.failure, finding=track.finding, result=track.result, reduced=words)
 

@@ -1,4 +1,5 @@
-"""Reports of a run: for people (console, page, notebook, Markdown), for programs (JSON lines, JUnit, SARIF, badge).
+"""Reports of a run: for people (console, page, notebook, Markdown), for programs (JSON lines,
+JUnit, SARIF, badge).
 
 Imports `rules`, `judging`, `engines`, `running`, `load` and `inspecting`.
 """
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def write_all(result: RunResult, directory: Path) -> list[Path]:
-    """Writes report.jsonl, .html, .sarif and .md, junit.xml and badge.json into the directory, creating it if needed.
+    """Writes report.jsonl, .html, .sarif and .md, junit.xml and badge.json into the directory,
+    creating it if needed.
 
     Raises HarnessError if writing fails; no file is left half-written.
     """

@@ -15,7 +15,9 @@ LABEL: Final = "cdc conformance"
 
 
 def badge(result: RunResult) -> dict[str, Any]:
-    """`schemaVersion`, `label`, `message` (rules kept of those that the run could reach) and `color`."""
+    """`schemaVersion`, `label`, `message` (rules kept of those that the run could reach) and
+    `color`.
+    """
     if result.ended:
         return _badge("unfinished", "lightgrey")
     if result.exit_code == 4:
@@ -24,7 +26,9 @@ def badge(result: RunResult) -> dict[str, Any]:
     for fmt in result.formats:
         counts.update(facts.counts(facts.standings(fmt, result.strict)))
     total, kept, known = facts.reached(counts), counts[Standing.KEPT], counts[Standing.KNOWN]
-    name = result.formats[0].format if len(result.formats) == 1 else f"{len(result.formats)} formats"
+    name = (
+        result.formats[0].format if len(result.formats) == 1 else f"{len(result.formats)} formats"
+    )
     message = f"{name}: {kept}/{total} rules" + (f", {known} known" if known else "")
     if result.exit_code == 1:
         return _badge(message, "red")

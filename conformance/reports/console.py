@@ -1,4 +1,6 @@
-"""The run on a terminal: each broken rule with its smallest message, and a table of formats and profiles."""
+"""The run on a terminal: each broken rule with its smallest message, and a table of formats and
+profiles.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ BRIEF: Final = 300
 
 
 def summary(result: RunResult, profiles: bool) -> Table:
-    """A line a format: cases, messages, verdicts, and the rules exercised; with `profiles` also a line for each."""
+    """A line a format: cases, messages, verdicts, and the rules exercised; with `profiles` also a
+    line for each.
+    """
     rows = [(*matrix(fmt, result.strict), _exercised(fmt)) for fmt in result.formats]
     return table((total, rules, each if profiles else ()) for total, each, rules in rows)
 
@@ -77,9 +81,13 @@ def summary(result: RunResult, profiles: bool) -> Table:
 def table(rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
     """The table of formats, each with its rules and its profiles."""
     held = list(rows)
-    used = [v for v in HEADS if v is Verdict.PASS or any(total.verdicts.get(v) for total, _, _ in held)]
+    used = [
+        v for v in HEADS if v is Verdict.PASS or any(total.verdicts.get(v) for total, _, _ in held)
+    ]
     table = Table(title=None, header_style="bold", pad_edge=False)
-    table.add_column("format / profile" if any(each for _, _, each in held) else "format", no_wrap=True)
+    table.add_column(
+        "format / profile" if any(each for _, _, each in held) else "format", no_wrap=True
+    )
     for head in ("cases", "messages", "rules"):
         table.add_column(head, justify="right")
     for verdict in used:
@@ -98,7 +106,12 @@ def _exercised(fmt: FormatResult) -> str:
 
 
 def _cells(row: Row, rules: str, used: Iterable[Verdict], style: str = "") -> list[Text]:
-    numbers = [str(row.cases), str(row.messages), rules, *(str(row.verdicts.get(v) or "-") for v in used)]
+    numbers = [
+        str(row.cases),
+        str(row.messages),
+        rules,
+        *(str(row.verdicts.get(v) or "-") for v in used),
+    ]
     return [Text(cell, style=style) for cell in (row.name, *numbers)]
 
 
@@ -112,17 +125,31 @@ def failure(broken: Failure, strict: bool = False) -> Panel:
         Text(rule.statement, "bold"),
         Text(f"{rule.obligation}{counts}, {rule.provenance.lower()}", "dim" if binds else "yellow"),
         *(Text(f"source    {citation}", "dim") for citation in rule.citations),
-        *([Text.assemble("cause     ", (printable(why), "bold"))] if (why := cause(broken)) else []),
+        *(
+            [Text.assemble("cause     ", (printable(why), "bold"))]
+            if (why := cause(broken))
+            else []
+        ),
         Text.assemble("case      ", printable(finding.case)),
-        *([Text.assemble("cases     ", printable(spread(broken)))] if broken.cases > 1 or broken.faults else []),
+        *(
+            [Text.assemble("cases     ", printable(spread(broken)))]
+            if broken.cases > 1 or broken.faults
+            else []
+        ),
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
-        *([Text.assemble("hint      ", printable(broken.cause.hint))] if broken.cause and broken.cause.hint else []),
+        *(
+            [Text.assemble("hint      ", printable(broken.cause.hint))]
+            if broken.cause and broken.cause.hint
+            else []
+        ),
         Text.assemble("message   ", message(broken)),
     ]
     if broken.reduced:
-        lines.append(Text.assemble("reduced   ", (printable(broken.reduced.removeprefix("reduced ")), "dim")))
+        lines.append(
+            Text.assemble("reduced   ", (printable(broken.reduced.removeprefix("reduced ")), "dim"))
+        )
     if broken.file:
         lines.append(Text.assemble("replay    ", (replay(broken), "bold")))
     title = Text.assemble((rule.id, f"bold {colour}"), " ", (rule.effect.value, "dim"))
@@ -131,12 +158,16 @@ def failure(broken: Failure, strict: bool = False) -> Panel:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A broken rule. The command that replays it stands below the panel, in a line of its own, where the panel would fold it."""
+    """A broken rule. The command that replays it stands below the panel, in a line of its own,
+    where the panel would fold it.
+    """
 
     broken: Failure
     strict: bool = False
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
         command = replay(self.broken)
         if len(command) <= options.max_width - FRAME:
             yield failure(self.broken, self.strict)
@@ -174,7 +205,10 @@ def known(failure: Failure) -> Text:
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
     why = f", {printable(cause(failure))}" if failure.cause else ""
-    return Text(f"known: {failure.rule.id}{why}, {counted(failure.cases, 'case')}{reason}{link}", style="yellow")
+    return Text(
+        f"known: {failure.rule.id}{why}, {counted(failure.cases, 'case')}{reason}{link}",
+        style="yellow",
+    )
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
@@ -189,18 +223,26 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
 
 
 def repaired(some: Repairs, strict: bool) -> Iterator[RenderableType]:
-    """What to repair first: each mistake with its smallest message, what it owes and what came, and the command that judges it
-    again."""
+    """What to repair first: each mistake with its smallest message, what it owes and what came, and
+    the command that judges it again.
+    """
     if not some.first:
         return
     failing = sum(1 for _ in some.of.counting(strict))
-    yield Text(f"{some.headline} in {counted(failing, 'case')}; repair first what stands first", "bold")
+    yield Text(
+        f"{some.headline} in {counted(failing, 'case')}; repair first what stands first", "bold"
+    )
     for number, repair in enumerate(some.first, 1):
-        yield Text(printable(f"{number:>2}. {repair.sentence}"), "bold red" if repair.binds else "bold yellow")
+        yield Text(
+            printable(f"{number:>2}. {repair.sentence}"),
+            "bold red" if repair.binds else "bold yellow",
+        )
         finding, lines = repair.finding, list[Text]()
         if repair.failure:
             lines.append(Text.assemble("message   ", message(repair.failure, BRIEF)))
-        lines.append(Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green")))
+        lines.append(
+            Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green"))
+        )
         actual = (printable(clip(finding.actual, BRIEF)), "red")
         lines.append(Text.assemble("actual    ", actual, f"  at {printable(finding.path)}"))
         if repair.failure and repair.failure.file:
@@ -211,13 +253,21 @@ def repaired(some: Repairs, strict: bool) -> Iterator[RenderableType]:
 
 
 def render(result: RunResult, *, table: bool = True, details: bool = False) -> RenderableType:
-    """The whole console report, or what stands around its table; with `details` each broken rule. Profiles are in the table with
-    `details`, or if there is one format."""
+    """The whole console report, or what stands around its table; with `details` each broken rule.
+    Profiles are in the table with `details`, or if there is one format.
+    """
     failing = [f for f in result.failures if not f.known]
-    parts: list[RenderableType] = [part for fmt in result.formats for part in repaired(repairs(fmt, result), result.strict)]
+    parts: list[RenderableType] = [
+        part for fmt in result.formats for part in repaired(repairs(fmt, result), result.strict)
+    ]
     parts += [Shown(f, result.strict) for f in failing] if details else []
     if failing and not details:
-        parts.append(Text(f"{_broken(failing, result.strict)}: --details shows each, and so does a --report", "dim"))
+        parts.append(
+            Text(
+                f"{_broken(failing, result.strict)}: --details shows each, and so does a --report",
+                "dim",
+            )
+        )
     parts += [known(f) for f in result.failures if f.known]
     parts += [
         Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")
@@ -231,9 +281,18 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     ]
     if table:
         parts.append(summary(result, details or len(result.formats) == 1))
-    parts += [Text(printable(line), style="cyan") for fmt in result.formats if (line := nulled(fmt))]
+    parts += [
+        Text(printable(line), style="cyan") for fmt in result.formats if (line := nulled(fmt))
+    ]
     cases, messages, certain, *rest = sums(result)
-    parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))
+    parts.append(
+        Text(
+            printable(
+                f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder};"
+                f" {rest[1]}"
+            )
+        )
+    )
     if result.entries or len(failing) < len(result.failures):
         wrong = sum(entry.wrong for entry in result.entries)
         parts.append(
@@ -251,7 +310,8 @@ def _broken(failing: Sequence[Failure], strict: bool) -> str:
     count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
     others = [f for f in failing if f not in count]
     words = [
-        f"{counted(len({f.rule.id for f in some}), 'broken rule')} by {counted(len(some), 'cause')}{more}"
+        f"{counted(len({f.rule.id for f in some}), 'broken rule')} by"
+        f" {counted(len(some), 'cause')}{more}"
         for some, more in ((count, ""), (others, ", which do not count without --strict"))
         if some
     ]
@@ -261,9 +321,15 @@ def _broken(failing: Sequence[Failure], strict: bool) -> str:
 def judged(fmt: FormatResult, strict: bool) -> str:
     """A format's result in a line."""
     row, _ = matrix(fmt, strict)
-    rules = [s.result.rule.id for s in standings(fmt, strict) if s.standing in (Standing.BROKEN, Standing.IDLE)]
+    rules = [
+        s.result.rule.id
+        for s in standings(fmt, strict)
+        if s.standing in (Standing.BROKEN, Standing.IDLE)
+    ]
     sign = "✗" if rules else row.sign
-    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_exercised(fmt)} rules in reach exercised"
+    line = (
+        f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_exercised(fmt)} rules in reach exercised"
+    )
     named = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
     more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
     return f"{line}; fails: {named}{more}" if rules else line
@@ -271,7 +337,9 @@ def judged(fmt: FormatResult, strict: bool) -> str:
 
 @dataclass(slots=True)
 class FirstBroken:
-    """A listener that tells the first rule that a run breaks, and after how many seconds: long before its format is judged."""
+    """A listener that tells the first rule that a run breaks, and after how many seconds: long
+    before its format is judged.
+    """
 
     tell: Callable[[Rule, float], None]
     strict: bool = False
@@ -283,7 +351,9 @@ class FirstBroken:
         match event:
             case Started():
                 self._began, self._reported = time.monotonic(), False
-            case Broken(rule=rule, result=result) if not self._reported and (self.strict or result.verdict in BAD):
+            case Broken(rule=rule, result=result) if not self._reported and (
+                self.strict or result.verdict in BAD
+            ):
                 self._reported = True
                 self.tell(rule, time.monotonic() - self._began)
 

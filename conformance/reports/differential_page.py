@@ -36,7 +36,10 @@ def _row(outcome: Comparison) -> tuple[str, ...]:
 
 def render(outcomes: Sequence[Comparison]) -> RenderableType:
     """A table for a terminal, and below it the first differences of each profile."""
-    rows = ([Text(cell, "red" if outcome.differences else "") for cell in _row(outcome)] for outcome in outcomes)
+    rows = (
+        [Text(cell, "red" if outcome.differences else "") for cell in _row(outcome)]
+        for outcome in outcomes
+    )
     wrong = (
         Text(printable(f"{outcome.format}/{outcome.profile}: {what}"), style="red")
         for outcome in outcomes
@@ -48,7 +51,11 @@ def render(outcomes: Sequence[Comparison]) -> RenderableType:
 def markdown(outcomes: Iterable[Comparison]) -> str:
     """A Markdown table, and below it the first differences of each profile."""
     held = list(outcomes)
-    wrong = [f"- {outcome.format}/{outcome.profile}: {code(what, 300)}" for outcome in held for what in outcome.wrong]
+    wrong = [
+        f"- {outcome.format}/{outcome.profile}: {code(what, 300)}"
+        for outcome in held
+        for what in outcome.wrong
+    ]
     return "\n".join([*marked(COLUMNS, map(_row, held)), *([""] if wrong else []), *wrong])
 
 
@@ -79,15 +86,26 @@ def lines(outcomes: Iterable[Comparison]) -> str:
 def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = None) -> list[Path]:
     """Writes differential.jsonl and differential.html. Raises HarnessError if writing fails."""
     return [
-        put(directory / "differential.jsonl", lambda: [f"{lines(outcomes)}\n".encode("utf-8", "replace")]),
-        put(directory / "differential.html", lambda: [page(outcomes, seed).encode("utf-8", "backslashreplace")]),
+        put(
+            directory / "differential.jsonl",
+            lambda: [f"{lines(outcomes)}\n".encode("utf-8", "replace")],
+        ),
+        put(
+            directory / "differential.html",
+            lambda: [page(outcomes, seed).encode("utf-8", "backslashreplace")],
+        ),
     ]
 
 
 def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
     """An HTML page: a row for each profile, a column for each column of the history's table."""
     columns = list(
-        dict.fromkeys([*histories.COLUMNS, *(name for outcome in outcomes for name in (*outcome.broken, *outcome.worn))])
+        dict.fromkeys(
+            [
+                *histories.COLUMNS,
+                *(name for outcome in outcomes for name in (*outcome.broken, *outcome.worn)),
+            ]
+        )
     )
     lost: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -95,11 +113,21 @@ def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
             lost.setdefault(statement, []).append(f"{outcome.format}/{outcome.profile} ({count:,})")
     differing = sum(1 for outcome in outcomes if outcome.differences)
     formats = len({outcome.format for outcome in outcomes})
-    headline = f"{differing} of {len(outcomes)} profiles leave another table" if differing else "the same table from every format"
-    subject = f"One history{'' if seed is None else f' of seed {seed}'} through {len(outcomes)} profiles of {formats} formats"
+    headline = (
+        f"{differing} of {len(outcomes)} profiles leave another table"
+        if differing
+        else "the same table from every format"
+    )
+    subject = (
+        f"One history{'' if seed is None else f' of seed {seed}'} through {len(outcomes)} profiles"
+        f" of {formats} formats"
+    )
     content = {
         "headline": headline,
-        "about": f"{subject}: what each decoder's changes leave behind, compared cell by cell with the source's own table.",
+        "about": (
+            f"{subject}: what each decoder's changes leave behind, compared cell by cell with the"
+            " source's own table."
+        ),
         "differences": differing,
         "columns": columns,
         "groups": [
@@ -117,7 +145,21 @@ def _mark(outcome: Comparison, column: str) -> tuple[str, int, str, str]:
     if column in outcome.columns:
         return "-", 0, "soft", f"{column}: not carried"
     if outcome.broken[column]:
-        return "✗", outcome.broken[column], "bad", f"{column}: {outcome.broken[column]} cells differ"
+        return (
+            "✗",
+            outcome.broken[column],
+            "bad",
+            f"{column}: {outcome.broken[column]} cells differ",
+        )
     if outcome.worn[column]:
-        return "~", outcome.worn[column], "warn", f"{column}: {outcome.worn[column]} cells lost as documented"
-    return ("✓", 0, "good", f"{column}: the same") if outcome.cells else ("-", 0, "soft", f"{column}: not compared")
+        return (
+            "~",
+            outcome.worn[column],
+            "warn",
+            f"{column}: {outcome.worn[column]} cells lost as documented",
+        )
+    return (
+        ("✓", 0, "good", f"{column}: the same")
+        if outcome.cells
+        else ("-", 0, "soft", f"{column}: not compared")
+    )

@@ -1,4 +1,6 @@
-"""What all reports share: the verdict in words, each rule's standing, counts, and the commands that repeat a run."""
+"""What all reports share: the verdict in words, each rule's standing, counts, and the commands that
+repeat a run.
+"""
 
 from __future__ import annotations
 
@@ -99,13 +101,17 @@ def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
         for rule in {f.rule for f in case.findings}:
             by_profile = by_rule.setdefault(rule, {})
             old = by_profile.get(case.case.profile, Breach())
-            by_profile[case.case.profile] = Breach(old.cases + 1, old.new + (rule not in case.known))
+            by_profile[case.case.profile] = Breach(
+                old.cases + 1, old.new + (rule not in case.known)
+            )
     return by_rule
 
 
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
     if new:
-        return Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX
+        return (
+            Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX
+        )
     if cases:
         return Standing.KNOWN
     if result.compared and not result.broken:
@@ -121,7 +127,9 @@ def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
 
 
 def reached(by_standing: Mapping[Standing, int]) -> int:
-    """Of counted rules those that the level, the selection and the decoder's capabilities leave in reach."""
+    """Of counted rules those that the level, the selection and the decoder's capabilities leave in
+    reach.
+    """
     return sum(by_standing.values()) - by_standing.get(Standing.OUT, 0)
 
 
@@ -164,7 +172,11 @@ def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
     total: Counter[Verdict] = Counter()
     for row in rows:
         total.update(row.verdicts)
-    messages, new, known = sum(r.messages for r in rows), sum(r.new for r in rows), sum(r.known for r in rows)
+    messages, new, known = (
+        sum(r.messages for r in rows),
+        sum(r.new for r in rows),
+        sum(r.known for r in rows),
+    )
     return Row(fmt.format, len(fmt.cases), messages, total, new, known), rows
 
 
@@ -178,17 +190,24 @@ def headline(result: RunResult) -> str:
     line = f"{subject(result.header)}: {WORDS[result.exit_code]}{unjudged(result)}"
     if not result.ended:
         return line
-    whole = f"{len(result.formats)} of {len(result.formats) + len(result.unjudged)} formats judged whole"
+    whole = (
+        f"{len(result.formats)} of {len(result.formats) + len(result.unjudged)} formats judged"
+        " whole"
+    )
     until = f", so far: {WORDS[result.verdict]}" if result.formats else ""
     return f"{line} ({whole}{until}; not judged: {', '.join(result.unjudged) or 'none'})"
 
 
 def unjudged(result: RunResult) -> str:
-    """The rules that compared nothing and the cases that the decoder does not claim, as words behind the verdict."""
+    """The rules that compared nothing and the cases that the decoder does not claim, as words
+    behind the verdict.
+    """
     rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
     cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
     words = [counted(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number]
-    return f", {' and '.join(words)} not judged (beyond level, selection or decoder)" if words else ""
+    return (
+        f", {' and '.join(words)} not judged (beyond level, selection or decoder)" if words else ""
+    )
 
 
 def counted(number: int, what: str) -> str:
@@ -197,11 +216,16 @@ def counted(number: int, what: str) -> str:
 
 
 def nulled(fmt: FormatResult) -> str:
-    """The profiles whose rows have NULL for columns that the messages do not hold, as a line; "" if none."""
+    """The profiles whose rows have NULL for columns that the messages do not hold, as a line; "" if
+    none.
+    """
     if not fmt.nulled:
         return ""
     profiles = _some([f"{profile} ({cases:,})" for profile, cases in fmt.nulled.most_common()])
-    return f"{fmt.format}: NULL for columns that the message does not hold, in {fmt.nulled.total():,} cases: {profiles}"
+    return (
+        f"{fmt.format}: NULL for columns that the message does not hold, in {fmt.nulled.total():,}"
+        f" cases: {profiles}"
+    )
 
 
 def sums(result: RunResult) -> list[str]:
@@ -211,10 +235,15 @@ def sums(result: RunResult) -> list[str]:
     level = Counter(case.case.level for case in cases)
     placed = sum(len(places) for fmt in result.formats for places in fmt.places.values())
     drawn = sum(fmt.drawn for fmt in result.formats)
-    through = "a table in memory" if head.topic == "" else f"Kafka ({head.broker}), topic {head.topic}"
+    through = (
+        "a table in memory" if head.topic == "" else f"Kafka ({head.broker}), topic {head.topic}"
+    )
     certain = min((fmt.certain for fmt in result.formats), default=1.0)
     return [
-        f"{len(cases):,} cases ({drawn:,} drawn; {level[1]:,} judged at level one, {level[2]:,} at level two)",
+        (
+            f"{len(cases):,} cases ({drawn:,} drawn; {level[1]:,} judged at level one, {level[2]:,}"
+            " at level two)"
+        ),
         f"{placed:,} messages through {through}",
         f"{certain:.1%} of cells certain",
         f"seed {head.seed}, budget {head.budget}",
@@ -225,13 +254,17 @@ def sums(result: RunResult) -> list[str]:
 def again(header: Header) -> str:
     """The command line that repeats the run, with its seed."""
     arguments = list(header.arguments)
-    if "--seed" not in arguments and not any(argument.startswith("--seed=") for argument in arguments):
+    if "--seed" not in arguments and not any(
+        argument.startswith("--seed=") for argument in arguments
+    ):
         arguments += ["--seed", str(header.seed)]
     return shlex.join([COMMAND, *arguments])
 
 
 def cause(failure: Failure) -> str:
-    """The failure's cause in words, and how many further causes stand behind it; "" if it has none."""
+    """The failure's cause in words, and how many further causes stand behind it; "" if it has
+    none.
+    """
     if failure.cause is None:
         return ""
     others = f", and {failure.others} other causes of this rule" if failure.others else ""
@@ -239,12 +272,22 @@ def cause(failure: Failure) -> str:
 
 
 def spread(failure: Failure) -> str:
-    """How many cases fail for this cause, how many of them are known, in which profiles, by which kinds of faults."""
-    known = f" ({failure.cases - failure.new:,} of them known)" if 0 < failure.new < failure.cases else ""
+    """How many cases fail for this cause, how many of them are known, in which profiles, by which
+    kinds of faults.
+    """
+    known = (
+        f" ({failure.cases - failure.new:,} of them known)"
+        if 0 < failure.new < failure.cases
+        else ""
+    )
     parts = [f"{failure.cases:,}{known}"]
     if failure.judged > 1:
         every = len(failure.profiles) == failure.judged
-        parts[0] += " in every profile" if every else f" in {len(failure.profiles)} of {failure.judged} profiles: "
+        parts[0] += (
+            " in every profile"
+            if every
+            else f" in {len(failure.profiles)} of {failure.judged} profiles: "
+        )
         parts[0] += "" if every else _some(failure.profiles)
     if failure.faults:
         parts.append(f"faults: {_some(failure.faults)}")
@@ -263,7 +306,11 @@ def replay(failure: Failure) -> str:
 
 def remedy(entry: EntryResult) -> str:
     """How to correct a wrong entry."""
-    return entry.hint if entry.state is State.UNEXPECTED_PASS else f"{entry.hint}; correct or remove the entry"
+    return (
+        entry.hint
+        if entry.state is State.UNEXPECTED_PASS
+        else f"{entry.hint}; correct or remove the entry"
+    )
 
 
 def unusual(deployment: Deployment) -> str:

@@ -1,4 +1,6 @@
-"""The result of `inspect`: in parts for people, as Markdown, and as a self-contained HTML page with a JSON file."""
+"""The result of `inspect`: in parts for people, as Markdown, and as a self-contained HTML page with
+a JSON file.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from typing import Any, Final, TypeAlias
 
 from conformance.files import put
 from conformance.inspecting.evidence import Sign
-from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Group, Inspector, Sample, Tally, as_json, command
+from conformance.inspecting.inspector import (
+    BOTH,
+    NO,
+    UNTOLD,
+    YES,
+    Group,
+    Inspector,
+    Sample,
+    Tally,
+    as_json,
+    command,
+)
 from conformance.reports.page import environment
 from conformance.reports.wire import WHOLE, WireText, wire
 from conformance.rules.rules import Citation
@@ -28,8 +41,12 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 def blocks(inspector: Inspector) -> Iterator[Block]:
     """The result in blocks, for people."""
     groups = inspector.groups()
-    counted = f"{inspector.messages:,} messages" + (f", {inspector.nulls:,} of them null" if inspector.nulls else "")
-    formats = "; ".join(" or ".join(tally.book.format for tally in group.tallies) for group in groups)
+    counted = f"{inspector.messages:,} messages" + (
+        f", {inspector.nulls:,} of them null" if inspector.nulls else ""
+    )
+    formats = "; ".join(
+        " or ".join(tally.book.format for tally in group.tallies) for group in groups
+    )
     yield "", (), [(f"{counted}: {formats or 'no known format'}",)]
     for group in groups:
         if len(group.tallies) > 1:
@@ -38,12 +55,21 @@ def blocks(inspector: Inspector) -> Iterator[Block]:
             yield from _writer(tally)
     if inspector.problems:
         rows = [
-            (f"{p.count:,}", ", ".join(p.formats) or "none", p.why, f"{p.samples[0].place}: {p.samples[0].text}")
+            (
+                f"{p.count:,}",
+                ", ".join(p.formats) or "none",
+                p.why,
+                f"{p.samples[0].place}: {p.samples[0].text}",
+            )
             for p in sorted(inspector.problems.values(), key=lambda p: -p.count)
         ]
         if inspector.other_problems:
             rows.append((f"{inspector.other_problems:,}", "", "other reasons", ""))
-        yield "Messages that no known profile writes", ("messages", "nearest format", "why", "first"), rows
+        yield (
+            "Messages that no known profile writes",
+            ("messages", "nearest format", "why", "first"),
+            rows,
+        )
 
 
 def _open(group: Group) -> Iterator[tuple[str]]:
@@ -52,14 +78,25 @@ def _open(group: Group) -> Iterator[tuple[str]]:
     yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
     every = frozenset.union(*(tally.members for tally in group.tallies))
     for tally in group.tallies:
-        against = [f"has the member {name}" for name in sorted(every - tally.members)] + [f"`{text}`" for text in tally.never()]
+        against = [f"has the member {name}" for name in sorted(every - tally.members)] + [
+            f"`{text}`" for text in tally.never()
+        ]
         if against:
-            yield (f"A message of which one of these is true is not of {tally.book.format}: {'; '.join(against)}.",)
+            yield (
+                (
+                    f"A message of which one of these is true is not of {tally.book.format}:"
+                    f" {'; '.join(against)}."
+                ),
+            )
 
 
 def _writer(tally: Tally) -> Iterator[Block]:
     options = tally.options
-    lines = [(f"product: {tally.book.product}",), (f"messages: {tally.messages:,}",), (f"release: {_release(tally)}",)]
+    lines = [
+        (f"product: {tally.book.product}",),
+        (f"messages: {tally.messages:,}",),
+        (f"release: {_release(tally)}",),
+    ]
     for state, label in ((YES, "options"), (BOTH, BOTH), (UNTOLD, UNTOLD)):
         if named := [option for option, is_ in options.items() if is_ == state]:
             lines.append((f"{label}: {', '.join(named)}",))
@@ -67,10 +104,20 @@ def _writer(tally: Tally) -> Iterator[Block]:
         lines.append((text,))
     yield tally.book.format, (), lines
     rows = [
-        (f.sign.says, f"{f.count:,}", _tells(f.sign, tally), f.sign.citation or "the option", f"{f.sample.place}")
+        (
+            f.sign.says,
+            f"{f.count:,}",
+            _tells(f.sign, tally),
+            f.sign.citation or "the option",
+            f"{f.sample.place}",
+        )
         for f in tally.observations.values()
     ]
-    yield f"{tally.book.format}: evidence", ("what is seen", "messages", "tells", "source", "first"), rows
+    yield (
+        f"{tally.book.format}: evidence",
+        ("what is seen", "messages", "tells", "source", "first"),
+        rows,
+    )
     tables = [
         (f"{t.database}.{t.table}", f"{t.messages:,}", ", ".join(t.keys), _columns(t.types))
         for t in itertools.islice(tally.tables.values(), TABLES_SHOWN)
@@ -87,7 +134,9 @@ def _release(tally: Tally) -> str:
     """The release in words."""
     if tally.unknown_versions:
         of = ", ".join(tally.releases) or BOTH
-        return f"{', '.join(tally.unknown_versions)}, which no profile is of; the nearest older: {of}"
+        return (
+            f"{', '.join(tally.unknown_versions)}, which no profile is of; the nearest older: {of}"
+        )
     return _range(tally.releases, tally.choices.releases) if tally.releases else BOTH
 
 
@@ -110,8 +159,13 @@ def _range(some: Sequence[str], known: Sequence[str]) -> str:
 
 
 def _columns(types: dict[str, list[str]]) -> str:
-    listed = [f"{name} {' or '.join(kinds)}" for name, kinds in itertools.islice(types.items(), COLUMNS_SHOWN)]
-    return ", ".join(listed) + (f", and {len(types) - COLUMNS_SHOWN} more" if len(types) > COLUMNS_SHOWN else "")
+    listed = [
+        f"{name} {' or '.join(kinds)}"
+        for name, kinds in itertools.islice(types.items(), COLUMNS_SHOWN)
+    ]
+    return ", ".join(listed) + (
+        f", and {len(types) - COLUMNS_SHOWN} more" if len(types) > COLUMNS_SHOWN else ""
+    )
 
 
 _TONES: Final = {YES: "good", NO: "soft", UNTOLD: "warn", BOTH: "bad"}
@@ -129,7 +183,11 @@ class Shown:
         """The view of a kept message."""
         view = wire(sample.body, WHOLE, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
-        note = f"the first {len(sample.body or b''):,} of {sample.size:,} bytes" if less else f"{sample.size:,} bytes"
+        note = (
+            f"the first {len(sample.body or b''):,} of {sample.size:,} bytes"
+            if less
+            else f"{sample.size:,} bytes"
+        )
         return cls(sample.place, replace(view, note=note))
 
 
@@ -138,7 +196,9 @@ def _cited(where: str) -> Citation | None:
 
 
 def _view(tally: Tally) -> dict[str, Any]:
-    """A format's writer as the page shows it: the release and each option with the evidence that decides it."""
+    """A format's writer as the page shows it: the release and each option with the evidence that
+    decides it.
+    """
     evidence: list[dict[str, Any]] = [
         {
             "anchor": f"{tally.book.format}-{number}",
@@ -150,16 +210,41 @@ def _view(tally: Tally) -> dict[str, Any]:
         }
         for number, entry in enumerate(tally.observations.values(), 1)
     ]
-    narrow = [e for e in evidence if e["sign"].releases and set(e["sign"].releases) != set(tally.choices.releases)]
-    named = "the messages name it" if tally.versions else "which of the known releases write such messages"
+    narrow = [
+        e
+        for e in evidence
+        if e["sign"].releases and set(e["sign"].releases) != set(tally.choices.releases)
+    ]
+    named = (
+        "the messages name it"
+        if tally.versions
+        else "which of the known releases write such messages"
+    )
     tone = "bad" if not tally.releases else "good" if narrow or tally.versions else "warn"
     decided = [("release", _release(tally), tone, named, narrow)]
     for option, state in tally.options.items():
-        rivals = {other for group in tally.choices.exclusive if option in group for other in group if other != option}
-        by = [e for e in evidence if option in (*e["sign"].given, *e["sign"].without) or not rivals.isdisjoint(e["sign"].given)]
+        rivals = {
+            other
+            for group in tally.choices.exclusive
+            if option in group
+            for other in group
+            if other != option
+        }
+        by = [
+            e
+            for e in evidence
+            if option in (*e["sign"].given, *e["sign"].without)
+            or not rivals.isdisjoint(e["sign"].given)
+        ]
         decided.append((option, state, _TONES[state], tally.choices.options[option], by))
     losses = [(text, _cited(citation), profiles) for text, citation, profiles in _losses(tally)]
-    return {"tally": tally, "decided": decided, "evidence": evidence, "losses": losses, "command": command(tally)}
+    return {
+        "tally": tally,
+        "decided": decided,
+        "evidence": evidence,
+        "losses": losses,
+        "command": command(tally),
+    }
 
 
 def _losses(tally: Tally) -> list[tuple[str, str, str]]:
@@ -177,13 +262,25 @@ def page(inspector: Inspector) -> str:
     problems = sorted(inspector.problems.values(), key=lambda p: -p.count)
     content = {
         "inspector": inspector,
-        "formats": "; ".join(" or ".join(tally.book.format for tally in group.tallies) for group in groups) or "no known format",
-        "tone": "good" if groups and not problems and all(len(group.tallies) == 1 for group in groups) else "warn",
+        "formats": (
+            "; ".join(" or ".join(tally.book.format for tally in group.tallies) for group in groups)
+            or "no known format"
+        ),
+        "tone": (
+            "good"
+            if groups and not problems and all(len(group.tallies) == 1 for group in groups)
+            else "warn"
+        ),
         "groups": [
-            ([line for (line,) in _open(group)] if len(group.tallies) > 1 else [], [_view(tally) for tally in group.tallies])
+            (
+                [line for (line,) in _open(group)] if len(group.tallies) > 1 else [],
+                [_view(tally) for tally in group.tallies],
+            )
             for group in groups
         ],
-        "problems": [(problem, [Shown.of(sample) for sample in problem.samples]) for problem in problems],
+        "problems": [
+            (problem, [Shown.of(sample) for sample in problem.samples]) for problem in problems
+        ],
     }
     return environment().get_template("inspection.html.j2").render(page=content)
 
@@ -192,8 +289,13 @@ def write(inspector: Inspector, directory: Path) -> list[Path]:
     """Writes inspection.html and inspection.json. Raises HarnessError if writing fails."""
     text = json.dumps(as_json(inspector), ensure_ascii=False, indent=1)
     return [
-        put(directory / "inspection.html", lambda: [page(inspector).encode("utf-8", "backslashreplace")]),
-        put(directory / "inspection.json", lambda: [f"{text}\n".encode("utf-8", "backslashreplace")]),
+        put(
+            directory / "inspection.html",
+            lambda: [page(inspector).encode("utf-8", "backslashreplace")],
+        ),
+        put(
+            directory / "inspection.json", lambda: [f"{text}\n".encode("utf-8", "backslashreplace")]
+        ),
     ]
 
 

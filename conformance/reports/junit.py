@@ -1,7 +1,8 @@
 """The run as JUnit XML, which CI servers read: a suite for each format, a test case for each rule.
 
-One more suite holds the entries of the record of known failures. A known failure, and a rule that the run could not reach, is
-skipped with the reason; an unexercised rule and a wrong entry are failures.
+One more suite holds the entries of the record of known failures. A known failure, and a rule that
+the run could not reach, is skipped with the reason; an unexercised rule and a wrong entry are
+failures.
 """
 
 from __future__ import annotations
@@ -32,9 +33,16 @@ def legal(text: str) -> str:
 
 def render(result: RunResult) -> str:
     """The whole document."""
-    root = ET.Element("testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}")
+    root = ET.Element(
+        "testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}"
+    )
     for fmt in result.formats:
-        suite = ET.SubElement(root, "testsuite", name=fmt.format, time=f"{sum(call.seconds for call in fmt.calls):.3f}")
+        suite = ET.SubElement(
+            root,
+            "testsuite",
+            name=fmt.format,
+            time=f"{sum(call.seconds for call in fmt.calls):.3f}",
+        )
         if began := result.header.versions.get("date"):
             suite.set("timestamp", legal(began.partition("+")[0]))
         _properties(suite, result, fmt)
@@ -79,30 +87,49 @@ def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None
         ET.SubElement(element, "property", name=legal(name), value=legal(value))
 
 
-def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures: Sequence[Failure]) -> None:
+def _rule(
+    suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures: Sequence[Failure]
+) -> None:
     """A test case; its failures are the causes, those that are not known first."""
     failure = next(iter(failures), None)
     rule = standing.result.rule
     # Rules have no time of their own: each has its share of the calls', by what it compared.
-    share = standing.result.compared / (sum(r.compared for r in fmt.rules) or 1) * sum(call.seconds for call in fmt.calls)
+    share = (
+        standing.result.compared
+        / (sum(r.compared for r in fmt.rules) or 1)
+        * sum(call.seconds for call in fmt.calls)
+    )
     case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id, time=f"{share:.3f}")
     cases = f"{standing.cases:,} case{'s' if standing.cases != 1 else ''}"
     match standing.standing:
         case Standing.BROKEN:
-            element = ET.SubElement(case, "failure", type=rule.effect.value, message=legal(short(rule.statement, failure, cases)))
+            element = ET.SubElement(
+                case,
+                "failure",
+                type=rule.effect.value,
+                message=legal(short(rule.statement, failure, cases)),
+            )
             element.text = legal(
-                explained(failures) if failures else f"{rule.statement}\n{cases}; the run stopped before it was shown"
+                explained(failures)
+                if failures
+                else f"{rule.statement}\n{cases}; the run stopped before it was shown"
             )
         case Standing.LAX:
             out = ET.SubElement(case, "system-out")
-            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count without --strict\n" + explained(failures))
+            out.text = legal(
+                f"{rule.obligation}: broken by {cases}; does not count without --strict\n"
+                + explained(failures)
+            )
         case Standing.KNOWN:
             reason = (failure.reason if failure else "") or "no reason given"
             link = f" ({failure.link})" if failure and failure.link else ""
             ET.SubElement(case, "skipped", message=legal(f"known failure, {cases}: {reason}{link}"))
         case Standing.IDLE:
             element = ET.SubElement(
-                case, "failure", type="NOT_EXERCISED", message="not exercised: no case compared anything for it"
+                case,
+                "failure",
+                type="NOT_EXERCISED",
+                message="not exercised: no case compared anything for it",
             )
             element.text = f"No case compared anything for it: {rule.statement}"
         case Standing.OUT:
@@ -118,7 +145,9 @@ def short(statement: str, failure: Failure | None, cases: str) -> str:
     if failure is None:
         return f"{cases}: {statement}"
     finding = failure.finding
-    return printable(f"{cases}: at {finding.path}: expected {finding.expected}, actual {finding.actual}")[:500]
+    return printable(
+        f"{cases}: at {finding.path}: expected {finding.expected}, actual {finding.actual}"
+    )[:500]
 
 
 def explained(failures: Sequence[Failure]) -> str:
@@ -137,10 +166,14 @@ def _unreached(fmt: FormatResult) -> str:
 
 
 def _entry(suite: ET.Element, number: int, result: EntryResult) -> None:
-    case = ET.SubElement(suite, "testcase", classname=RECORD, name=legal(f"{number}: {result.entry}"))
+    case = ET.SubElement(
+        suite, "testcase", classname=RECORD, name=legal(f"{number}: {result.entry}")
+    )
     if result.wrong:
         kind = result.state.upper().replace(" ", "_")
-        element = ET.SubElement(case, "failure", type=kind, message=legal(f"{result.state}: {result.hint}"))
+        element = ET.SubElement(
+            case, "failure", type=kind, message=legal(f"{result.state}: {result.hint}")
+        )
         element.text = legal(facts.remedy(result))
     elif result.state is State.NOT_REACHED:
         ET.SubElement(case, "skipped", message=legal(f"not reached: {result.hint}"))

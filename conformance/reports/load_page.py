@@ -1,4 +1,6 @@
-"""A load's result as JSON, a terminal's table, Markdown, and one self-contained HTML page with plots."""
+"""A load's result as JSON, a terminal's table, Markdown, and one self-contained HTML page with
+plots.
+"""
 
 from __future__ import annotations
 
@@ -34,26 +36,39 @@ KEEPS: Final = "keeps up"
 
 
 def headline(outcome: LoadResult) -> tuple[str, str]:
-    """The verdict as a word and as a sentence. The words: keeps up, falls behind, failed, wrong, not offered,
-    interrupted."""
+    """The verdict as a word and as a sentence. The words: keeps up, falls behind, failed, wrong,
+    not offered, interrupted.
+    """
     step, settings = outcome.step, outcome.settings
     at = f"{step.rate if step else settings.rate:,.0f}/s"
     if outcome.interrupted:
-        return "interrupted", f"interrupted at {at}" if step else "interrupted before the load began"
+        return (
+            "interrupted",
+            f"interrupted at {at}" if step else "interrupted before the load began",
+        )
     if outcome.failed:
         return "failed", f"the decoder fails at {at}: {outcome.failed.partition(chr(10))[0]}"
     if step is None:
         return "failed", "nothing was sent"
     fine, why = step.judgement()
     if settings.search:
-        said = f"keeps up at up to {at}" if fine else f"falls behind at every rate tried, down to {_lowest(outcome):,.0f}/s"
+        said = (
+            f"keeps up at up to {at}"
+            if fine
+            else f"falls behind at every rate tried, down to {_lowest(outcome):,.0f}/s"
+        )
     else:
         said = f"keeps up at {at}" if fine else f"falls behind at {at}: {why}"
     word = "keeps up" if fine else "falls behind"
     if fine and step.short:
-        word, said = "not offered", f"keeps up at {step.offered:,.0f}/s, all that the producer offered of {at}"
+        word, said = (
+            "not offered",
+            f"keeps up at {step.offered:,.0f}/s, all that the producer offered of {at}",
+        )
     elif fine and (speed := step.speed) is not None and speed < step.rate:
-        said += f"; the run is too short to be sure, since a batch decodes {speed:,.0f}/s while it runs"
+        said += (
+            f"; the run is too short to be sure, since a batch decodes {speed:,.0f}/s while it runs"
+        )
     if wrong := _wrong(outcome):
         return ("wrong" if fine else word), f"{said}, but {wrong}"
     return word, said
@@ -83,10 +98,11 @@ def _wrong(outcome: LoadResult) -> str:
 def record(outcome: LoadResult) -> dict[str, Any]:
     """The whole result as one JSON-able object.
 
-    Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the measured step
-    (`t` from its first acknowledged message), `batches` its micro-batches (thinned), `search` every step. `accounted` is false
-    if not everything was decoded: what is missing is unknown. `producers` is the number of Spark's tasks that published, or null.
-    The lags are those of `lag_sample` messages.
+    Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the
+    measured step (`t` from its first acknowledged message), `batches` its micro-batches (thinned),
+    `search` every step. `accounted` is false if not everything was decoded: what is missing is
+    unknown. `producers` is the number of Spark's tasks that published, or null. The lags are those
+    of `lag_sample` messages.
     """
     settings, step = outcome.settings, outcome.step
     word, said = headline(outcome)
@@ -107,7 +123,12 @@ def record(outcome: LoadResult) -> dict[str, Any]:
         "producers": settings.producers,
         "seed": settings.seed,
         "broker": outcome.broker,
-        "query": {"stream": "one streaming query", "batches": "the decoder called for each batch"}.get(outcome.mode, ""),
+        "query": (
+            {
+                "stream": "one streaming query",
+                "batches": "the decoder called for each batch",
+            }.get(outcome.mode, "")
+        ),
         "figures": figures(outcome, step) if step else {},
         "kinds": {kind: count for kind, count in outcome.kinds.items() if count},
         "owed": outcome.owed,
@@ -131,7 +152,13 @@ def record(outcome: LoadResult) -> dict[str, Any]:
             ],
         },
         "search": [
-            {"rate": s.rate, "keeps_up": fine, "why": why, "offered": round(s.offered, 1), "growth": round(s.growth, 1)}
+            {
+                "rate": s.rate,
+                "keeps_up": fine,
+                "why": why,
+                "offered": round(s.offered, 1),
+                "growth": round(s.growth, 1),
+            }
             for s in (outcome.steps if settings.search else ())
             for fine, why in (s.judgement(),)
         ],
@@ -144,7 +171,11 @@ def record(outcome: LoadResult) -> dict[str, Any]:
 
 def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
     """The figures of one step; None where nothing was measured."""
-    lags, backlog, seconds = step.lags(), step.backlog(), [(batch.seconds, 1.0) for batch in step.batches]
+    lags, backlog, seconds = (
+        step.lags(),
+        step.backlog(),
+        [(batch.seconds, 1.0) for batch in step.batches],
+    )
     decoded, published = sum(batch.taken for batch in step.batches), step.published
     # Spark's tasks report at their end alone.
     known = bool(published) or not outcome.settings.producers
@@ -154,7 +185,11 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         "acknowledged": published.get("acknowledged", until),
         "not_delivered": published.get("failed", 0 if known else None),
         "offered_per_second": round(step.offered, 1) if known else None,
-        "publish_ms": {"p50": published.get("p50_ms"), "p99": published.get("p99_ms"), "max": published.get("max_ms")},
+        "publish_ms": {
+            "p50": published.get("p50_ms"),
+            "p99": published.get("p99_ms"),
+            "max": published.get("max_ms"),
+        },
         "decoded": decoded,
         "decoded_per_busy_second": None if step.speed is None else round(step.speed, 1),
         "publish_cpu_s": _rounded(published.get("cpu_s")),
@@ -194,10 +229,19 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
             waiting, place = backlog[place][1], place + 1
         acked = ticks[tick - 1][1] if tick else 0
         decoded = sum(
-            batch.taken * max(0.0, min(high, batch.ended) - max(low, batch.began)) / max(batch.seconds, 1e-3)
+            batch.taken
+            * max(0.0, min(high, batch.ended) - max(low, batch.began))
+            / max(batch.seconds, 1e-3)
             for batch in step.batches
         )
-        points.append({"t": second + width, "in": (acked - before) / width, "out": round(decoded / width, 1), "backlog": waiting})
+        points.append(
+            {
+                "t": second + width,
+                "in": (acked - before) / width,
+                "out": round(decoded / width, 1),
+                "backlog": waiting,
+            }
+        )
         before = acked
     return points
 
@@ -209,8 +253,14 @@ def _batches(step: Step) -> list[dict[str, float | None]]:
     points: list[dict[str, float | None]] = []
     for batch in (max(group, key=lambda b: b.seconds) for group in groups):
         lags = [(batch.ended - at, weight) for at, weight in step.table.spread(batch.offsets)]
-        point = {"t": round(batch.ended - step.began, 3), "seconds": round(batch.seconds, 3), "messages": batch.taken}
-        points.append({**point, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}})
+        point = {
+            "t": round(batch.ended - step.began, 3),
+            "seconds": round(batch.seconds, 3),
+            "messages": batch.taken,
+        }
+        points.append(
+            {**point, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}}
+        )
     return points
 
 
@@ -230,13 +280,23 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         else _missing(result["missing"])
     )
     sample, of, cpu = result["sample"], facts["lag_sample"], facts["publish_cpu_s"]
-    backlog = "not known" if growth is None else f"at most {facts['backlog_max']:,} messages; {growth:+,.0f}/s in the second half"
+    backlog = (
+        "not known"
+        if growth is None
+        else f"at most {facts['backlog_max']:,} messages; {growth:+,.0f}/s in the second half"
+    )
     broken = sum(sample["findings"].values())
     return [
-        ("rate", f"{result['rate']:,.0f}/s asked for, {_count(facts['offered_per_second'])}/s offered"),
+        (
+            "rate",
+            f"{result['rate']:,.0f}/s asked for, {_count(facts['offered_per_second'])}/s offered",
+        ),
         (
             "messages",
-            ", ".join(f"{_count(facts[name])} {name.replace('_', ' ')}" for name in ("acknowledged", "not_delivered", "decoded")),
+            ", ".join(
+                f"{_count(facts[name])} {name.replace('_', ' ')}"
+                for name in ("acknowledged", "not_delivered", "decoded")
+            ),
         ),
         ("decoding speed", f"{_number(facts['decoded_per_busy_second'])}/s while a batch runs"),
         *(
@@ -244,10 +304,19 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             if cpu and facts["acknowledged"]
             else []
         ),
-        ("lag, end to end", _seconds(lag) + ("" if of is None else f"; of {of:,} sampled messages")),
+        (
+            "lag, end to end",
+            _seconds(lag) + ("" if of is None else f"; of {of:,} sampled messages"),
+        ),
         ("batches", f"{facts['batches']:,}; {_seconds(batch)}"),
         ("backlog", f"{backlog}; {rest}"),
-        ("publishing", f"p50 {_number(publish['p50'])} ms, p99 {_number(publish['p99'])} ms, max {_number(publish['max'])} ms"),
+        (
+            "publishing",
+            (
+                f"p50 {_number(publish['p50'])} ms, p99 {_number(publish['p99'])} ms, max"
+                f" {_number(publish['max'])} ms"
+            ),
+        ),
         ("offsets accounted for", account),
         ("sample", f"{sample['messages']:,} messages judged, {broken:,} findings"),
     ]
@@ -258,7 +327,13 @@ def _count(value: float | None) -> str:
 
 
 def _missing(count: int) -> str:
-    return f"{count:,} missing" if count > 0 else f"{-count:,} too many" if count else "some missing, others twice"
+    return (
+        f"{count:,} missing"
+        if count > 0
+        else f"{-count:,} too many"
+        if count
+        else "some missing, others twice"
+    )
 
 
 def _number(value: float | None) -> str:
@@ -266,15 +341,18 @@ def _number(value: float | None) -> str:
 
 
 def _seconds(values: Mapping[str, float | None]) -> str:
-    return ", ".join(f"{name} {'-' if value is None else f'{value:.2f} s'}" for name, value in values.items())
+    return ", ".join(
+        f"{name} {'-' if value is None else f'{value:.2f} s'}" for name, value in values.items()
+    )
 
 
 def subject(result: Mapping[str, Any]) -> str:
     """The decoder and its load, in a line."""
     by = f"{result['producers']} on executors publish, " if result["producers"] else ""
     return (
-        f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder {result['decoder']}, trigger "
-        f"{result['trigger_ms']} ms, {result['partitions']} partitions, {by}seed {result['seed']}, broker {result['broker']}"
+        f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder"
+        f" {result['decoder']}, trigger {result['trigger_ms']} ms, {result['partitions']}"
+        f" partitions, {by}seed {result['seed']}, broker {result['broker']}"
     )
 
 
@@ -285,13 +363,24 @@ def render(outcome: LoadResult) -> RenderableType:
     if outcome.failed:
         parts.append(Text(printable_lines(outcome.failed), style="red"))
     if tried := _tried(result):
-        parts.append(grid(TRIED, ((*rates, Text(said, "green" if said == KEEPS else "red")) for *rates, said in tried)))
+        parts.append(
+            grid(
+                TRIED,
+                (
+                    (*rates, Text(said, "green" if said == KEEPS else "red"))
+                    for *rates, said in tried
+                ),
+            )
+        )
     table = Table(show_header=False, pad_edge=False, box=None)
     for what, much in rows(result):
         table.add_row(Text(what, "dim"), Text(much))
     parts += [table, Text(printable(subject(result)), style="dim")]
     parts.append(
-        Text(printable(f"{result['format']}: {result['headline']}"), style="bold" if outcome.exit_code == 0 else "bold red")
+        Text(
+            printable(f"{result['format']}: {result['headline']}"),
+            style="bold" if outcome.exit_code == 0 else "bold red",
+        )
     )
     return Group(*parts)
 
@@ -299,20 +388,30 @@ def render(outcome: LoadResult) -> RenderableType:
 def markdown(outcome: LoadResult) -> str:
     """For a pull request."""
     result = record(outcome)
-    lines = [f"**{cell(result['format'])}: {cell(result['headline'])}**", "", *marked(("what", "how much"), rows(result))]
+    lines = [
+        f"**{cell(result['format'])}: {cell(result['headline'])}**",
+        "",
+        *marked(("what", "how much"), rows(result)),
+    ]
     if tried := _tried(result):
         lines += ["", *marked(TRIED, tried)]
     if shown := result["sample"]["shown"]:
-        texts = ([clip(row[name], BRIEF) for name in ("rule", "path", "expected", "actual")] for row in shown)
+        texts = (
+            [clip(row[name], BRIEF) for name in ("rule", "path", "expected", "actual")]
+            for row in shown
+        )
         lines += ["", *marked(("rule", "at", "expected", "actual"), texts)]
     return "\n".join([*lines, "", cell(subject(result)) + "."])
 
 
 def _tried(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each rate of a search: what was asked for and offered, and the verdict."""
-    verdicts = (KEEPS if row["keeps_up"] else f"falls behind: {row['why']}" for row in result["search"])
+    verdicts = (
+        KEEPS if row["keeps_up"] else f"falls behind: {row['why']}" for row in result["search"]
+    )
     return [
-        (f"{row['rate']:,.0f}/s", f"{row['offered']:,.0f}/s", said) for row, said in zip(result["search"], verdicts, strict=True)
+        (f"{row['rate']:,.0f}/s", f"{row['offered']:,.0f}/s", said)
+        for row, said in zip(result["search"], verdicts, strict=True)
     ]
 
 
@@ -338,11 +437,18 @@ def _tick(value: float) -> str:
 
 
 def plot(
-    title: str, unit: str, lines: Sequence[tuple[str, Sequence[tuple[float, float | None]]]], end: float, bars: bool = False
+    title: str,
+    unit: str,
+    lines: Sequence[tuple[str, Sequence[tuple[float, float | None]]]],
+    end: float,
+    bars: bool = False,
 ) -> dict[str, Any]:
-    """Lines of (seconds, value) as a plot; a None breaks a line. With `bars` the first line's points are bars.
+    """Lines of (seconds, value) as a plot; a None breaks a line. With `bars` the first line's
+    points are bars.
 
-    `ys` and `xs` are (place, text) of the axes' ticks, `lines` (name, colour, SVG path), `bars` (x, y, width, height)."""
+    `ys` and `xs` are (place, text) of the axes' ticks, `lines` (name, colour, SVG path), `bars` (x,
+    y, width, height).
+    """
     values = [y for _, points in lines for _, y in points if y is not None]
     marks = ticks(max(values, default=0.0))
     across = ticks(end, 5)
@@ -365,7 +471,14 @@ def plot(
             pen = "L"
             if bars and place == 0:
                 left = x(max(0.0, at - value))
-                blocks.append((left, y(value), round(max(1.0, x(at) - left - 1), 1), round(y(0) - y(value), 1)))
+                blocks.append(
+                    (
+                        left,
+                        y(value),
+                        round(max(1.0, x(at) - left - 1), 1),
+                        round(y(0) - y(value), 1),
+                    )
+                )
         drawn.append((name, "abc"[place % 3], "" if bars and place == 0 else " ".join(path)))
     ys = [(y(value), _tick(value)) for value in marks]
     xs = [(x(value), f"{value:g} s") for value in across if value <= end * 1.001]
@@ -389,7 +502,12 @@ def plots(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         plot("Rate", "messages/s", [("acknowledged", over("in")), ("decoded", over("out"))], end),
         plot("Backlog", "messages", [("waiting", [(0.0, 0.0), *over("backlog")])], end),
-        plot("Lag, end to end", "seconds", [(name, by_batch(f"lag_{name}")) for name in ("p50", "p95", "p99")], end),
+        plot(
+            "Lag, end to end",
+            "seconds",
+            [(name, by_batch(f"lag_{name}")) for name in ("p50", "p95", "p99")],
+            end,
+        ),
         plot("Batch duration", "seconds", [("a batch", by_batch("seconds"))], end, bars=True),
     ]
 
@@ -398,14 +516,23 @@ def html(result: Mapping[str, Any]) -> str:
     """The page: one file, no scripts, nothing fetched."""
     page = environment().get_template(TEMPLATE)
     return page.render(
-        result=result, rows=rows(result), plots=plots(result), subject=subject(result), good=result["exit_code"] == 0
+        result=result,
+        rows=rows(result),
+        plots=plots(result),
+        subject=subject(result),
+        good=result["exit_code"] == 0,
     )
 
 
 def write(outcome: LoadResult, directory: Path) -> list[Path]:
-    """Writes load.json and load.html into the directory, creating it if needed. Raises HarnessError."""
+    """Writes load.json and load.html into the directory, creating it if needed. Raises
+    HarnessError.
+    """
     result = record(outcome)
     return [
-        put(directory / "load.json", lambda: [json.dumps(result, ensure_ascii=False, indent=1).encode(), b"\n"]),
+        put(
+            directory / "load.json",
+            lambda: [json.dumps(result, ensure_ascii=False, indent=1).encode(), b"\n"],
+        ),
         put(directory / "load.html", lambda: [html(result).encode("utf-8", "backslashreplace")]),
     ]

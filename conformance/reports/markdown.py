@@ -1,4 +1,6 @@
-"""The run as Markdown, for a pull request's summary: verdict, matrix, new failures, entries to remove, known failures."""
+"""The run as Markdown, for a pull request's summary: verdict, matrix, new failures, entries to
+remove, known failures.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _PLAIN: Final = re.compile(r"[^\w ,/()=+.-]|[_]|(?<=\bwww)\.|(?<=\d)\.(?= )", re
 
 
 def code(text: str, limit: int = LETTERS) -> str:
-    """A text as code: the characters of Markdown, HTML, mentions and links are written as references."""
+    """A text as code: the characters of Markdown, HTML, mentions and links are written as
+    references.
+    """
     shown = printable(text)
     if len(shown) > limit:
         shown = f"{shown[:limit]}... ({len(text)} characters)"
@@ -43,31 +47,65 @@ def _plain(text: str) -> str:
 def render(result: RunResult) -> str:
     """The whole summary."""
     mark = {0: "✅", 1: "❌"}.get(result.exit_code, "⚠️")
-    lines = [f"### {mark} {code(facts.subject(result.header))} {facts.WORDS[result.exit_code]}{facts.unjudged(result)}", ""]
+    lines = [
+        (
+            f"### {mark} {code(facts.subject(result.header))}"
+            f" {facts.WORDS[result.exit_code]}{facts.unjudged(result)}"
+        ),
+        "",
+    ]
     lines += [*_matrix(result), ""]
     new = [failure for failure in result.failures if facts.binding(failure, result.strict)]
-    lax = [failure for failure in result.failures if not failure.known and not facts.binding(failure, result.strict)]
+    lax = [
+        failure
+        for failure in result.failures
+        if not failure.known and not facts.binding(failure, result.strict)
+    ]
     known = [failure for failure in result.failures if failure.known]
     if new:
         what = f"{'New failures' if result.entries else 'Failures'}: {len(new)}"
         named = list(_mistakes(result))
-        lines += [*named, *_folded(what, _failures(new))] if named else [f"#### {what}", "", *_failures(new), ""]
+        lines += (
+            [*named, *_folded(what, _failures(new))]
+            if named
+            else [f"#### {what}", "", *_failures(new), ""]
+        )
     for fmt in result.formats:
         if fmt.unexercised:
-            lines += [f"#### Not exercised in {fmt.format}", "", *(f"- `{rule}`" for rule in fmt.unexercised[:SHOWN]), ""]
+            lines += [
+                f"#### Not exercised in {fmt.format}",
+                "",
+                *(f"- `{rule}`" for rule in fmt.unexercised[:SHOWN]),
+                "",
+            ]
     lines += [f"{code(line, 1000)}\n" for fmt in result.formats if (line := facts.nulled(fmt))]
     lines += _record(result)
     if lax:
         lines += _folded(f"Broken, does not count: {len(lax)}", _failures(lax))
     if known:
-        rows = ((f"{code(f.rule.id)}{_cause(f)}", f"{f.cases:,}", code(f.reason or "none given"), _link(f.link)) for f in known)
-        lines += _folded(f"Known failures: {len(known)}", _table(("rule", "cases", "reason", "link"), rows, len(known)))
+        rows = (
+            (
+                f"{code(f.rule.id)}{_cause(f)}",
+                f"{f.cases:,}",
+                code(f.reason or "none given"),
+                _link(f.link),
+            )
+            for f in known
+        )
+        lines += _folded(
+            f"Known failures: {len(known)}",
+            _table(("rule", "cases", "reason", "link"), rows, len(known)),
+        )
     lines += _folded("By profile", _profiles(result)) if result.formats else []
     head = result.header
     if head.versions:
-        lines += [", ".join(f"{name} {code(version)}" for name, version in head.versions.items()), ""]
+        lines += [
+            ", ".join(f"{name} {code(version)}" for name, version in head.versions.items()),
+            "",
+        ]
     lines.append(
-        f"Seed {head.seed}, budget {head.budget}, exit code {result.exit_code}. To repeat it: {code(facts.again(head), 1000)}"
+        f"Seed {head.seed}, budget {head.budget}, exit code {result.exit_code}. To repeat it:"
+        f" {code(facts.again(head), 1000)}"
     )
     return "\n".join(lines)
 
@@ -87,18 +125,37 @@ def _matrix(result: RunResult) -> list[str]:
         rules = facts.counts(facts.standings(fmt, result.strict))
         sign = "✗" if fmt.unexercised else row.sign
         counts = [f"{row.verdicts.get(verdict, 0):,}" for verdict in used]
-        rows.append((f"{sign} {fmt.format}", f"{rules[Standing.KEPT]}/{facts.reached(rules)}", f"{row.cases:,}", *counts))
-    return _table(("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows))
+        rows.append(
+            (
+                f"{sign} {fmt.format}",
+                f"{rules[Standing.KEPT]}/{facts.reached(rules)}",
+                f"{row.cases:,}",
+                *counts,
+            )
+        )
+    return _table(
+        ("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows)
+    )
 
 
 def _profiles(result: RunResult) -> list[str]:
     used = _used(result)
     rows = [
-        (f"{row.sign} {fmt.format}", row.name, f"{row.cases:,}", *(f"{row.verdicts.get(verdict, 0):,}" for verdict in used))
+        (
+            f"{row.sign} {fmt.format}",
+            row.name,
+            f"{row.cases:,}",
+            *(f"{row.verdicts.get(verdict, 0):,}" for verdict in used),
+        )
         for fmt in result.formats
         for row in facts.matrix(fmt, result.strict)[1]
     ]
-    return _table(("format", "profile", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows), shown=200)
+    return _table(
+        ("format", "profile", "cases", *(HEADS[verdict] for verdict in used)),
+        rows,
+        len(rows),
+        shown=200,
+    )
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:
@@ -110,25 +167,36 @@ def _mistakes(result: RunResult) -> Iterator[str]:
         for number, repair in enumerate(some.first, 1):
             shown = code(message(repair.failure, LETTERS).plain) if repair.failure else ""
             finding, again = repair.finding, _replay(repair.failure) if repair.failure else ""
-            values = f"expected {code(finding.expected)}, actual {code(finding.actual)} at {code(finding.path)}"
-            yield f"{number}. **{_plain(printable(repair.sentence))}**<br>{shown}<br>{values}{again}"
+            values = (
+                f"expected {code(finding.expected)}, actual {code(finding.actual)} at"
+                f" {code(finding.path)}"
+            )
+            yield (
+                f"{number}. **{_plain(printable(repair.sentence))}**<br>{shown}<br>{values}{again}"
+            )
         yield from ("", some.rest, "") if some.rest else ("",)
 
 
 def _failures(failures: Sequence[Failure]) -> list[str]:
     rows = (
         (
-            f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}{_cause(failure)}",
+            (
+                f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}{_cause(failure)}"
+            ),
             f"{failure.rule.obligation} {code(failure.rule.effect.value)}",
             f"{failure.new:,}",
             code(failure.finding.path),
             code(failure.finding.expected),
             code(failure.finding.actual),
-            f"{code(failure.finding.case)}<br>{code(message(failure, LETTERS).plain)}{_replay(failure)}",
+            (
+                f"{code(failure.finding.case)}<br>{code(message(failure, LETTERS).plain)}{_replay(failure)}"
+            ),
         )
         for failure in failures
     )
-    return _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures))
+    return _table(
+        ("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures)
+    )
 
 
 def _replay(failure: Failure) -> str:
@@ -148,7 +216,10 @@ def _record(result: RunResult) -> Iterator[str]:
         yield from (*_list(code(str(entry.entry), 300) for entry in passing), "")
     if nothing:
         yield from (f"#### Entries that match nothing: {len(nothing)}", "")
-        yield from (*_list(f"{code(str(entry.entry), 300)}: {code(entry.hint)}" for entry in nothing), "")
+        yield from (
+            *_list(f"{code(str(entry.entry), 300)}: {code(entry.hint)}" for entry in nothing),
+            "",
+        )
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
@@ -168,7 +239,9 @@ def _folded(title: str, lines: Iterable[str]) -> list[str]:
     return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], count: int, shown: int = SHOWN) -> list[str]:
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], count: int, shown: int = SHOWN
+) -> list[str]:
     """The first rows of so many, whose cells are Markdown."""
     more = [(f"and {count - shown} more", *("",) * (len(head) - 1))] if count > shown else []
     return marked(head, [*islice(rows, shown), *more], str)

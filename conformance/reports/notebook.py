@@ -37,7 +37,9 @@ def html(result: NotebookResult) -> str:
             headline=headline(result),
             sums=sums(result),
             formats=[repairs(fmt, result) for fmt in result.formats],
-            verdicts=[verdict for verdict in HEADS if any(fmt.verdicts[verdict] for fmt in result.formats)],
+            verdicts=[
+                verdict for verdict in HEADS if any(fmt.verdicts[verdict] for fmt in result.formats)
+            ],
             page=result.page,
         )
     )

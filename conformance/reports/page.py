@@ -1,4 +1,6 @@
-"""The run as one self-contained HTML page: nothing is fetched, the search is the only script, all foreign texts are escaped."""
+"""The run as one self-contained HTML page: nothing is fetched, the search is the only script, all
+foreign texts are escaped.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,20 @@ box.addEventListener("input", () => {
   }
 });
 """
-"""The page's only script: hides what does not hold every word that is typed. Without it the page shows everything."""
-SEARCHING: Final = f"{POLICY}; script-src 'sha256-{base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()}'"
+"""The page's only script: hides what does not hold every word that is typed. Without it the page
+shows everything.
+"""
+SEARCHING: Final = (
+    f"{POLICY}; script-src"
+    f" 'sha256-{base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()}'"
+)
 """What the page of a run may load: its own style, and the search."""
 SHOWN: Final = 250
 """Broken rules shown with their message; each other takes a line."""
 LETTERS: Final = 450_000
-"""Characters of messages on a page, shared by the failures; each has at least 600 and at most 4,000."""
+"""Characters of messages on a page, shared by the failures; each has at least 600 and at most
+4,000.
+"""
 NOTE: Final = 4_000
 """Characters of a decoder's exception."""
 TONES: Final = {
@@ -65,11 +74,19 @@ def colour(verdict: Verdict) -> str:
     """The colour of a count of cases with this verdict."""
     if verdict in BAD:
         return "bad"
-    return "good" if verdict in (Verdict.PASS, Verdict.REJECTED) else "warn" if verdict is Verdict.NON_STRICT else "soft"
+    return (
+        "good"
+        if verdict in (Verdict.PASS, Verdict.REJECTED)
+        else "warn"
+        if verdict is Verdict.NON_STRICT
+        else "soft"
+    )
 
 
 def differing(left: str, right: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-    """Both texts split into common start, difference, common end. Texts with little in common differ as a whole."""
+    """Both texts split into common start, difference, common end. Texts with little in common
+    differ as a whole.
+    """
     least = min(len(left), len(right))
     head = next((i for i in range(least) if left[i] != right[i]), least)
     tail = next((i for i in range(least - head) if left[-1 - i] != right[-1 - i]), least - head)
@@ -88,7 +105,12 @@ def is_web(link: str) -> bool:
         parts = urlsplit(link)
     except ValueError:
         return False
-    return parts.scheme in ("http", "https") and bool(parts.netloc) and link.isprintable() and " " not in link
+    return (
+        parts.scheme in ("http", "https")
+        and bool(parts.netloc)
+        and link.isprintable()
+        and " " not in link
+    )
 
 
 def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
@@ -103,7 +125,9 @@ def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
 
 
 def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> dict[str, Any]:
-    """A failure as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
+    """A failure as the page shows it; `expected` and `actual` are split into equal start,
+    difference, equal end.
+    """
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
     shown = wire_of(failure, limit)
@@ -116,7 +140,9 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         "cause": facts.cause(failure),
         "spread": facts.spread(failure) if failure.cases > 1 or failure.faults else "",
         "hint": failure.cause.hint if failure.cause else "",
-        "place": f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else "",
+        "place": (
+            f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
+        ),
         "expected": expected,
         "actual": actual,
         "wire": shown,
@@ -137,7 +163,9 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
         cells += f", {any_:,} of which nothing can be told"
     standings = facts.standings(fmt, strict)
     counts = facts.counts(standings)
-    words = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
+    words = ", ".join(
+        f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing]
+    )
     sign = "✗" if fmt.unexercised else row.sign
     return {
         "row": row,
@@ -156,7 +184,9 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
     }
 
 
-def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
+def _grid(
+    fmt: FormatResult, profiles: Sequence[str], strict: bool
+) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
     """Broken rules by profile: sign, tone and number of cases."""
     breaches = facts.breaches(fmt)
     lines = []
@@ -166,7 +196,9 @@ def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tupl
             cells = [breaches[result.rule.id].get(profile, facts.Breach()) for profile in profiles]
             signs = [bad if cell.new else "!" if cell.cases else "" for cell in cells]
             tones = [{"✗": "bad", "": ""}.get(sign, "warn") for sign in signs]
-            lines.append((result.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True))))
+            lines.append(
+                (result.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True)))
+            )
     return lines
 
 
@@ -174,10 +206,15 @@ def view(result: RunResult) -> dict[str, Any]:
     """The content of a run's page."""
     formats = [_format(fmt, result.strict) for fmt in result.formats]
     total: Counter[Standing] = sum((fmt["counts"] for fmt in formats), Counter())
-    failures = sorted((f for f in result.failures if not f.known), key=lambda f: not facts.binding(f, result.strict))
+    failures = sorted(
+        (f for f in result.failures if not f.known),
+        key=lambda f: not facts.binding(f, result.strict),
+    )
     anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
-    present = {verdict for fmt in formats for verdict, count in fmt["row"].verdicts.items() if count}
+    present = {
+        verdict for fmt in formats for verdict, count in fmt["row"].verdicts.items() if count
+    }
     return {
         "headline": facts.headline(result),
         "tone": {0: "good", 1: "bad"}.get(result.exit_code, "warn"),
@@ -185,10 +222,15 @@ def view(result: RunResult) -> dict[str, Any]:
         "counts": [(standing, total[standing]) for standing in Standing if total[standing]],
         "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         "formats": formats,
-        "repairs": [some for some in (repairs(fmt, result) for fmt in result.formats) if some.first],
+        "repairs": [
+            some for some in (repairs(fmt, result) for fmt in result.formats) if some.first
+        ],
         "failures": anchored[: len(failures)],
         "rules": len({failure.rule.id for failure in failures}),
-        "shown": [_failure(anchor, failure, result, limit) for anchor, failure in anchored[: min(SHOWN, len(failures))]],
+        "shown": [
+            _failure(anchor, failure, result, limit)
+            for anchor, failure in anchored[: min(SHOWN, len(failures))]
+        ],
         "rest": anchored[SHOWN : len(failures)],
         "known": anchored[len(failures) :],
         "wrong": [entry for entry in result.entries if entry.wrong],
@@ -203,7 +245,11 @@ def environment() -> jinja2.Environment:
     import markupsafe
 
     def finalize(value: object) -> object:
-        return printable_lines(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
+        return (
+            printable_lines(value)
+            if isinstance(value, str) and not isinstance(value, markupsafe.Markup)
+            else value
+        )
 
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
@@ -213,8 +259,17 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"shown": printable, "kept": printable_lines, "web": is_web, "remedy": facts.remedy}
-    templates.filters |= {"covering": facts.covering, "clip": clip, "brief": lambda failure: wire_of(failure, BRIEF).segments}
+    templates.filters |= {
+        "shown": printable,
+        "kept": printable_lines,
+        "web": is_web,
+        "remedy": facts.remedy,
+    }
+    templates.filters |= {
+        "covering": facts.covering,
+        "clip": clip,
+        "brief": lambda failure: wire_of(failure, BRIEF).segments,
+    }
     templates.globals |= {
         "HEADS": HEADS,
         "TONES": TONES,
@@ -231,4 +286,8 @@ def html(result: RunResult) -> str:
     from markupsafe import Markup
 
     search = Markup(SEARCH)  # noqa: S704 - a constant
-    return environment().get_template("run.html.j2").render(page=view(result), result=result, POLICY=SEARCHING, SEARCH=search)
+    return (
+        environment()
+        .get_template("run.html.j2")
+        .render(page=view(result), result=result, POLICY=SEARCHING, SEARCH=search)
+    )

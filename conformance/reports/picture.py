@@ -1,8 +1,10 @@
-"""A run's matrix as a picture: `python -m conformance.reports.picture report.jsonl matrix.svg [PAGE.md]`.
+"""A run's matrix as a picture: `python -m conformance.reports.picture report.jsonl matrix.svg
+[PAGE.md]`.
 
-A row for each format, a square for each profile. It has its own background, to be legible on light and dark pages; the
-signs are shapes, not letters, and nothing is fetched. With a page, the table that `run` printed stands in it too, between its
-two marks; the project's own are renewed with `docs/matrix.svg README.md`.
+A row for each format, a square for each profile. It has its own background, to be legible on light
+and dark pages; the signs are shapes, not letters, and nothing is fetched. With a page, the table
+that `run` printed stands in it too, between its two marks; the project's own are renewed with
+`docs/matrix.svg README.md`.
 """
 
 from __future__ import annotations
@@ -39,7 +41,12 @@ _SHAPES: Final = {
     "warn": "M8 3.5V9M8 11.5V12.5",
     "none": "M4.5 8H11.5",
 }
-_LEGEND: Final = (("good", "conforms"), ("bad", "fails"), ("warn", "fails as recorded"), ("none", "not judged"))
+_LEGEND: Final = (
+    ("good", "conforms"),
+    ("bad", "fails"),
+    ("warn", "fails as recorded"),
+    ("none", "not judged"),
+)
 _STYLE: Final = """
 .ground { fill: #fff; stroke: #d5dae0; } text { fill: #1b1f24; font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; }
 .name { font: 13px ui-monospace, Menlo, Consolas, monospace; } .soft { fill: #59636e; }
@@ -53,12 +60,17 @@ _STYLE: Final = """
 """
 
 
-_MARKS: Final = ("<!-- Of a report, by `python -m conformance.reports.picture`: -->\n", "<!-- to here -->\n")
+_MARKS: Final = (
+    "<!-- Of a report, by `python -m conformance.reports.picture`: -->\n",
+    "<!-- to here -->\n",
+)
 
 
 @dataclass(slots=True)
 class Drawn:
-    """A format in the picture: cases by profile and verdict, and the broken and known rules of each failed case."""
+    """A format in the picture: cases by profile and verdict, and the broken and known rules of each
+    failed case.
+    """
 
     name: str
     profiles: dict[str, Counter[str]] = field(default_factory=dict)
@@ -81,7 +93,11 @@ class Drawn:
         """Its line of the console's table."""
         total: Counter[str] = sum(self.profiles.values(), Counter())
         verdicts = {Verdict(name): count for name, count in total.items()}
-        return Row(self.name, total.total(), self.messages, verdicts, 0, 0), f"{len(self.compared)}/{self.reachable}", ()
+        return (
+            Row(self.name, total.total(), self.messages, verdicts, 0, 0),
+            f"{len(self.compared)}/{self.reachable}",
+            (),
+        )
 
     def state(self, profile: str) -> str:
         """good, bad, warn (every failure is on record) or none (nothing was judged)."""
@@ -110,7 +126,9 @@ class Report:
     def said(self) -> str:
         """The verdict."""
         decoder = self.header["decoder"]
-        subject = "reference decoders" if decoder == "reference" else f"decoder {printable(decoder)}"
+        subject = (
+            "reference decoders" if decoder == "reference" else f"decoder {printable(decoder)}"
+        )
         return f"{subject}: {WORDS.get(self.footer['exit_code'], 'failed')}"
 
 
@@ -151,7 +169,9 @@ def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
     fmt.messages += len(record["messages"])
     fmt.levels[record["level"]] += 1
     if record["verdict"] in BAD:
-        fmt.wrong.setdefault(record["profile"], []).append((set(record["rules_broken"]), set(record["rules_known"])))
+        fmt.wrong.setdefault(record["profile"], []).append(
+            (set(record["rules_broken"]), set(record["rules_known"]))
+        )
 
 
 def screen(report: Report) -> str:
@@ -161,7 +181,10 @@ def screen(report: Report) -> str:
     at = sum((fmt.levels for fmt in report.formats), Counter[int]())
     drawn = sum(fmt["drawn"] for fmt in report.footer["formats"].values())
     messages, seconds = sum(fmt.messages for fmt in report.formats), report.footer["seconds"]
-    cases = f"{report.cases:,} cases ({drawn:,} drawn; {at[1]:,} judged at level one, {at[2]:,} at level two)"
+    cases = (
+        f"{report.cases:,} cases ({drawn:,} drawn; {at[1]:,} judged at level one, {at[2]:,} at"
+        " level two)"
+    )
     rest = f"seed {report.header['seed']}, budget {report.header['budget']}, {seconds:.0f} s"
     return f"{shown.getvalue()}{cases}, {messages:,} messages; {rest}\n{report.said}\n"
 
@@ -171,18 +194,28 @@ def renewed(page: str, report: Report) -> str:
     before, begin, rest = page.partition(_MARKS[0])
     _, end, after = rest.partition(_MARKS[1])
     if not end:
-        raise UsageError(f"the page has no marks for a report: {' ... '.join(mark.strip() for mark in _MARKS)}")
+        raise UsageError(
+            f"the page has no marks for a report: {' ... '.join(mark.strip() for mark in _MARKS)}"
+        )
     return f"{before}{begin}```text\n{screen(report)}```\n{end}{after}"
 
 
 def svg(report: Report) -> str:
     """The picture."""
-    formats, code, said, cases = report.formats, report.footer["exit_code"], report.said, report.cases
+    formats, code, said, cases = (
+        report.formats,
+        report.footer["exit_code"],
+        report.said,
+        report.cases,
+    )
     rows = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
     height = TOP + sum(8 + STEP * lines for lines in rows) + 44
     kept, rules = sum(fmt.kept for fmt in formats), sum(fmt.rules for fmt in formats)
     profiles = sum(len(fmt.profiles) for fmt in formats)
-    several = f"{len(formats)} format{'s' if len(formats) != 1 else ''}, {profiles} profile{'s' if profiles != 1 else ''}"
+    several = (
+        f"{len(formats)} format{'s' if len(formats) != 1 else ''}, {profiles}"
+        f" profile{'s' if profiles != 1 else ''}"
+    )
     about = f"{several}, {cases:,} cases, {kept} of {rules} rules kept"
     tone = "good" if code == 0 else "bad" if code == 1 else "warn"
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
@@ -205,7 +238,10 @@ def svg(report: Report) -> str:
     out.append(f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>')
     x = NAMES
     for state, word in _LEGEND:
-        out += [_square(state, x, y + 14), f'<text class="soft" x="{x + SIDE + 6}" y="{y + 27}">{word}</text>']
+        out += [
+            _square(state, x, y + 14),
+            f'<text class="soft" x="{x + SIDE + 6}" y="{y + 27}">{word}</text>',
+        ]
         x += SIDE + 6 + 7 * len(word) + 16
     return "\n".join([*out, "</svg>", ""])
 
@@ -225,7 +261,10 @@ def _row(fmt: Drawn, y: int) -> Iterator[str]:
 def _square(state: str, x: int, y: int, title: str = "") -> str:
     label = f"<title>{escape(printable(title))}</title>" if title else ""
     box = f'<rect class="{state}" width="{SIDE}" height="{SIDE}" rx="3"/>'
-    return f'<g transform="translate({x} {y})">{label}{box}<path class="shape" d="{_SHAPES[state]}"/></g>'
+    return (
+        f'<g transform="translate({x} {y})">{label}{box}<path class="shape"'
+        f' d="{_SHAPES[state]}"/></g>'
+    )
 
 
 def main(report: str, target: str, page: str = "") -> None:
@@ -237,7 +276,9 @@ def main(report: str, target: str, page: str = "") -> None:
             Path(page).write_text(renewed(Path(page).read_text("utf-8"), content), "utf-8")
         Path(target).write_text(svg(content), "utf-8", "backslashreplace")
     except OSError as error:
-        raise HarnessError(f"cannot draw {report} to {target}: {error.strerror or error}") from error
+        raise HarnessError(
+            f"cannot draw {report} to {target}: {error.strerror or error}"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""The run as data, one JSON object a line (report.schema.json): a header; each case, rule, call, failure and entry of the record
-of known failures; a footer. A report without its footer is truncated.
+"""The run as data, one JSON object a line (report.schema.json): a header; each case, rule, call,
+failure and entry of the record of known failures; a footer. A report without its footer is
+truncated.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ def header(head: Header) -> dict[str, Any]:
 
 def _tables(own: OwnTables) -> dict[str, Any]:
     notes = [asdict(note) for note in own.notes]
-    return {"dialect": own.dialect, "names": list(own.names), "notes": notes, "left_out": list(own.left_out)}
+    return {
+        "dialect": own.dialect,
+        "names": list(own.names),
+        "notes": notes,
+        "left_out": list(own.left_out),
+    }
 
 
 def of_format(fmt: FormatResult) -> Iterator[dict[str, Any]]:
@@ -191,13 +197,16 @@ def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
 
 
 def write(result: RunResult, directory: Path) -> Path:
-    """Writes report.jsonl. Raises HarnessError if writing fails; no half-written file stays under its name."""
+    """Writes report.jsonl. Raises HarnessError if writing fails; no half-written file stays under
+    its name.
+    """
     return put(directory / NAME, lambda: map(_line, records(result)))
 
 
 @dataclass(slots=True)
 class Stream:
-    """A listener that passes each line of the report to `write` at once; `close` passes the last lines.
+    """A listener that passes each line of the report to `write` at once; `close` passes the last
+    lines.
 
     The header precedes the first judged format; formats come in the order of judging.
     """
@@ -246,6 +255,8 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 def schema() -> dict[str, Any]:
     """The report's JSON Schema (of one line)."""
-    text = importlib.resources.files("conformance.reports").joinpath("report.schema.json").read_bytes()
+    text = (
+        importlib.resources.files("conformance.reports").joinpath("report.schema.json").read_bytes()
+    )
     loaded: dict[str, Any] = orjson.loads(text)
     return loaded

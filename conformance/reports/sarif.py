@@ -1,7 +1,9 @@
-"""The run as SARIF 2.1.0, which code hosts show beside the decoder's source: a result for each broken rule and cause.
+"""The run as SARIF 2.1.0, which code hosts show beside the decoder's source: a result for each
+broken rule and cause.
 
-A broken MUST is an error, a broken SHOULD a warning, a known failure is suppressed with the record's reason. A result's place is
-the decoder's function, as far as its file is known without running it.
+A broken MUST is an error, a broken SHOULD a warning, a known failure is suppressed with the
+record's reason. A result's place is the decoder's function, as far as its file is known without
+running it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,12 @@ from conformance.rules.rules import Rule
 from conformance.text import printable, printable_lines
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS: Final = {Standing.BROKEN: "error", Standing.LAX: "warning", Standing.KNOWN: "error", Standing.IDLE: "error"}
+_LEVELS: Final = {
+    Standing.BROKEN: "error",
+    Standing.LAX: "warning",
+    Standing.KNOWN: "error",
+    Standing.IDLE: "error",
+}
 
 
 def text(result: RunResult) -> bytes:
@@ -37,7 +44,11 @@ def text(result: RunResult) -> bytes:
 
 def document(result: RunResult) -> dict[str, Any]:
     """The whole document: one run of the tool."""
-    shown = [(fmt, standing) for fmt in result.formats for standing in facts.standings(fmt, result.strict)]
+    shown = [
+        (fmt, standing)
+        for fmt in result.formats
+        for standing in facts.standings(fmt, result.strict)
+    ]
     rules = [standing.result.rule for _, standing in shown]
     numbers = {rule.id: number for number, rule in enumerate(rules)}
     results = [
@@ -45,15 +56,28 @@ def document(result: RunResult) -> dict[str, Any]:
         for fmt, standing in shown
         for entry in _results(fmt, standing, result.failures_of(standing.result.rule.id))
     ]
-    ended = [{"level": "error", "message": {"text": printable(facts.headline(result))}}] if result.ended else []
+    ended = (
+        [{"level": "error", "message": {"text": printable(facts.headline(result))}}]
+        if result.ended
+        else []
+    )
     version = result.header.versions.get("cdc-conformance")
-    driver = {"name": facts.COMMAND, **({"version": version} if version else {}), "rules": [_descriptor(rule) for rule in rules]}
-    invocation: dict[str, Any] = {"executionSuccessful": not result.ended, "exitCode": result.exit_code}
+    driver = {
+        "name": facts.COMMAND,
+        **({"version": version} if version else {}),
+        "rules": [_descriptor(rule) for rule in rules],
+    }
+    invocation: dict[str, Any] = {
+        "executionSuccessful": not result.ended,
+        "exitCode": result.exit_code,
+    }
     if ended:
         invocation["toolExecutionNotifications"] = ended
     run = {
         "tool": {"driver": driver},
-        "automationDetails": {"id": f"{facts.COMMAND}/{' '.join(fmt.format for fmt in result.formats)}/"},
+        "automationDetails": {
+            "id": f"{facts.COMMAND}/{' '.join(fmt.format for fmt in result.formats)}/"
+        },
         "invocations": [invocation],
         "columnKind": "unicodeCodePoints",
         "results": results,
@@ -70,15 +94,23 @@ def _descriptor(rule: Rule) -> dict[str, Any]:
         "shortDescription": {"text": rule.statement},
         "help": {"text": f"{rule.obligation}, {rule.provenance}. {rule.statement}\n{sources}"},
         **({"helpUri": address} if address else {}),
-        "properties": {"tags": [rule.id.partition("/")[0], str(rule.obligation), str(rule.provenance)]},
+        "properties": {
+            "tags": [rule.id.partition("/")[0], str(rule.obligation), str(rule.provenance)]
+        },
     }
 
 
-def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure]) -> Iterator[dict[str, Any]]:
+def _results(
+    fmt: FormatResult, standing: RuleStanding, failures: list[Failure]
+) -> Iterator[dict[str, Any]]:
     if standing.standing not in _LEVELS:
         return
     rule = standing.result.rule
-    common = {"ruleId": rule.id, "level": _LEVELS[standing.standing], "locations": [_location(fmt.decoder)]}
+    common = {
+        "ruleId": rule.id,
+        "level": _LEVELS[standing.standing],
+        "locations": [_location(fmt.decoder)],
+    }
     if standing.standing is Standing.IDLE:
         failures = []
     for failure in failures:
@@ -90,7 +122,10 @@ def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure])
         if failure.known:
             why = {"justification": printable_lines(failure.reason)} if failure.reason else {}
             entry["suppressions"] = [{"kind": "external", "status": "accepted", **why}]
-        yield {**entry, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id, *failure.keys)}}
+        yield {
+            **entry,
+            "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id, *failure.keys)},
+        }
     if not failures:
         idle = standing.standing is Standing.IDLE
         words = (
@@ -98,7 +133,11 @@ def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure])
             if idle
             else short(rule.statement, None, f"{standing.cases:,} cases")
         )
-        yield {**common, "message": {"text": words}, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id)}}
+        yield {
+            **common,
+            "message": {"text": words},
+            "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id)},
+        }
 
 
 def _fingerprint(*parts: str) -> str:
@@ -116,7 +155,8 @@ def _location(decoder: str) -> dict[str, Any]:
 
 
 def where(decoder: str) -> tuple[Path, int] | None:
-    """The file and line of a decoder's function, relative to the working directory; None if no file below it is known.
+    """The file and line of a decoder's function, relative to the working directory; None if no file
+    below it is known.
 
     A command's place is the first of its words that names a file. No code of the decoder runs.
     """
@@ -127,9 +167,14 @@ def where(decoder: str) -> tuple[Path, int] | None:
         source, _, function = decoder.replace(".py:", ":", 1).partition(":")
         source = source.removesuffix(".py")
         bases = [Path(source), *(Path(folder, *source.split(".")) for folder in ("", *sys.path))]
-        files = [file for base in bases for file in (base.with_name(f"{base.name}.py"), base / "__init__.py")]
+        files = [
+            file
+            for base in bases
+            for file in (base.with_name(f"{base.name}.py"), base / "__init__.py")
+        ]
     for file in files:
-        # Unlike Path.is_file, this takes a word that is too long for a name, such as a command's JSON, for no file.
+        # Unlike Path.is_file, this takes a word that is too long for a name, such as a command's
+        # JSON, for no file.
         if os.path.isfile(file) and (whole := file.resolve()).is_relative_to(Path.cwd()):  # noqa: PTH113
             return whole.relative_to(Path.cwd()), _line(whole, function)
     return None
@@ -140,5 +185,9 @@ def _line(file: Path, function: str) -> int:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return 1
-    lines = {node.name: node.lineno for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    lines = {
+        node.name: node.lineno
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
     return next((lines[name] for name in (function, "decode", "decode_rows") if name in lines), 1)

@@ -1,6 +1,7 @@
 """Shows a message's bytes, with the finding's field marked.
 
-For display only, no verdict depends on it: marks may be too wide or missing, but the text is the message's.
+For display only, no verdict depends on it: marks may be too wide or missing, but the text is the
+message's.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ WIDTH: Final = 16
 WHOLE: Final = ""
 """The path of a finding about the whole message: nothing is marked."""
 MALFORMED: Final = "malformed"
-"""The path of a finding about a message that should have been rejected: the text after its JSON document is marked."""
+"""The path of a finding about a message that should have been rejected: the text after its JSON
+document is marked.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,9 @@ class _Open:
 
 
 def nodes(text: str) -> Iterator[Node]:
-    """Every value of a JSON text, even malformed: duplicate keys come twice, unclosed containers end with the text."""
+    """Every value of a JSON text, even malformed: duplicate keys come twice, unclosed containers
+    end with the text.
+    """
     stack: list[_Open] = []
     for match in _TOKEN.finditer(text):
         token, start, end = match[0], match.start(), match.end()
@@ -108,15 +113,35 @@ def _unquoted(token: str) -> str:
 
 
 # The formats' names, as their documents spell them, of the places that findings name.
-_IMAGES: Final[dict[str, tuple[str, ...]]] = {"after": ("after", "data", "newColumns"), "before": ("before", "old", "oldColumns")}
-_TYPES: Final = ("schema", "mysqlType", "sqlType", "dbValType", "jdbcType", "tableSchema", "preTableSchema")
+_IMAGES: Final[dict[str, tuple[str, ...]]] = {
+    "after": ("after", "data", "newColumns"),
+    "before": ("before", "old", "oldColumns"),
+}
+_TYPES: Final = (
+    "schema",
+    "mysqlType",
+    "sqlType",
+    "dbValType",
+    "jdbcType",
+    "tableSchema",
+    "preTableSchema",
+)
 _NAMES: Final = {
     "database": ("database", "db", "schemaName"),
     "schema": ("schema", "SEG_OWNER", "schemaName"),
     "table": ("table", "tableName", "TABLE_NAME", "collection"),
     "keys": ("pkNames", "pks", "unique", "keyColumns", "isKey"),
     "sql": ("sql", "ddl", "query"),
-    "kind": ("type", "op", "action", "messageType", "OPERATION", "isDdl", "entryType", "message_type"),
+    "kind": (
+        "type",
+        "op",
+        "action",
+        "messageType",
+        "OPERATION",
+        "isDdl",
+        "entryType",
+        "message_type",
+    ),
     "op": ("type", "op", "action", "messageType", "OPERATION"),
     "commit_time": ("es", "execTs", "commitTs", "timestamp", "TIMESTAMP", "ts_ms"),
     "position": ("commitTs", "position", "lsn", "file", "pos", "fileName", "id"),
@@ -125,7 +150,9 @@ _NAMES: Final = {
 }
 
 
-def spans(text: str, path: str, row: int = 0, side: str = "", column: str | None = None) -> list[Span]:
+def spans(
+    text: str, path: str, row: int = 0, side: str = "", column: str | None = None
+) -> list[Span]:
     """The spans of a finding's field in a JSON text; none if it is not there."""
     values = list(nodes(text[:SCANNED]))
     if path == MALFORMED:
@@ -144,7 +171,9 @@ def spans(text: str, path: str, row: int = 0, side: str = "", column: str | None
         return _merged(_image(values, (*_IMAGES["after"], *_IMAGES["before"]), row))
     names = _NAMES.get(path, ())
     hidden = {*_TYPES, *(name for some in _IMAGES.values() for name in some)}
-    outside = [n for n in values if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])]
+    outside = [
+        n for n in values if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])
+    ]
     if path == "schema":
         outside = [n for n in outside if n.scalar]
     for name in names:
@@ -165,20 +194,36 @@ def _behind(text: str, values: Sequence[Node]) -> list[Span]:
 def _image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
     """The image of that row, else the whole container with its key."""
     held = [n for n in values if not set(_TYPES) & set(n.path)]
-    rows = [n.span for n in held if len(n.path) > 1 and n.path[-2] in names and n.path[-1] == row and not n.scalar]
+    rows = [
+        n.span
+        for n in held
+        if len(n.path) > 1 and n.path[-2] in names and n.path[-1] == row and not n.scalar
+    ]
     return rows or [(n.key[0], n.span[1]) for n in held if n.path and n.path[-1] in names]
 
 
-def _column(text: str, values: Sequence[Node], names: Sequence[str], column: str, row: int) -> list[Span]:
-    """The column with its key in `data`, in row `row` of `data`, or by its number where names and values are separate."""
-    by_name = [n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])]
+def _column(
+    text: str, values: Sequence[Node], names: Sequence[str], column: str, row: int
+) -> list[Span]:
+    """The column with its key in `data`, in row `row` of `data`, or by its number where names and
+    values are separate.
+    """
+    by_name = [
+        n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
+    ]
     here = [n for n in by_name if len(n.path) > 2 and n.path[-3] in names and n.path[-2] == row]
     here = here or [n for n in by_name if len(n.path) > 1 and n.path[-2] in names]
     if here:
         return [(n.key[0], n.span[1]) for n in here]
-    named = (n for n in values if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] == "columns")
+    named = (
+        n
+        for n in values
+        if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] == "columns"
+    )
     numbers = {n.path[-2] for n in named if _unquoted(text[slice(*n.span)]) == column}
-    return [n.span for n in values if len(n.path) > 1 and n.path[-2] in names and n.path[-1] in numbers]
+    return [
+        n.span for n in values if len(n.path) > 1 and n.path[-2] in names and n.path[-1] in numbers
+    ]
 
 
 def _merged(unordered: Iterable[Span]) -> list[Span]:
@@ -214,7 +259,9 @@ INDENT: Final = "  "
 
 
 def formatted(pieces: Sequence[Segment]) -> list[Segment]:
-    """JSON text with a line for each member; marks stay. Text that is no JSON gets odd line ends, but loses nothing."""
+    """JSON text with a line for each member; marks stay. Text that is no JSON gets odd line ends,
+    but loses nothing.
+    """
     out: list[Segment] = []
     depth, quoted, escaped, opened = 0, False, False, False
     for piece in pieces:
@@ -238,7 +285,9 @@ def formatted(pieces: Sequence[Segment]) -> list[Segment]:
 
 
 def clipped(pieces: Sequence[Segment], limit: int) -> list[Segment]:
-    """The segments shortened to about `limit` characters: the beginning and the marks' surroundings stay."""
+    """The segments shortened to about `limit` characters: the beginning and the marks' surroundings
+    stay.
+    """
     total = sum(len(piece.text) for piece in pieces)
     if total <= limit:
         return list(pieces)
@@ -247,7 +296,10 @@ def clipped(pieces: Sequence[Segment], limit: int) -> list[Segment]:
     for piece in pieces:
         if piece.marked and left > 0:
             size = min(len(piece.text), left)
-            low, high = max(0, place - AROUND), place + size + (AROUND if size == len(piece.text) else 0)
+            low, high = (
+                max(0, place - AROUND),
+                place + size + (AROUND if size == len(piece.text) else 0),
+            )
             kept.append((low, min(high, total)))
             left -= size + 2 * AROUND
         place += len(piece.text)
@@ -277,7 +329,9 @@ def _cut(pieces: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
 
 @dataclass(frozen=True, slots=True)
 class WireText:
-    """A message's value ready to show: `form` is null, text or hex, `size` in bytes, `note` what the text does not show."""
+    """A message's value ready to show: `form` is null, text or hex, `size` in bytes, `note` what
+    the text does not show.
+    """
 
     form: str
     segments: tuple[Segment, ...]
@@ -300,15 +354,22 @@ def wire(
     side: str = "",
     column: str | None = None,
 ) -> WireText:
-    """A message's value with a finding's field marked. JSON that is not UTF-8 has these bytes escaped; a binary value is dumped,
-    with the column's name and the expected text marked."""
+    """A message's value with a finding's field marked. JSON that is not UTF-8 has these bytes
+    escaped; a binary value is dumped, with the column's name and the expected text marked.
+    """
     if not value:
-        return WireText("null", (Segment("no value: NULL" if value is None else "an empty value: 0 bytes"),), 0)
+        return WireText(
+            "null", (Segment("no value: NULL" if value is None else "an empty value: 0 bytes"),), 0
+        )
     text, note = _text(value)
     if text is None:
         text, marks = dump(value, _needles(column, expected), max(limit // 4, WIDTH))
         left = len(value) - text.count("\n") * WIDTH
-        note = f"the first {len(value) - left:,} of {len(value):,} bytes" if left > 0 else f"{len(value):,} bytes"
+        note = (
+            f"the first {len(value) - left:,} of {len(value):,} bytes"
+            if left > 0
+            else f"{len(value):,} bytes"
+        )
         return WireText("hex", tuple(segments(text, marks)), len(value), note)
     pieces = clipped(segments(text, spans(text, path, row, side, column)), limit)
     if any(piece.omitted for piece in pieces):
@@ -323,7 +384,9 @@ def _text(value: bytes) -> tuple[str | None, str]:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
         return (
-            (value.decode("utf-8", "backslashreplace"), "not UTF-8: such bytes are shown as \\xNN") if like_json else (None, "")
+            (value.decode("utf-8", "backslashreplace"), "not UTF-8: such bytes are shown as \\xNN")
+            if like_json
+            else (None, "")
         )
     if not like_json and any(c < " " and c not in "\t\r\n" for c in text[:4096]):
         return None, ""
@@ -337,7 +400,9 @@ def _needles(column: str | None, expected: str) -> list[bytes]:
 
 
 def dump(value: bytes, needles: Sequence[bytes], limit: int) -> tuple[str, list[Span]]:
-    """Whole lines of offset, hex and ASCII, about `limit` bytes; and the spans of the needles in them."""
+    """Whole lines of offset, hex and ASCII, about `limit` bytes; and the spans of the needles in
+    them.
+    """
     shown = value[: -(-limit // WIDTH) * WIDTH]
     hit: set[int] = set()
     for needle in needles:
@@ -357,7 +422,10 @@ def dump(value: bytes, needles: Sequence[bytes], limit: int) -> tuple[str, list[
             if start + i in hit:
                 pair = size + len(head) + 3 * i
                 letter = size + len(head) + 3 * WIDTH + 1 + i
-                marks += [(pair, pair + 2 + (i + 1 < len(line) and start + i + 1 in hit)), (letter, letter + 1)]
+                marks += [
+                    (pair, pair + 2 + (i + 1 < len(line) and start + i + 1 in hit)),
+                    (letter, letter + 1),
+                ]
         parts.append(text)
         size += len(text)
     return "".join(parts), marks

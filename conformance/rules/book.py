@@ -1,19 +1,25 @@
 """Rules as data: the catalogue of kinds (kinds.toml), and a TOML file of rules for each format.
 
-A kind is a rule without a format, in words that fit most formats; a family has kinds of its own, in words of one vendor. A rule
-in a format's file names its kind and cites the format's sources; what else it says stands in place of what the family and the
-kind say. A name that is no kind is a rule of that format alone, and says everything itself. The order counts: the first rule that
-owns a comparison is the one that a difference breaks.
+A kind is a rule without a format, in words that fit most formats; a family has kinds of its own, in
+words of one vendor. A rule in a format's file names its kind and cites the format's sources; what
+else it says stands in place of what the family and the kind say. A name that is no kind is a rule
+of that format alone, and says everything itself. The order counts: the first rule that owns a
+comparison is the one that a difference breaks.
 
-    page = "toy"                                 # of sources: `#ts` is the fact toy#ts; the name of the file
+    page = "toy"                                 # of sources: `#ts` is the fact toy#ts; the name of
+    the file
                                                  # without this line
-    family = "toy"                               # whose kinds the format has; most formats have none
-    like = "debezium-json"                       # whose rules the format has too, behind its own; a rule named again says
+    family = "toy"                               # whose kinds the format has; most formats have
+    none
+    like = "debezium-json"                       # whose rules the format has too, behind its own; a
+    rule named again says
                                                  # what is different
     without = "rows/schemaless"                  # but for these
-    provenance = "OBSERVED"                      # of rules whose grade names none; ASSUMED without this line
+    provenance = "OBSERVED"                      # of rules whose grade names none; ASSUMED without
+    this line
 
-    [order]                                      # which change of a row is the newer one (conformance.rules.order)
+    [order]                                      # which change of a row is the newer one
+    (conformance.rules.order)
     family = "toy"                               # what a family's formats have in common
     cites = "toy#ts"
     positions = ["number"]
@@ -21,12 +27,14 @@ owns a comparison is the one that a difference breaks.
     [rules]
     "fault/must-reject fault/cell-type" = {}     # two kinds, as they are: both have citations
     "rows/op" = "#op"                            # a kind, cited
-    "value/null" = { grade = "SHOULD", cites = "#values #old", owns = "aspect=null; op=UPDATE", says = '''
+    "value/null" = { grade = "SHOULD", cites = "#values #old", owns = "aspect=null; op=UPDATE", says
+    = '''
         null in old is the value NULL, not a column that did not change.''' }
 
-`says` is the statement; `effect` what breaking it does; `grade` an obligation (else MUST), a provenance or both; `cites` facts of
-the catalogue of sources; `owns` a selector: conditions `CONDITIONS`, `name=value|value`, separated by `; `, or "" for whatever is
-left. White space in these texts, line ends too, is one space.
+`says` is the statement; `effect` what breaking it does; `grade` an obligation (else MUST), a
+provenance or both; `cites` facts of the catalogue of sources; `owns` a selector: conditions
+`CONDITIONS`, `name=value|value`, separated by `; `, or "" for whatever is left. White space in
+these texts, line ends too, is one space.
 """
 
 from __future__ import annotations
@@ -38,7 +46,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from conformance.rules.rule import FIELDS, Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from conformance.rules.rule import (
+    FIELDS,
+    Aspect,
+    Citation,
+    Effect,
+    Obligation,
+    Provenance,
+    Rule,
+    Selector,
+)
 from conformance.rules.sources import fact
 from conformance.rules.tables import Legal, TableFile, fit, one_of, ours, placed
 from generators.errors import UnknownName, UsageError
@@ -70,8 +87,14 @@ CONDITIONS: Final[Mapping[str, tuple[str, Iterable[str] | None]]] = {
 }
 """The conditions of a selector: the field of `Selector` and the legal values; None for globs."""
 
-SHORT: Final = {"change": "field=change; aspect=", "cell": "field=cell; aspect=", "envelope": "aspect=field; field="}
-"""What stands for two conditions, with the values of the second: `change=missing` is `field=change; aspect=missing`."""
+SHORT: Final = {
+    "change": "field=change; aspect=",
+    "cell": "field=cell; aspect=",
+    "envelope": "aspect=field; field=",
+}
+"""What stands for two conditions, with the values of the second: `change=missing` is `field=change;
+aspect=missing`.
+"""
 
 NEEDED: Final = {"says": "statement", "effect": "effect", "cites": "citations", "owns": "selector"}
 """What a rule or its kind must say, with the field of Rule."""
@@ -93,8 +116,9 @@ Given: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What the file of a format says. `order` is its table as it stands, and `place` where, for errors; `like` is the format
-    whose rules it has too."""
+    """What the file of a format says. `order` is its table as it stands, and `place` where, for
+    errors; `like` is the format whose rules it has too.
+    """
 
     rules: tuple[Rule, ...]
     order: Mapping[str, Any]
@@ -106,7 +130,8 @@ _OUTSIDE: Final[dict[str, Path]] = {}
 
 
 def register(fmt: str, path: Path) -> None:
-    """Has the rules of a format from outside this package read from a file, as a rule beside the module that calls this.
+    """Has the rules of a format from outside this package read from a file, as a rule beside the
+    module that calls this.
 
     Raises UsageError for a format that has another file.
     """
@@ -116,7 +141,9 @@ def register(fmt: str, path: Path) -> None:
 
 @cache
 def book(fmt: str) -> Book:
-    """The book of a format. Raises UnknownName for the format, UsageError with file and line for what is wrong in its file."""
+    """The book of a format. Raises UnknownName for the format, UsageError with file and line for
+    what is wrong in its file.
+    """
     if path := _OUTSIDE.get(fmt):
         return read(fmt, str(path), path.read_text("utf-8"))
     if fmt not in FORMATS:
@@ -125,7 +152,9 @@ def book(fmt: str) -> Book:
 
 
 def read(fmt: str, where: str, text: str) -> Book:
-    """The book of a format from its TOML text; `where` is the file, for errors. Raises UsageError."""
+    """The book of a format from its TOML text; `where` is the file, for errors. Raises
+    UsageError.
+    """
     file = TableFile(where, text, PARTS)
     with placed(file.place("family")):
         known = kinds(file.data.get("family", ""))
@@ -133,7 +162,11 @@ def read(fmt: str, where: str, text: str) -> Book:
     with placed(file.place("like")):
         other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     rules = []
-    shared = {name: replace(rule, id=f"{fmt}/{name}") for rule in other.rules for name in (rule.id.partition("/")[2],)}
+    shared = {
+        name: replace(rule, id=f"{fmt}/{name}")
+        for rule in other.rules
+        for name in (rule.id.partition("/")[2],)
+    }
     with placed(file.place("without")):
         for name in file.data.get("without", "").split():
             del shared[one_of(name, "rule", shared)]
@@ -141,11 +174,21 @@ def read(fmt: str, where: str, text: str) -> Book:
         if name in shared:
             shared[name] = replace(shared[name], **given)
             continue
-        fields = {"obligation": Obligation.MUST, "provenance": provenance, **known.get(name, {}), **given}
-        if lacking := ", ".join(field for field, of_rule in NEEDED.items() if of_rule not in fields):
+        fields = {
+            "obligation": Obligation.MUST,
+            "provenance": provenance,
+            **known.get(name, {}),
+            **given,
+        }
+        if lacking := ", ".join(
+            field for field, of_rule in NEEDED.items() if of_rule not in fields
+        ):
             if name in known:
                 raise UsageError(f"{place}: neither the rule nor its kind says {lacking}.")
-            raise UsageError(f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking} itself.")
+            raise UsageError(
+                f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking}"
+                " itself."
+            )
         rules.append(Rule(id=f"{fmt}/{name}", **fields))
     own = {**file.data.get("order", {})}
     with placed(f"{file.place('order')}: order"):
@@ -165,7 +208,9 @@ def kinds(family: str = "") -> Mapping[str, Given]:
 def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
     file = _kinds_file()
     tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
-    general, *families = ({name: given for _, name, given in _entries(file, table)} for table in tables)
+    general, *families = (
+        {name: given for _, name, given in _entries(file, table)} for table in tables
+    )
     return general, dict(zip(file.data["family"], families, strict=True))
 
 
@@ -182,8 +227,9 @@ def _orders() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def laws() -> Mapping[str, Given]:
-    """What no selector owns, for every format, by its name: the laws of decoding (law/*) and of kept tables (stream/*), and what
-    mutated messages are owed (garbage/*)."""
+    """What no selector owns, for every format, by its name: the laws of decoding (law/*) and of
+    kept tables (stream/*), and what mutated messages are owed (garbage/*).
+    """
     file = TableFile(*ours(__package__, "laws"), {"rules": dict})
     return {name: given for _, name, given in _entries(file, "rules")}
 
@@ -203,13 +249,20 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
         with placed(f"{place}: {key}"):
             fit("an entry", fields, dict)
         if isinstance(cites := fields.get("cites"), str):
-            fields = {**fields, "cites": re.sub(r"(?<!\S)#", f"{file.data.get('page', Path(file.where).stem)}#", cites)}
+            fields = {
+                **fields,
+                "cites": re.sub(
+                    r"(?<!\S)#", f"{file.data.get('page', Path(file.where).stem)}#", cites
+                ),
+            }
         for name in key.split():
             with placed(f"{place}: {name}"):
                 if name in places:
                     raise UsageError(f"a duplicate: it is in {places[name]}, too.")
                 places[name] = place
-                given = dict(pair for field, words in fields.items() for pair in parsed(field, words))
+                given = dict(
+                    pair for field, words in fields.items() for pair in parsed(field, words)
+                )
             yield f"{place}: {name}", name, given
 
 
@@ -221,7 +274,11 @@ def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         case "grade":
             for word in text.split():
                 grade = one_of(word, "grade", (*Obligation, *Provenance))
-                yield ("obligation", Obligation(grade)) if grade in tuple(Obligation) else ("provenance", Provenance(grade))
+                yield (
+                    ("obligation", Obligation(grade))
+                    if grade in tuple(Obligation)
+                    else ("provenance", Provenance(grade))
+                )
         case "effect":
             yield "effect", Effect(one_of(text, "effect", Effect))
         case "owns":
@@ -268,7 +325,9 @@ def _values(condition: str, text: str, legal: Iterable[str] | None) -> Iterator[
 
 
 def citations(text: str) -> tuple[Citation, ...]:
-    """Citations from their text. Raises UsageError for none, UnknownName for what the catalogue of sources does not have."""
+    """Citations from their text. Raises UsageError for none, UnknownName for what the catalogue of
+    sources does not have.
+    """
     if not text:
         raise UsageError("cites is empty.")
     return tuple(Citation(fact(where).id) for where in text.split())

@@ -1,4 +1,6 @@
-"""How a format orders the changes of one row: `[order]` of its file of rules, since its documents say it."""
+"""How a format orders the changes of one row: `[order]` of its file of rules, since its documents
+say it.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,19 @@ KEYS: Final = ("change", "schema", "table")
 class Order:
     """What says which of two changes of one row is the newer one.
 
-    `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
-    none matches says nothing, and `commit_time` stands in. Without patterns arrival decides among changes of one commit time.
-    `deletes_first` says that of several changes of one position a delete is the older; otherwise, and among the rest, what came
-    later is the newer. `arrival` says that the messages do not tell their order: whatever position and commit time some have,
-    what came later is the newer. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by
-    version), table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up
-    to its position. `compacted` says that records have the key of their row, so that topics of them may be compacted.
-    `placeholders` are the texts that stand for a value that was not sent. `stamps_in_order` says that the timestamps of records
-    are in the order of the commits. `tried` is the profile on which the self test tries wrong keepers of tables, if the first
-    that can be kept does not give each stream rule something to own.
+    `positions` are patterns of `position`, each with the numbers of its groups from the most
+    significant one on; a position that none matches says nothing, and `commit_time` stands in.
+    Without patterns arrival decides among changes of one commit time. `deletes_first` says that of
+    several changes of one position a delete is the older; otherwise, and among the rest, what came
+    later is the newer. `arrival` says that the messages do not tell their order: whatever position
+    and commit time some have, what came later is the newer. `keys` is where the key's columns are
+    told: change (each row), schema (messages of their own, by version), table (not always: whoever
+    reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
+    position. `compacted` says that records have the key of their row, so that topics of them may be
+    compacted. `placeholders` are the texts that stand for a value that was not sent.
+    `stamps_in_order` says that the timestamps of records are in the order of the commits. `tried`
+    is the profile on which the self test tries wrong keepers of tables, if the first that can be
+    kept does not give each stream rule something to own.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
@@ -51,8 +56,9 @@ class Order:
     tried: str = ""
 
     def has(self, need: str) -> bool:
-        """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks, compacted, positions that are
-        finer than commits, without watermarks, or "" for nothing."""
+        """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks,
+        compacted, positions that are finer than commits, without watermarks, or "" for nothing.
+        """
         return {
             "": True,
             "order": not self.arrival,
@@ -64,7 +70,9 @@ class Order:
 
 
 _PLAIN: Final[Mapping[str, Legal]] = {
-    **dict.fromkeys(("deletes_first", "arrival", "watermarks", "compacted", "stamps_in_order"), bool),
+    **dict.fromkeys(
+        ("deletes_first", "arrival", "watermarks", "compacted", "stamps_in_order"), bool
+    ),
     "keys": KEYS,
     "tried": str,
 }
@@ -78,7 +86,9 @@ _FIELDS: Final[Mapping[str, Legal]] = {
 
 @cache
 def order_of(fmt: str) -> Order:
-    """The order of a format. Raises UnknownName, and UsageError with file and line for what is wrong in its file."""
+    """The order of a format. Raises UnknownName, and UsageError with file and line for what is
+    wrong in its file.
+    """
     rule_book = book(fmt)
     try:
         return read(rule_book.order)

@@ -26,7 +26,9 @@ class Obligation(enum.StrEnum):
 
 
 class Provenance(enum.StrEnum):
-    """Where a rule comes from: a vendor's document, the product's source or output, or our own assumption."""
+    """Where a rule comes from: a vendor's document, the product's source or output, or our own
+    assumption.
+    """
 
     DOCUMENTED = "DOCUMENTED"
     OBSERVED = "OBSERVED"
@@ -71,11 +73,24 @@ class Aspect(enum.StrEnum):
     PRESENCE = "presence"  # a column is in the image, or is absent
     NULL = "null"  # a column's value is NULL, or is not
     VALUE = "value"
-    DIGITS = "digits"  # of a moment, what no zone changes: a rule owns it that names it, else it is part of value or field
+    # of a moment, what no zone changes: a rule owns it that names it, else it is part of value or
+    # field
+    DIGITS = "digits"
 
 
 FIELDS: Final = (
-    *("change", "database", "schema", "table", "keys", "position", "commit_time", "types", "schema_version", "sql"),
+    *(
+        "change",
+        "database",
+        "schema",
+        "table",
+        "keys",
+        "position",
+        "commit_time",
+        "types",
+        "schema_version",
+        "sql",
+    ),
     *("image", "cell"),
 )
 """What is compared: see `Subject`."""
@@ -85,10 +100,11 @@ FIELDS: Final = (
 class Subject:
     """One comparison, as selectors see it: only the case and the expectation, never the output.
 
-    `field` is "change" (missing, extra, corrupt, accepted, kind, op), an envelope field (database, schema, table, keys, position,
-    commit_time, types, schema_version, sql), "image" or "cell"; `side` is before or after for image and cell.
-    `state` is the expected cell's State, `cls` its value class (generators.sources.mysql.value_class), `type` its SourceType.key,
-    `logical` its Logical. `tags` are the case's.
+    `field` is "change" (missing, extra, corrupt, accepted, kind, op), an envelope field (database,
+    schema, table, keys, position, commit_time, types, schema_version, sql), "image" or "cell";
+    `side` is before or after for image and cell. `state` is the expected cell's State, `cls` its
+    value class (generators.sources.mysql.value_class), `type` its SourceType.key, `logical` its
+    Logical. `tags` are the case's.
     """
 
     profile: str
@@ -107,8 +123,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which subjects a rule owns: every given condition must hold; () is no condition. Entries of `profiles`, `classes`,
-    `types` and `tags` are globs; of `tags` at least one must match one of the case's tags."""
+    """Which subjects a rule owns: every given condition must hold; () is no condition. Entries of
+    `profiles`, `classes`, `types` and `tags` are globs; of `tags` at least one must match one of
+    the case's tags.
+    """
 
     fields: tuple[str, ...] = ()
     aspects: tuple[Aspect, ...] = ()
@@ -164,7 +182,14 @@ class Citation:
     @property
     def address(self) -> str:
         """Where its first evidence on the web is; "" for none."""
-        return next((evidence.address for evidence in fact(self.where).evidence if evidence.address.startswith("https://")), "")
+        return next(
+            (
+                evidence.address
+                for evidence in fact(self.where).evidence
+                if evidence.address.startswith("https://")
+            ),
+            "",
+        )
 
     def __str__(self) -> str:
         first, *more = fact(self.where).evidence
@@ -173,7 +198,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A cited rule. `id` is `<format>/<area>/<name>`; `law` names a check of its own instead of a selector."""
+    """A cited rule. `id` is `<format>/<area>/<name>`; `law` names a check of its own instead of a
+    selector.
+    """
 
     id: str
     statement: str
@@ -199,9 +226,14 @@ class Sighted:
         if view is None:
             selectors = [rule.selector for rule in self.rules]
             globs = dict.fromkeys(glob for s in selectors for glob in s.profiles)
-            first = self.alike.setdefault(tuple(fnmatchcase(profile, glob) for glob in globs), profile)
+            first = self.alike.setdefault(
+                tuple(fnmatchcase(profile, glob) for glob in globs), profile
+            )
             named = {glob for s in selectors for glob in s.tags}
-            view = self.views[profile, tags] = (first, frozenset(tag for tag in tags if _any(named, tag)))
+            view = self.views[profile, tags] = (
+                first,
+                frozenset(tag for tag in tags if _any(named, tag)),
+            )
         return view
 
 

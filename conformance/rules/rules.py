@@ -5,7 +5,18 @@ from __future__ import annotations
 from functools import cache
 
 from conformance.rules.book import book, law, laws
-from conformance.rules.rule import FIELDS, Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, Subject, owner
+from conformance.rules.rule import (
+    FIELDS,
+    Aspect,
+    Citation,
+    Effect,
+    Obligation,
+    Provenance,
+    Rule,
+    Selector,
+    Subject,
+    owner,
+)
 
 __all__ = [
     "FIELDS",
@@ -24,5 +35,7 @@ __all__ = [
 
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
-    """The rules of a format, special before general, laws last. Raises UnknownName, and UsageError for a wrong file of rules."""
+    """The rules of a format, special before general, laws last. Raises UnknownName, and UsageError
+    for a wrong file of rules.
+    """
     return (*book(fmt).rules, *(law(fmt, name) for name in laws() if name.startswith("law/")))

@@ -1,7 +1,8 @@
 """The rules of streams: what keyed tables that are kept from a decoder's changes owe.
 
-They are laws over whole streams (laws.toml): no selector owns them, `conformance.streams.reading` does. How a format orders the
-changes of one row is the `[order]` of its file of rules (`conformance.rules.order`).
+They are laws over whole streams (laws.toml): no selector owns them, `conformance.streams.reading`
+does. How a format orders the changes of one row is the `[order]` of its file of rules
+(`conformance.rules.order`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ from conformance.rules.rule import Rule
 def rules(fmt: str) -> tuple[Rule, ...]:
     """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
     order = order_of(fmt)
-    owed = (law(fmt, name) for name, given in laws().items() if name.startswith("stream/") and order.has(given.get("needs", "")))
+    owed = (
+        law(fmt, name)
+        for name, given in laws().items()
+        if name.startswith("stream/") and order.has(given.get("needs", ""))
+    )
     return tuple(
-        replace(rule, citations=order.citations, provenance=order.provenance) if rule.id == f"{fmt}/stream/order" else rule
+        replace(rule, citations=order.citations, provenance=order.provenance)
+        if rule.id == f"{fmt}/stream/order"
+        else rule
         for rule in owed
     )

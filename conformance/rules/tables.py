@@ -1,4 +1,6 @@
-"""The project's own tables in TOML: whatever is wrong in one is told with its file and line, the legal values and the nearest."""
+"""The project's own tables in TOML: whatever is wrong in one is told with its file and line, the
+legal values and the nearest.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ Legal: TypeAlias = type | UnionType | tuple[Any, ...]
 
 
 class TableFile:
-    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for a part that is not legal, or
-    is another than it may be."""
+    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for
+    a part that is not legal, or is another than it may be.
+    """
 
     def __init__(self, where: str, text: str, parts: Mapping[str, Legal]) -> None:
         self.where, self.lines = where, text.splitlines()
@@ -42,7 +45,9 @@ class TableFile:
         return f"{self.where}:{next((number for number, line in enumerate(self.lines, 1) if head.match(line)), 1)}"
 
     def entries(self, table: str) -> Iterator[tuple[str, str, Any]]:
-        """The entries of a table, or of an array of tables with a `name`, in their order: place, name and what they say."""
+        """The entries of a table, or of an array of tables with a `name`, in their order: place,
+        name and what they say.
+        """
         data: Any = self.data
         for part in table.split("."):
             data = data.get(part, {})
@@ -56,12 +61,21 @@ class TableFile:
     def _line(self, start: str, after: int) -> int:
         """The number of the first line behind that one that begins so; that one if none does."""
         begin = re.compile(start)
-        return next((number for number, line in enumerate(self.lines[after:], after + 1) if begin.match(line)), after)
+        return next(
+            (
+                number
+                for number, line in enumerate(self.lines[after:], after + 1)
+                if begin.match(line)
+            ),
+            after,
+        )
 
 
 def ours(package: str, name: str) -> tuple[str, str]:
     """A file of a package: what errors call it, and its text."""
-    return f"{package.replace('.', '/')}/{name}.toml", resources.files(package).joinpath(f"{name}.toml").read_text("utf-8")
+    return f"{package.replace('.', '/')}/{name}.toml", resources.files(package).joinpath(
+        f"{name}.toml"
+    ).read_text("utf-8")
 
 
 @contextmanager
@@ -91,10 +105,16 @@ def fit(name: str, value: Any, legal: Legal) -> None:
 
 
 def checked(
-    given: Any, fields: Mapping[str, Legal], needed: Iterable[str] = (), what: str = "field", *, empty: Container[str] = ()
+    given: Any,
+    fields: Mapping[str, Legal],
+    needed: Iterable[str] = (),
+    what: str = "field",
+    *,
+    empty: Container[str] = (),
 ) -> Mapping[str, Any]:
-    """What an entry says. Raises UsageError for a field that is unknown, another than it may be, not there, or empty, but for
-    those that may be `empty`."""
+    """What an entry says. Raises UsageError for a field that is unknown, another than it may be,
+    not there, or empty, but for those that may be `empty`.
+    """
     if not isinstance(given, dict):
         raise UsageError(f"{given!r} is no table of {', '.join(fields)}.")
     for name, value in given.items():
@@ -106,11 +126,17 @@ def checked(
     return given
 
 
-def called(words: Any, what: str, legal: Mapping[str, Callable[..., T]], arguments: Mapping[str, Legal]) -> T:
-    """What the first word makes of the others; `arguments` are what they may be, by the names of parameters. Raises UsageError
-    for an unknown word, and for others that are too few, too many, or another than they may be."""
+def called(
+    words: Any, what: str, legal: Mapping[str, Callable[..., T]], arguments: Mapping[str, Legal]
+) -> T:
+    """What the first word makes of the others; `arguments` are what they may be, by the names of
+    parameters. Raises UsageError for an unknown word, and for others that are too few, too many, or
+    another than they may be.
+    """
     if not isinstance(words, list) or not words:
-        raise UsageError(f"{words!r} is no list of {what} and what it is given. Known: {', '.join(legal)}.")
+        raise UsageError(
+            f"{words!r} is no list of {what} and what it is given. Known: {', '.join(legal)}."
+        )
     first, *others = words
     make = legal[one_of(str(first), what, legal)]
     parameters = signature(make).parameters
@@ -126,10 +152,14 @@ def called(words: Any, what: str, legal: Mapping[str, Callable[..., T]], argumen
 
 
 def pattern(text: str, other: str = "", flags: int = 0) -> re.Pattern[str]:
-    """The regular expression, whose matches `other` may replace. Raises UsageError for texts that are none."""
+    """The regular expression, whose matches `other` may replace. Raises UsageError for texts that
+    are none.
+    """
     try:
         compiled = re.compile(text, flags)
         compiled.sub(other, "")
     except (re.error, IndexError) as error:
-        raise UsageError(f"{text!r} with {other!r} for its matches is no pattern: {error}.") from None
+        raise UsageError(
+            f"{text!r} with {other!r} for its matches is no pattern: {error}."
+        ) from None
     return compiled

@@ -1,6 +1,8 @@
-"""Judges failing cases by themselves: each in a decode call of its own, of a process that has answered no other case.
+"""Judges failing cases by themselves: each in a decode call of its own, of a process that has
+answered no other case.
 
-What a case shows only among other messages is a fault of its own, and a replay of the case must not acquit of it.
+What a case shows only among other messages is a fault of its own, and a replay of the case must not
+acquit of it.
 """
 
 from __future__ import annotations
@@ -32,19 +34,23 @@ from generators.model import Case, Origin
 LIMIT_S: Final = 30.0
 """Limit of the time in which failures are judged alone."""
 SAMPLED: Final = 12
-"""Failures that are judged alone first: if all of them fail alone, the others are taken to do so."""
+"""Failures that are judged alone first: if all of them fail alone, the others are taken to do so.
+"""
 SEARCH_S: Final = 10.0
 """Limit of the time in which the neighbours that failures need are searched for."""
 NEIGHBOURS: Final = 1000
 """Neighbours that are saved with a failure at most."""
 TURNS: Final = 3
-"""How often a failure must fail alone once another has passed alone: it may have failed by chance."""
+"""How often a failure must fail alone once another has passed alone: it may have failed by chance.
+"""
 _NUMBERS: Final = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A case that is decoded alone, or behind `beside`, with its pending answer; `own`: no other case uses its handle."""
+    """A case that is decoded alone, or behind `beside`, with its pending answer; `own`: no other
+    case uses its handle.
+    """
 
     case: Case
     request: Request
@@ -55,24 +61,47 @@ class Alone:
 
     @classmethod
     def laid_out(
-        cls, engine: Engine, case: Case, decoder: str, mapping: Mapping[str, str], neighbours: Sequence[Case] = ()
+        cls,
+        engine: Engine,
+        case: Case,
+        decoder: str,
+        mapping: Mapping[str, str],
+        neighbours: Sequence[Case] = (),
     ) -> Alone:
-        """Asks for a case whose messages are the only ones of a table, but for those of its neighbours, which are before them."""
+        """Asks for a case whose messages are the only ones of a table, but for those of its
+        neighbours, which are before them.
+        """
         handle = f"alone-{next(_NUMBERS)}"
-        laid, source = lay_out(engine.directory, handle, [w.message for c in (*neighbours, case) for w in c.written])
+        laid, source = lay_out(
+            engine.directory, handle, [w.message for c in (*neighbours, case) for w in c.written]
+        )
         engine.open(handle, source)
         beside, places = tuple(laid[: -len(case.written)]), tuple(laid[-len(case.written) :])
         table = case.tables[0] if case.level == 2 else None
-        asked = Request(handle, source.ranges, decoder, case.level, case.deployment, table, mapping=mapping, tables=case.tables)
+        asked = Request(
+            handle,
+            source.ranges,
+            decoder,
+            case.level,
+            case.deployment,
+            table,
+            mapping=mapping,
+            tables=case.tables,
+        )
         return cls(case, asked, places, engine.decode(asked), True, beside)
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
-        """The case's findings; of a law that concerns surroundings, with those of other ones. Raises DecodeRaised,
-        DecodeTimeout, ChildDied and HarnessError."""
+        """The case's findings; of a law that concerns surroundings, with those of other ones.
+        Raises DecodeRaised, DecodeTimeout, ChildDied and HarnessError.
+        """
         try:
             outputs = read(self.future.result(), self.case.level)
-            findings = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places]).findings)
-            if (stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))) is not None:
+            findings = list(
+                judge.judge(self.case, [outputs.get(place, ()) for place in self.places]).findings
+            )
+            if (
+                stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))
+            ) is not None:
                 findings.append(stray)
             if rule.law in ("batch", "environment") and not self.beside:
                 owners = {place: (self.case, number) for number, place in enumerate(self.places)}
@@ -86,37 +115,73 @@ class Alone:
 def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
     """Whether the findings show one of the rules broken, or any other that counts."""
     verdict = judge.verdict(case, findings)
-    return any(finding.rule in owners for finding in findings) or verdict in BAD or verdict is Verdict.NON_STRICT
+    return (
+        any(finding.rule in owners for finding in findings)
+        or verdict in BAD
+        or verdict is Verdict.NON_STRICT
+    )
 
 
-def move(engine: Engine, prepared: Prepared, result: FormatResult, failures: Sequence[Failure]) -> FormatResult:
-    """The result with the findings moved to batch independence whose failure's case, among the same published records, passes
-    alone."""
+def move(
+    engine: Engine, prepared: Prepared, result: FormatResult, failures: Sequence[Failure]
+) -> FormatResult:
+    """The result with the findings moved to batch independence whose failure's case, among the same
+    published records, passes alone.
+    """
     trial = _Trial(engine, prepared)
 
     def published(case: Case) -> Alone:
         table = case.tables[0] if case.level == 2 else None
-        asked = request(prepared, Call(case.format, case.deployment, case.level, (case,), table), (case,))
-        return Alone(case, asked, tuple(prepared.place(written.message) for written in case.written), engine.decode(asked))
+        asked = request(
+            prepared, Call(case.format, case.deployment, case.level, (case,), table), (case,)
+        )
+        return Alone(
+            case,
+            asked,
+            tuple(prepared.place(written.message) for written in case.written),
+            engine.decode(asked),
+        )
 
-    asked = [f for f in failures if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN]
+    asked = [
+        f
+        for f in failures
+        if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN
+    ]
     tried = trial.turns(asked, published, SAMPLED)
-    prepared.alone += [(failure.rule.id, failure.result.case) for failure in asked if tried.get(id(failure))]
-    gone = {(failure.rule.id, key) for failure in asked if not tried.get(id(failure), True) for key in failure.keys}
+    prepared.alone += [
+        (failure.rule.id, failure.result.case) for failure in asked if tried.get(id(failure))
+    ]
+    gone = {
+        (failure.rule.id, key)
+        for failure in asked
+        if not tried.get(id(failure), True)
+        for key in failure.keys
+    }
     return _moved(trial.judge, result, gone) if gone else result
 
 
-def shown(engine: Engine, prepared: Prepared, small: Sequence[Failure], whole: Sequence[Failure]) -> list[Failure]:
-    """The failures, each with whether its case was seen to fail alone; in place of a reduced one that passes alone its `whole`
-    one, with the neighbours that it needs, if they were found."""
+def shown(
+    engine: Engine, prepared: Prepared, small: Sequence[Failure], whole: Sequence[Failure]
+) -> list[Failure]:
+    """The failures, each with whether its case was seen to fail alone; in place of a reduced one
+    that passes alone its `whole` one, with the neighbours that it needs, if they were found.
+    """
     trial = _Trial(engine, prepared)
 
     def asked(some: Iterable[Failure]) -> list[Failure]:
-        return [f for f in some if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT]
+        return [
+            f
+            for f in some
+            if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT
+        ]
 
     tried = trial.turns(asked(small), trial.laid_out)
-    chosen = [f if tried.get(id(f), True) else origin for f, origin in zip(small, whole, strict=True)]
-    tried |= trial.turns(asked(failure for failure in chosen if id(failure) not in tried), trial.laid_out)
+    chosen = [
+        f if tried.get(id(f), True) else origin for f, origin in zip(small, whole, strict=True)
+    ]
+    tried |= trial.turns(
+        asked(failure for failure in chosen if id(failure) not in tried), trial.laid_out
+    )
     until = time.monotonic() + SEARCH_S
 
     def outcome(failure: Failure, origin: Failure) -> Failure:
@@ -124,7 +189,11 @@ def shown(engine: Engine, prepared: Prepared, small: Sequence[Failure], whole: S
         among = failure.rule.law == "batch" or (id(failure) in tried and not seen)
         needed = trial.needed(origin, until) if among and not origin.known else ()
         why = f"passes alone, fails behind {len(needed)} other cases, which are saved with it"
-        return replace(origin, neighbours=needed, reduced=why) if needed else replace(failure, alone=seen)
+        return (
+            replace(origin, neighbours=needed, reduced=why)
+            if needed
+            else replace(failure, alone=seen)
+        )
 
     return [outcome(failure, origin) for failure, origin in zip(chosen, whole, strict=True)]
 
@@ -138,12 +207,22 @@ class _Trial:
 
     def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
         """See Alone."""
-        return Alone.laid_out(self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours)
+        return Alone.laid_out(
+            self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours
+        )
 
-    def turns(self, failures: Sequence[Failure], ask: Callable[[Case], Alone], sampled: int = 0) -> dict[int, bool]:
-        """By identity of a failure whether its case fails alone; those for which no time is left are missing. With `sampled` no
-        more are asked if all of so many fail. Those that were seen to fail alone are asked again only if another passes."""
-        alone = {id(failure): True for failure in failures if (failure.rule.id, failure.result.case) in self.prepared.alone}
+    def turns(
+        self, failures: Sequence[Failure], ask: Callable[[Case], Alone], sampled: int = 0
+    ) -> dict[int, bool]:
+        """By identity of a failure whether its case fails alone; those for which no time is left
+        are missing. With `sampled` no more are asked if all of so many fail. Those that were seen
+        to fail alone are asked again only if another passes.
+        """
+        alone = {
+            id(failure): True
+            for failure in failures
+            if (failure.rule.id, failure.result.case) in self.prepared.alone
+        }
         until = time.monotonic() + LIMIT_S
         if not is_command(self.prepared.decoder) and len(alone) < len(failures):
             self.engine.renew()
@@ -176,14 +255,29 @@ class _Trial:
             findings = asked.findings(self.engine, judge, failure.rule)
         except (DecodeRaised, Lost):
             return True
-        return convicts(judge, asked.case, findings, failure.rule.id, failure.finding.rule, failure.finding.instead)
+        return convicts(
+            judge,
+            asked.case,
+            findings,
+            failure.rule.id,
+            failure.finding.rule,
+            failure.finding.instead,
+        )
 
     def needed(self, failure: Failure, until: float) -> tuple[Case, ...]:
-        """Cases of its call behind which the failure's case always fails, as few as are found until then; none if there are
-        none."""
+        """Cases of its call behind which the failure's case always fails, as few as are found until
+        then; none if there are none.
+        """
         case = failure.result.case
         first = case.id.removesuffix(AGAIN)
-        call = next((call for call in self.prepared.calls if any(other.id == first for other in call.cases)), None)
+        call = next(
+            (
+                call
+                for call in self.prepared.calls
+                if any(other.id == first for other in call.cases)
+            ),
+            None,
+        )
         others = [other for other in call.cases if other.id != case.id] if call else []
 
         def fails(some: Sequence[Case]) -> bool:
@@ -214,15 +308,30 @@ def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> Fo
             return
         taken[old.rule] = taken.get(old.rule, 0) + 1
         text = f"among other messages: {old.path}: {old.actual}"
-        yield Finding(old.case, law, old.message, old.row, Aspect.VALUE, "message", "the rows that come alone", text)
+        yield Finding(
+            old.case,
+            law,
+            old.message,
+            old.row,
+            Aspect.VALUE,
+            "message",
+            "the rows that come alone",
+            text,
+        )
 
     def case(old: CaseResult) -> CaseResult:
-        return judge.with_findings(old, tuple(new for each in old.findings for new in finding(each)))
+        return judge.with_findings(
+            old, tuple(new for each in old.findings for new in finding(each))
+        )
 
     cases, total = tuple(map(case, result.cases)), sum(taken.values())
     counts: dict[str, Any] = {name: -number for name, number in taken.items()} | {law: total}
     rules = tuple(
-        replace(r, broken=r.broken + counts.get(r.rule.id, 0), compared=r.compared + (total if r.rule.id == law else 0))
+        replace(
+            r,
+            broken=r.broken + counts.get(r.rule.id, 0),
+            compared=r.compared + (total if r.rule.id == law else 0),
+        )
         for r in result.rules
     )
     return replace(result, cases=cases, rules=rules)

@@ -1,8 +1,9 @@
 """The differential check: one history through every format must give one table.
 
-Each format's writer writes the history, its decoder decodes it at level two, and the row changes are applied to an empty table
-in message order. The result is compared cell by cell with the source's table, not with a writer's expectation.
-`Format.losses` lists a profile's documented losses, which are counted; everything else is a difference.
+Each format's writer writes the history, its decoder decodes it at level two, and the row changes
+are applied to an empty table in message order. The result is compared cell by cell with the
+source's table, not with a writer's expectation. `Format.losses` lists a profile's documented
+losses, which are counted; everything else is a difference.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ SHOWN: Final = 5
 class Comparison:
     """The comparison of one format's table.
 
-    `rows` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ by a documented loss, by its
-    statement. `columns` are those that the format cannot carry, `wrong` the first differences; `differences` counts all,
-    `broken` the cells of each column that differ, `worn` those that differ as documented.
+    `rows` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ
+    by a documented loss, by its statement. `columns` are those that the format cannot carry,
+    `wrong` the first differences; `differences` counts all, `broken` the cells of each column that
+    differ, `worn` those that differ as documented.
     """
 
     format: str
@@ -77,14 +79,20 @@ def compare(
     return comparisons
 
 
-def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:
-    """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
+def check(
+    engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None
+) -> Comparison:
+    """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder
+    cannot be loaded.
+    """
     expected = differential.history_of(fmt, profile, seed)
     written = fmt.write(expected.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
     carried = {column.name for column in expected.table.columns}
     missing = tuple(name for name in differential.COLUMNS if name not in carried)
-    outcome = Comparison(fmt.name, profile.name, len(expected.history.events), len(expected.rows), columns=missing)
+    outcome = Comparison(
+        fmt.name, profile.name, len(expected.history.events), len(expected.rows), columns=missing
+    )
     losses = fmt.losses(profile)
     for loss in losses:
         if loss.left is None:
@@ -128,7 +136,12 @@ def _key(image: Mapping[str, Any]) -> Value:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _compare(expected: Reference, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
+def _compare(
+    expected: Reference,
+    table: Mapping[Value, Mapping[str, Any]],
+    losses: Sequence[Loss],
+    outcome: Comparison,
+) -> None:
     for key in expected.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")
     for key in table.keys() - expected.rows.keys():
@@ -140,7 +153,11 @@ def _compare(expected: Reference, table: Mapping[Value, Mapping[str, Any]], loss
             if _same(column.type, want, got):
                 continue
             loss = next((loss for loss in losses if loss.covers(column.type)), None)
-            if loss is not None and loss.left is not None and _same(column.type, loss.left(column.type, want), got):
+            if (
+                loss is not None
+                and loss.left is not None
+                and _same(column.type, loss.left(column.type, want), got)
+            ):
                 outcome.lost[loss.statement] += 1
                 outcome.worn[column.name] += 1
             else:

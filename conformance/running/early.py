@@ -1,7 +1,9 @@
-"""A format's first verdict: the named cases of one profile, decoded while all the others are still drawn and published.
+"""A format's first verdict: the named cases of one profile, decoded while all the others are still
+drawn and published.
 
-It tells a decoder's author at once that something is wrong, and warms Spark up in a time in which it has nothing else to do. The
-same cases are judged again among all: nothing that is said here counts.
+It tells a decoder's author at once that something is wrong, and warms Spark up in a time in which
+it has nothing else to do. The same cases are judged again among all: nothing that is said here
+counts.
 """
 
 from __future__ import annotations
@@ -32,8 +34,10 @@ __all__ = ["Early", "draw"]
 
 @dataclass(slots=True)
 class Early:
-    """Cases whose messages the engine has; `ask` asks for their decoding, `breaks` waits for it. `findings` are each rule's first
-    one; none if decoding failed, which is looked into among all cases."""
+    """Cases whose messages the engine has; `ask` asks for their decoding, `breaks` waits for it.
+    `findings` are each rule's first one; none if decoding failed, which is looked into among all
+    cases.
+    """
 
     settings: Settings
     engine: Engine
@@ -49,13 +53,19 @@ class Early:
     def ask(self, loaded: Loaded) -> None:
         """Asks for the largest call of the cases, if the decoder claims any."""
         # Rows of claimed types have tables of their own.
-        cases = [case for case in self.cases if case.level == 1] if loaded.capabilities.types else self.cases
+        cases = (
+            [case for case in self.cases if case.level == 1]
+            if loaded.capabilities.types
+            else self.cases
+        )
         mine, _ = claimed(cases, loaded.capabilities, loaded.levels)
         grouped = calls(self.fmt, mine, loaded.levels, self.settings.seed)
         if grouped:
             call = max(grouped, key=lambda call: len(call.cases))
             decoder = decoder_of(self.fmt.name, self.settings.decoder)
-            prepared = Prepared(self.settings, self.fmt, decoder, loaded, [call], self.places, self.handle)
+            prepared = Prepared(
+                self.settings, self.fmt, decoder, loaded, [call], self.places, self.handle
+            )
             self.asked = prepared, call, self.engine.decode(request(prepared, call, call.cases))
 
     def breaks(self) -> bool:
@@ -76,7 +86,9 @@ class Early:
         judge = Judge(prepared.rules, prepared.loaded.capabilities)
         by_rule: dict[str, tuple[Finding, CaseResult]] = {}
         for case in call.cases:
-            result = judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written])
+            result = judge.judge(
+                case, [outputs.get(prepared.place(w.message), ()) for w in case.written]
+            )
             for finding in result.findings:
                 by_rule.setdefault(finding.rule, (finding, result))
         self.findings = tuple(by_rule.values())
@@ -84,8 +96,9 @@ class Early:
 
 
 def draw(settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener) -> Early | None:
-    """The cases of the first chosen profile, which the engine gets. None for the reference decoder, and where the user chose
-    cases."""
+    """The cases of the first chosen profile, which the engine gets. None for the reference decoder,
+    and where the user chose cases.
+    """
     if settings.decoder is None or settings.selection or settings.tables is not None:
         return None
     cases = list(named_cases(fmt, profiles(fmt, settings.writer_profile)[:1]))

@@ -1,9 +1,10 @@
 """Typed events of a run, and a listener that collects them.
 
-The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each call and Broken when a rule is
-broken for the first time, which may be before the first Decoded, then Judged; Reduced for each failure (a rule and a cause);
-Finished. A run that is interrupted, or in which the harness fails, ends without Finished: `Collected.unfinished` is the result
-until then, marked as unfinished.
+The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each
+call and Broken when a rule is broken for the first time, which may be before the first Decoded,
+then Judged; Reduced for each failure (a rule and a cause); Finished. A run that is interrupted, or
+in which the harness fails, ends without Finished: `Collected.unfinished` is the result until then,
+marked as unfinished.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Working:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A decode call hung, or ended the decoder's process; `text` says how. The messages that do it are not known yet."""
+    """A decode call hung, or ended the decoder's process; `text` says how. The messages that do it
+    are not known yet.
+    """
 
     text: str
 
@@ -92,7 +95,9 @@ class Finished:
     result: RunResult
 
 
-Event: TypeAlias = Started | Working | Failing | Drawn | Decoded | Broken | Judged | Reduced | Finished
+Event: TypeAlias = (
+    Started | Working | Failing | Drawn | Decoded | Broken | Judged | Reduced | Finished
+)
 Listener: TypeAlias = Callable[[Event], None]
 
 
@@ -107,7 +112,9 @@ def working(listen: Listener) -> Callable[[str], None]:
 
 def failing(listen: Listener, call: str, error: Exception) -> None:
     """Passes on how a decode call failed."""
-    listen(Failing(f"{call}: {str(error).partition(chr(10))[0]}; looking for the messages that do it"))
+    listen(
+        Failing(f"{call}: {str(error).partition(chr(10))[0]}; looking for the messages that do it")
+    )
 
 
 def noting(
@@ -115,7 +122,9 @@ def noting(
     judged: Callable[[FormatResult], None] = lambda _result: None,
     line: Callable[[str], None] | None = None,
 ) -> Listener:
-    """A listener that notes a run's stages as text, failing calls by `line`, and passes on each format's result."""
+    """A listener that notes a run's stages as text, failing calls by `line`, and passes on each
+    format's result.
+    """
 
     def listen(event: Event) -> None:
         match event:
@@ -124,7 +133,10 @@ def noting(
             case Failing(text=text):
                 (line or note)(text)
             case Drawn():
-                note(f"{event.format}: {event.messages:,} messages of {event.cases:,} cases; {event.calls} decode calls")
+                note(
+                    f"{event.format}: {event.messages:,} messages of {event.cases:,} cases;"
+                    f" {event.calls} decode calls"
+                )
             case Decoded(call=call):
                 note(f"{event.format}: {call.name} judged{f': {call.note}' if call.note else ''}")
             case Judged(result=result):
@@ -167,7 +179,9 @@ class Collected:
                 self.failures[failure.rule.id, failure.cause.key if failure.cause else ""] = failure
 
     def unfinished(self, why: str) -> RunResult | None:
-        """The result so far; `why` says what ended the run. None when no format was judged and no rule broken."""
+        """The result so far; `why` says what ended the run. None when no format was judged and no
+        rule broken.
+        """
         if self.started is None or not (self.formats or self.failures):
             return None
         judged, order = {result.format for result in self.formats}, self.started.formats

@@ -1,7 +1,8 @@
 """Fuzzes a decoder with mutated messages; readers without Spark give the expectation.
 
-Chunks of mutants are written as Parquet, decoded at level one in the child process, and tallied there. A chunk that raises, hangs
-or ends the child is halved until the guilty messages are isolated.
+Chunks of mutants are written as Parquet, decoded at level one in the child process, and tallied
+there. A chunk that raises, hangs or ends the child is halved until the guilty messages are
+isolated.
 """
 
 from __future__ import annotations
@@ -91,12 +92,23 @@ class Finding:
             "profiles": list(self.profiles),
             "rule": self.rule.id,
             "obligation": self.rule.obligation.value,
-            **{name: getattr(tally, name) for name in ("outcome", "kinds", "way", "state", "reason", "count")},
+            **{
+                name: getattr(tally, name)
+                for name in ("outcome", "kinds", "way", "state", "reason", "count")
+            },
             "number": tally.offset,
             "error": tally.error,
             "size": tally.size,
-            "key": None if message is None or message.key is None else base64.b64encode(message.key).decode(),
-            "value": None if message is None or message.value is None else base64.b64encode(message.value).decode(),
+            "key": (
+                None
+                if message is None or message.key is None
+                else base64.b64encode(message.key).decode()
+            ),
+            "value": (
+                None
+                if message is None or message.value is None
+                else base64.b64encode(message.value).decode()
+            ),
         }
 
 
@@ -116,7 +128,9 @@ class Fuzzed:
 
     def count(self, state: str = "", outcome: str = "") -> int:
         """Messages of a state and outcome."""
-        return sum(t.count for t in self.tallies if state in ("", t.state) and outcome in ("", t.outcome))
+        return sum(
+            t.count for t in self.tallies if state in ("", t.state) and outcome in ("", t.outcome)
+        )
 
     @property
     def mutants(self) -> int:
@@ -163,8 +177,10 @@ class Fuzzed:
 
 @dataclass(frozen=True, slots=True)
 class FuzzSettings:
-    """Settings: `count` mutants per format beside the huge ones; `timeout_s` limits a call, `memory_mb` the child; `tables` are a
-    user's, whose messages are mutated in place of the generic ones."""
+    """Settings: `count` mutants per format beside the huge ones; `timeout_s` limits a call,
+    `memory_mb` the child; `tables` are a user's, whose messages are mutated in place of the generic
+    ones.
+    """
 
     count: int
     seed: int = 1
@@ -191,11 +207,16 @@ class _Chunk:
 class Fuzzer:
     """Fuzzes one decoder of one format. An interrupted `run` returns the result so far."""
 
-    def __init__(self, engine: ChildEngine, name: str, settings: FuzzSettings, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, engine: ChildEngine, name: str, settings: FuzzSettings, note: Callable[[str], None]
+    ) -> None:
         self._engine, self._settings, self._note = engine, settings, note
         self._fmt: Format[Any] = get(name)
         self._decoder = decoder_of(name, settings.decoder)
-        profiles, self._histories = matching(self._fmt, settings.writer_profile), tuple[History, ...]()
+        profiles, self._histories = (
+            matching(self._fmt, settings.writer_profile),
+            tuple[History, ...](),
+        )
         if settings.tables is not None:
             profiles = tables.reading(self._fmt, profiles, settings.tables.schema)
             self._histories = tables.histories(self._fmt, settings.tables, DRAWN, settings.seed)
@@ -250,7 +271,9 @@ class Fuzzer:
                     number += 1
                 yield self._write(group, some, FILE)
             if self._settings.huge and group is self._groups[0]:
-                huge = [replace(mutant, number=HUGE_START - mutant.number) for mutant in mutants.huge()]
+                huge = [
+                    replace(mutant, number=HUGE_START - mutant.number) for mutant in mutants.huge()
+                ]
                 yield self._write(group, huge, 1)
 
     def _write(self, group: tuple[Profile, ...], some: Sequence[Mutant], per_file: int) -> _Chunk:
@@ -261,8 +284,13 @@ class Fuzzer:
         for start in range(0, len(some), per_file):
             part = some[start : start + per_file]
             self._files += 1
-            paths = [self._engine.directory / f"fuzz-{what}-{self._files}.parquet" for what in ("records", "expected")]
-            placed = [replace(m.message, topic=TOPIC, partition=m.number % PARTITIONS) for m in part]
+            paths = [
+                self._engine.directory / f"fuzz-{what}-{self._files}.parquet"
+                for what in ("records", "expected")
+            ]
+            placed = [
+                replace(m.message, topic=TOPIC, partition=m.number % PARTITIONS) for m in part
+            ]
             write_records(paths[0], placed, [m.number for m in part])
             columns = {
                 "topic": pa.array([TOPIC] * len(part), pa.string()),
@@ -277,7 +305,14 @@ class Fuzzer:
             records.append(paths[0])
             expected.append(paths[1])
         numbers = [m.number for m in some]
-        return _Chunk(group, tuple(records), tuple(expected), min(numbers), max(numbers), {m.number: m for m in some})
+        return _Chunk(
+            group,
+            tuple(records),
+            tuple(expected),
+            min(numbers),
+            max(numbers),
+            {m.number: m for m in some},
+        )
 
     def _ask(self, chunk: _Chunk, low: int, high: int) -> Future[Mapping[str, Any]]:
         request = {
@@ -306,7 +341,10 @@ class Fuzzer:
             self._peak = max(self._peak or 0, seen)
 
     def _settle(self, chunk: _Chunk, future: Future[Mapping[str, Any]]) -> None:
-        self._note(f"{self._fmt.name}: {sum(t.count for t in self._tallies.values())} of {self._settings.count} mutants")
+        self._note(
+            f"{self._fmt.name}: {sum(t.count for t in self._tallies.values())} of"
+            f" {self._settings.count} mutants"
+        )
         offenders = 0
         open_ = [(chunk.low, chunk.high, future)]
         while open_:
@@ -321,23 +359,40 @@ class Fuzzer:
                     mutant = chunk.mutants[numbers[0]]
                     self._add(chunk, _failed(mutant, _outcome(error), 1, str(error)))
                 elif offenders >= OFFENDERS:
-                    smallest = min((chunk.mutants[n] for n in numbers), key=lambda m: m.message.size)
+                    smallest = min(
+                        (chunk.mutants[n] for n in numbers), key=lambda m: m.message.size
+                    )
                     self._add(chunk, _failed(smallest, "unjudged", len(numbers), str(error)))
                 else:
-                    self._note(f"{self._fmt.name}: looking for what fails in {len(numbers)} mutants: {str(error)[:80]}")
+                    self._note(
+                        f"{self._fmt.name}: looking for what fails in {len(numbers)} mutants:"
+                        f" {str(error)[:80]}"
+                    )
                     middle = numbers[len(numbers) // 2]
-                    open_ += [(*part, self._ask(chunk, *part)) for part in ((middle, high), (low, middle - 1))]
+                    open_ += [
+                        (*part, self._ask(chunk, *part))
+                        for part in ((middle, high), (low, middle - 1))
+                    ]
         for path in (*chunk.records, *chunk.expected):
             path.unlink(missing_ok=True)
 
     def _add(self, chunk: _Chunk, tally: Tally) -> None:
-        key = (tally.way, tally.state, tally.reason, tally.outcome, tally.kinds, tally.error.partition("\n")[0])
+        key = (
+            tally.way,
+            tally.state,
+            tally.reason,
+            tally.outcome,
+            tally.kinds,
+            tally.error.partition("\n")[0],
+        )
         seen = self._tallies.setdefault(key, tally)
         if seen is tally or tally.size < seen.size:
             mutant = chunk.mutants.get(tally.offset)
             self._examples[key] = chunk.group, None if mutant is None else mutant.message
         if seen is not tally:
-            self._tallies[key] = replace(min(seen, tally, key=lambda t: t.size), count=tally.count + seen.count)
+            self._tallies[key] = replace(
+                min(seen, tally, key=lambda t: t.size), count=tally.count + seen.count
+            )
 
     def _findings(self) -> Iterator[Finding]:
         """Bad tallies by way, rule and outcome, the smallest first."""
@@ -351,14 +406,27 @@ class Fuzzer:
             finding = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
             other = merged.setdefault(place, finding)
             if other is not finding:
-                small, count = min((finding, other), key=lambda f: f.tally.size), tally.count + other.tally.count
+                small, count = (
+                    min((finding, other), key=lambda f: f.tally.size),
+                    tally.count + other.tally.count,
+                )
                 merged[place] = replace(small, tally=replace(small.tally, count=count))
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
 
 
 def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
     left = mutant.left
-    return Tally(mutant.way, left.state.value, left.reason, outcome, "", count, mutant.message.size, mutant.number, error)
+    return Tally(
+        mutant.way,
+        left.state.value,
+        left.reason,
+        outcome,
+        "",
+        count,
+        mutant.message.size,
+        mutant.number,
+        error,
+    )
 
 
 def _outcome(error: Exception) -> str:
@@ -373,24 +441,37 @@ _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
 
 
 def owner(fmt: str, profile: str, tally: Tally) -> Rule:
-    """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises UnknownName."""
+    """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises
+    UnknownName.
+    """
     if tally.outcome != "accepted":
         answered = tally.outcome in ("lost", "foreign", "misnumbered")
         return law(fmt, "garbage/every-offset" if answered else "garbage/no-exception")
     tags = frozenset({f"fault:{_ALIKE.get(tally.reason, tally.reason)}"})
-    rule = first(rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags))
+    rule = first(
+        rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
+    )
     assert rule is not None, f"{fmt} has no rule on {tags}"
     return rule
 
 
 def peak_memory(leader: int) -> int | None:
-    """The sum of peak resident memory of a session's live processes, with Java; None without /proc."""
+    """The sum of peak resident memory of a session's live processes, with Java; None without
+    /proc.
+    """
     total = None
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            if int((path / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[3]) != leader:
+            if (
+                int((path / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[3])
+                != leader
+            ):
                 continue
-            line = next(t for t in (path / "status").read_text("utf-8", "replace").splitlines() if t.startswith("VmHWM:"))
+            line = next(
+                t
+                for t in (path / "status").read_text("utf-8", "replace").splitlines()
+                if t.startswith("VmHWM:")
+            )
         except (OSError, StopIteration, IndexError, ValueError):
             continue
         total = (total or 0) + int(line.split()[1]) * 1024
@@ -398,6 +479,14 @@ def peak_memory(leader: int) -> int | None:
 
 
 def save(directory: Path, result: Fuzzed) -> Path:
-    """Writes a format's findings as JSON lines, smallest first; returns its path. Raises HarnessError."""
+    """Writes a format's findings as JSON lines, smallest first; returns its path. Raises
+    HarnessError.
+    """
     path = directory / f"fuzz-{result.format}.jsonl"
-    return put(path, lambda: (json.dumps(finding.as_json(), ensure_ascii=False).encode() + b"\n" for finding in result.findings))
+    return put(
+        path,
+        lambda: (
+            json.dumps(finding.as_json(), ensure_ascii=False).encode() + b"\n"
+            for finding in result.findings
+        ),
+    )

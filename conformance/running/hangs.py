@@ -12,11 +12,14 @@ from typing import Final, Generic, TypeVar
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Lost
 
 HANGS: Final = 3.0
-"""Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of a call."""
+"""Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of
+a call.
+"""
 PROBE_S: Final = 10.0
 """Least time limit of a part of a call that hung; an item alone has the whole time limit."""
 DEATHS: Final = 16
-"""Limit of the calls that end their process: each costs a start, which is not the decoder's time."""
+"""Limit of the calls that end their process: each costs a start, which is not the decoder's time.
+"""
 PARTS: Final = 8
 """Parts of a call that hung or ended the process."""
 
@@ -35,11 +38,12 @@ def probe_s(timeout_s: float) -> float:
 
 
 class Search(Generic[T]):
-    """The parts still to ask; none is left once the calls that hung or ended the process have cost too much. `cold`: the next
-    call is the first of its process.
+    """The parts still to ask; none is left once the calls that hung or ended the process have cost
+    too much. `cold`: the next call is the first of its process.
 
-    An item alone that does not end in such a call is not convicted at once, since a busy machine may be guilty: it is asked again
-    at the end, in a process that has answered other calls, if any of them is answered.
+    An item alone that does not end in such a call is not convicted at once, since a busy machine
+    may be guilty: it is asked again at the end, in a process that has answered other calls, if any
+    of them is answered.
     """
 
     def __init__(self, waiting: Sequence[Sequence[T]], timeout_s: float, cold: bool) -> None:
@@ -55,7 +59,9 @@ class Search(Generic[T]):
         return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
 
     def convicts(self, some: Sequence[T], error: Exception, began: float) -> bool:
-        """Whether a call that began then and failed convicts an item that was asked alone; several are divided."""
+        """Whether a call that began then and failed convicts an item that was asked alone; several
+        are divided.
+        """
         if isinstance(error, Lost):
             self._left_s -= time.monotonic() - began if error.lost_s is None else error.lost_s
             self._deaths += isinstance(error, ChildDied)
@@ -73,8 +79,11 @@ def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
     return parts(items, 2 if isinstance(error, DecodeRaised) else PARTS)
 
 
-def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float) -> dict[T, Exception]:
-    """The items on which `ask` hangs or ends the process, alone, with its error; those that the budget leaves are missing.
+def guilty(
+    ask: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float
+) -> dict[T, Exception]:
+    """The items on which `ask` hangs or ends the process, alone, with its error; those that the
+    budget leaves are missing.
 
     `ask` is given items and their time limit, 0 for the engine's own.
     """

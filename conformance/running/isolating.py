@@ -1,4 +1,6 @@
-"""Finds the case to blame when a call fails as a whole: it raises, hangs, ends its process, or returns rows of no message."""
+"""Finds the case to blame when a call fails as a whole: it raises, hangs, ends its process, or
+returns rows of no message.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ AGAIN: Final = "#again"
 """The end of the id of a message that comes again."""
 ALIKE: Final = 6
 """Cases that are tried alone before a call that raises is divided."""
-COLD: Final = "in the first call of a process, and no time was left to ask again: is the machine busy?"
+COLD: Final = (
+    "in the first call of a process, and no time was left to ask again: is the machine busy?"
+)
 """Why the decoder may be innocent of a hang."""
 
 _TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
@@ -36,7 +40,9 @@ _TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """A case that makes decoding fail. `alone` is False for the cases that the budget left together."""
+    """A case that makes decoding fail. `alone` is False for the cases that the budget left
+    together.
+    """
 
     case: Case
     verdict: Verdict
@@ -45,27 +51,35 @@ class Blamed:
 
 
 def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
-    """A message of another table in a level-two call, as a case that requires no row; one that comes again in a level-one call,
-    as a case that requires its rows again."""
+    """A message of another table in a level-two call, as a case that requires no row; one that
+    comes again in a level-one call, as a case that requires its rows again.
+    """
     owner = prepared.owners[id(message)]
     if call.table is None:
         changes = next(written.changes for written in owner.written if written.message == message)
         return replace(owner, id=f"{owner.id}{AGAIN}", written=(Written(message, changes),))
     name = f"{owner.id}#in-{call.table.name}"
-    return replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
+    return replace(
+        owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN
+    )
 
 
 class EveryCall(Lost):
-    """Every call hangs or ends its process; `tried` are the cases that did so alone, `verdict` is that of all."""
+    """Every call hangs or ends its process; `tried` are the cases that did so alone, `verdict` is
+    that of all.
+    """
 
     def __init__(self, error: Exception, tried: Sequence[Case]) -> None:
-        super().__init__(f"{error}\nSo ends every call: one of many messages, and {len(tried)} of one case each.")
+        super().__init__(
+            f"{error}\nSo ends every call: one of many messages, and {len(tried)} of one case each."
+        )
         self.tried, self.verdict = {case.id for case in tried}, verdict_of(error)
 
 
 def always(engine: Engine, prepared: Prepared, call: Call, first: Exception) -> EveryCall | None:
-    """What every call ends with, if two cases of this call, which ended with `first`, end alone as it did. Both together have
-    its time limit, or `PROBE_S` each."""
+    """What every call ends with, if two cases of this call, which ended with `first`, end alone as
+    it did. Both together have its time limit, or `PROBE_S` each.
+    """
     limit_s = prepared.settings.timeout_s
     tried = (call.cases[0], call.cases[-1]) if len(call.cases) > 2 else ()
     for case in tried:
@@ -85,20 +99,36 @@ def always(engine: Engine, prepared: Prepared, call: Call, first: Exception) -> 
 
 
 def _withdrawn(prepared: Prepared) -> list[int]:
-    """Withdraws what waits for the decoder; the numbers of the calls that must be asked for again. Groups and laws see to
-    themselves."""
-    for future in (*(mixed.future for mixed in prepared.mixed.values()), *laws.pending(prepared.laws)):
+    """Withdraws what waits for the decoder; the numbers of the calls that must be asked for again.
+    Groups and laws see to themselves.
+    """
+    for future in (
+        *(mixed.future for mixed in prepared.mixed.values()),
+        *laws.pending(prepared.laws),
+    ):
         future.cancel()
-    return [number for number, future in enumerate(prepared.futures) if number not in prepared.mixed and future.cancel()]
+    return [
+        number
+        for number, future in enumerate(prepared.futures)
+        if number not in prepared.mixed and future.cancel()
+    ]
 
 
-def isolate(engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None) -> tuple[Outputs, list[Blamed]]:
-    """Splits a call that failed with `first` until the failing cases stand alone; returns the output of the others, too."""
+def isolate(
+    engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
+) -> tuple[Outputs, list[Blamed]]:
+    """Splits a call that failed with `first` until the failing cases stand alone; returns the
+    output of the others, too.
+    """
     outputs: dict[Place, list[OutputRow]] = {}
     blamed: list[Blamed] = []
     bare, limit_s = replace(call, foreign=()), prepared.settings.timeout_s
     cases = (*call.cases, *(foreign_case(prepared, call, message) for message in call.foreign))
-    divisible = isinstance(first, DecodeRaised) and not isinstance(first, RecordsRaised) and len(cases) > 2 * ALIKE
+    divisible = (
+        isinstance(first, DecodeRaised)
+        and not isinstance(first, RecordsRaised)
+        and len(cases) > 2 * ALIKE
+    )
     if divisible and (alike := _alike(engine, prepared, bare, cases)):
         return {}, alike
     killed = isinstance(first, DecodeTimeout | ChildDied)
@@ -108,9 +138,14 @@ def isolate(engine: Engine, prepared: Prepared, call: Call, first: Exception | N
             again = prepared.calls[number]
             prepared.futures[number] = engine.decode(request(prepared, again, again.cases))
     if isinstance(every := prepared.always, EveryCall):
-        return {}, [Blamed(case, every.verdict, str(every), alone=case.id in every.tried) for case in cases]
+        return {}, [
+            Blamed(case, every.verdict, str(every), alone=case.id in every.tried) for case in cases
+        ]
     whole = first is None or isinstance(first, RecordsRaised)
-    search, performed = Search([cases] if whole or first is None else divided(cases, first), limit_s, killed), 0
+    search, performed = (
+        Search([cases] if whole or first is None else divided(cases, first), limit_s, killed),
+        0,
+    )
     while search and performed < CALLS:
         some = search.pop()
         asked = request(prepared, bare, some)
@@ -123,7 +158,9 @@ def isolate(engine: Engine, prepared: Prepared, call: Call, first: Exception | N
         except RecordsRaised as error:
             search.cold = False
             for case in some:
-                whys = [error.errors.get(prepared.place(written.message)) for written in case.written]
+                whys = [
+                    error.errors.get(prepared.place(written.message)) for written in case.written
+                ]
                 if reasons := [why for why in whys if why is not None]:
                     blamed.append(Blamed(case, Verdict.ERRORED, reasons[-1]))
             outputs |= read(error.table, call.level)
@@ -133,12 +170,19 @@ def isolate(engine: Engine, prepared: Prepared, call: Call, first: Exception | N
                 blamed.append(Blamed(some[0], verdict_of(error), str(error)))
     blamed += [Blamed(case, Verdict.TIMEOUT, f"{error}, {COLD}") for case, error in search.doubted]
     verdict = Verdict.ERRORED if first is None else verdict_of(first)
-    why = f"not isolated within {performed} calls: a batch with this case makes the decoder {_FAILED[verdict]}: {first}"
-    return outputs, blamed + [Blamed(case, verdict, why, alone=False) for some in search.waiting for case in some]
+    why = (
+        f"not isolated within {performed} calls: a batch with this case makes the decoder"
+        f" {_FAILED[verdict]}: {first}"
+    )
+    return outputs, blamed + [
+        Blamed(case, verdict, why, alone=False) for some in search.waiting for case in some
+    ]
 
 
 def _alike(engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]) -> list[Blamed]:
-    """All cases, if each of a few, spread over them, raises alone with one and the same text: no search tells more. Else none."""
+    """All cases, if each of a few, spread over them, raises alone with one and the same text: no
+    search tells more. Else none.
+    """
     tried = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
     lines, text = set[str](), ""
     for case in tried:
@@ -166,11 +210,16 @@ def verdict_of(error: Exception) -> Verdict:
     return Verdict.TIMEOUT if isinstance(error, DecodeTimeout) else Verdict.ERRORED
 
 
-def strays(engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge) -> Iterator[Finding]:
-    """The finding on rows at places that the call did not hold, at one case, by halving; at the first case of a part of which no
-    half has such rows, or one fails."""
+def strays(
+    engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge
+) -> Iterator[Finding]:
+    """The finding on rows at places that the call did not hold, at one case, by halving; at the
+    first case of a part of which no half has such rows, or one fails.
+    """
 
-    def stray(part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()) -> Finding | None:
+    def stray(
+        part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()
+    ) -> Finding | None:
         asked = (*(w.message for case in part for w in case.written), *more)
         return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, asked)))
 
@@ -179,7 +228,9 @@ def strays(engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, jud
     with suppress(DecodeRaised, Lost, HarnessError):
         while smaller and len(cases) > 1:
             for part in (cases[: len(cases) // 2], cases[len(cases) // 2 :]):
-                smaller = stray(part, read(engine.decode(request(prepared, bare, part)).result(), call.level))
+                smaller = stray(
+                    part, read(engine.decode(request(prepared, bare, part)).result(), call.level)
+                )
                 if smaller:
                     finding, cases = smaller, part
                     break
@@ -187,13 +238,31 @@ def strays(engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, jud
         yield finding
 
 
-def stray_finding(judge: Judge, case: str, outputs: Outputs, asked: Collection[Place]) -> Finding | None:
+def stray_finding(
+    judge: Judge, case: str, outputs: Outputs, asked: Collection[Place]
+) -> Finding | None:
     """The finding on rows whose coordinates name no message of the call."""
     wrong = sorted((place for place in outputs if place not in asked), key=str)
     if not wrong:
         return None
-    number, total = (sum(map(len, rows)) for rows in ([outputs[place] for place in wrong], outputs.values()))
+    number, total = (
+        sum(map(len, rows)) for rows in ([outputs[place] for place in wrong], outputs.values())
+    )
     row = outputs[wrong[0]][0]
-    topic, partition, offset = ("NULL" if value is None else value for value in tuple[object, ...](wrong[0]))
-    actual = f"{number} of {total} rows, the first at {topic}/{partition}/{offset}: {row.kind} {row.op or ''}".strip()
-    return Finding(case, laws.rule_of(judge, "places"), 0, 0, Aspect.EXTRA, "coordinates", "places of the messages read", actual)
+    topic, partition, offset = (
+        "NULL" if value is None else value for value in tuple[object, ...](wrong[0])
+    )
+    actual = (
+        f"{number} of {total} rows, the first at {topic}/{partition}/{offset}: {row.kind}"
+        f" {row.op or ''}".strip()
+    )
+    return Finding(
+        case,
+        laws.rule_of(judge, "places"),
+        0,
+        0,
+        Aspect.EXTRA,
+        "coordinates",
+        "places of the messages read",
+        actual,
+    )

@@ -1,7 +1,7 @@
 """The decoding laws: a message decodes alike in any batch, partitioning and session.
 
-A seeded sample of messages is decoded again under other circumstances. Each message's rows are compared with those of a plain
-call on the sample.
+A seeded sample of messages is decoded again under other circumstances. Each message's rows are
+compared with those of a plain call on the sample.
 """
 
 from __future__ import annotations
@@ -39,31 +39,54 @@ Parts: TypeAlias = Sequence[Sequence[Place]]
 
 
 def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
-    """The judged calls whose messages are sampled: one deployment at level one, preferably uncompressed, then with a time zone
-    other than UTC; one table by the seed at level two, of those with the most cases: a sample of fewer shows little."""
+    """The judged calls whose messages are sampled: one deployment at level one, preferably
+    uncompressed, then with a time zone other than UTC; one table by the seed at level two, of those
+    with the most cases: a sample of fewer shows little.
+    """
     flat, tables = ([call for call in calls if call.level == level] for level in (1, 2))
-    plainest = sorted(flat, key=lambda call: (call.deployment.compression != "none", call.deployment.time_zone == "UTC"))[:1]
+    plainest = sorted(
+        flat,
+        key=lambda call: (
+            call.deployment.compression != "none",
+            call.deployment.time_zone == "UTC",
+        ),
+    )[:1]
     full = sorted(tables, key=lambda call: -len(call.cases))[: (len(tables) + 1) // 2]
     return plainest + sample(seed, "law/table", full, 1)
 
 
 def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
-    """Submits the law calls of a format, for one deployment at level one and one table at level two.
+    """Submits the law calls of a format, for one deployment at level one and one table at level
+    two.
 
-    A call changes environment, batch and partitioning at once: a message that decodes as in the judged call obeys both laws.
-    Only after a difference are the circumstances tried one by one (`again`). One message is decoded alone, an unreadable one if
-    the sample has any, and none at all: where named cases are a selection, at one level by the seed.
+    A call changes environment, batch and partitioning at once: a message that decodes as in the
+    judged call obeys both laws. Only after a difference are the circumstances tried one by one
+    (`again`). One message is decoded alone, an unreadable one if the sample has any, and none at
+    all: where named cases are a selection, at one level by the seed.
     """
     samples: list[Sample] = []
     seed, sampled = prepared.settings.seed, prepared.settings.budget.sampled
-    judged = {call.name: future for call, future in zip(prepared.calls, prepared.futures, strict=True)}
+    judged = {
+        call.name: future for call, future in zip(prepared.calls, prepared.futures, strict=True)
+    }
     calls = chosen(prepared.calls, seed)
     for call in calls:
-        mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
+        mine = [
+            (case, n, w.message)
+            for case in call.cases
+            for n, w in enumerate(case.written)
+            if w.message.size < 100_000
+        ]
         share = max(10, sampled // max(1, len(calls)))
-        owners = {prepared.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}", mine, share)}
+        owners = {
+            prepared.place(m): (case, n)
+            for case, n, m in sample(seed, f"law/{call.name}", mine, share)
+        }
         unreadable = [(case, n, m) for case, n, m in mine if _corrupt(case, n)]
-        owners |= {prepared.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}/unreadable", unreadable, 1)}
+        owners |= {
+            prepared.place(m): (case, n)
+            for case, n, m in sample(seed, f"law/{call.name}/unreadable", unreadable, 1)
+        }
         if owners:
             mixed = random.Random(f"{seed}/order").sample(list(owners), len(owners))
             mixed.sort(key=lambda place: not _corrupt(*owners[place]))
@@ -71,7 +94,9 @@ def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
             plain = replace(request(prepared, call, ()), ranges=to_ranges(owners), tables=tables)
             samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
-    def attempt(tried: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any) -> None:
+    def attempt(
+        tried: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any
+    ) -> None:
         future = engine.decode(replace(tried.plain, ranges=to_ranges(part), **changed))
         tried.trials.append(Trial(laws, text, tuple(part), (future,)))
 
@@ -79,9 +104,20 @@ def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
     for text, conf in engine.environments.items():
         for each in samples:
             circumstance = f"{text}, in {PARTITIONS} partitions"
-            attempt(each, ("environment", "batch"), circumstance, each.places, conf=conf, repartition=PARTITIONS)
-    for each in sample(seed, "law/alone", samples, 1) if prepared.settings.budget.covering else samples:
-        attempt(each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2)
+            attempt(
+                each,
+                ("environment", "batch"),
+                circumstance,
+                each.places,
+                conf=conf,
+                repartition=PARTITIONS,
+            )
+    for each in (
+        sample(seed, "law/alone", samples, 1) if prepared.settings.budget.covering else samples
+    ):
+        attempt(
+            each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2
+        )
         attempt(each, ("batch",), EMPTY, ())
     for each in samples:
         trials = list(pending([each]))
@@ -101,9 +137,13 @@ def _corrupt(case: Case, number: int) -> bool:
 
 
 def _withdraw(
-    others: Sequence[Future[Any]], failures: type[Exception] | tuple[type[Exception], ...], future: Future[Any]
+    others: Sequence[Future[Any]],
+    failures: type[Exception] | tuple[type[Exception], ...],
+    future: Future[Any],
 ) -> None:
-    """Cancels the calls that have not begun if the future failed: the same message would make them fail, too."""
+    """Cancels the calls that have not begun if the future failed: the same message would make them
+    fail, too.
+    """
     if not future.cancelled() and isinstance(future.exception(), failures):
         for other in others:
             other.cancel()
@@ -116,18 +156,28 @@ def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
 
 
 def collect(
-    engine: Engine, samples: Sequence[Sample], rows: Mapping[str, Outputs], failed: Container[str], judge: Judge, limit_s: float
+    engine: Engine,
+    samples: Sequence[Sample],
+    rows: Mapping[str, Outputs],
+    failed: Container[str],
+    judge: Judge,
+    limit_s: float,
 ) -> list[Finding]:
-    """Waits for the trials and compares them with the `rows` of the judged calls, by name; counts each message as a comparison of
-    the tested laws. After a `failed` call the circumstances are tried one by one on the messages that have an output.
+    """Waits for the trials and compares them with the `rows` of the judged calls, by name; counts
+    each message as a comparison of the tested laws. After a `failed` call the circumstances are
+    tried one by one on the messages that have an output.
     """
     findings: list[Finding] = []
     for whole in samples:
         part, judged = whole, rows.get(whole.call, {})
         if part.call in failed:
             left = tuple(place for place in part.places if judged.get(place))
-            part = replace(part, places=left, owners={place: part.owners[place] for place in left}, trials=[])
-        tried = [_compare(judge, trial, judged, part.plain.level, part.owners) for trial in part.trials]
+            part = replace(
+                part, places=left, owners={place: part.owners[place] for place in left}, trials=[]
+            )
+        tried = [
+            _compare(judge, trial, judged, part.plain.level, part.owners) for trial in part.trials
+        ]
         broken: list[Finding] = []
         if part.places and (part.call in failed or any(tried) or any(map(_withdrawn, part.trials))):
             alone = [[place] for place in part.places[:ALONE]]
@@ -150,24 +200,39 @@ def again(
     limit_s: float = 120,
     search: bool = True,
 ) -> list[Finding]:
-    """Tests the laws one circumstance at a time, against a plain call on the same messages: every other environment, each message
-    (or each part in `alone`), halves, several partitions, no message at all.
+    """Tests the laws one circumstance at a time, against a plain call on the same messages: every
+    other environment, each message (or each part in `alone`), halves, several partitions, no
+    message at all.
 
-    The first circumstance in which the decoder hangs or ends its process ends the test; its messages are searched for those to
-    blame, and the test is repeated once without them. `limit_s` is the time limit of a call.
+    The first circumstance in which the decoder hangs or ends its process ends the test; its
+    messages are searched for those to blame, and the test is repeated once without them. `limit_s`
+    is the time limit of a call.
     """
     places = tuple(sorted(owners))
     half = len(places) // 2
 
     def attempt(law: str, text: str, parts: Parts, **changed: Any) -> Trial:
-        futures = [engine.decode(replace(plain, ranges=to_ranges(part), **changed)) for part in parts if part]
-        return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures), changed)
+        futures = [
+            engine.decode(replace(plain, ranges=to_ranges(part), **changed))
+            for part in parts
+            if part
+        ]
+        return Trial(
+            (law,), text, tuple(place for part in parts for place in part), tuple(futures), changed
+        )
 
     plain = replace(plain, ranges=to_ranges(places))
     baseline = engine.decode(plain)
-    trials = [attempt("environment", text, [places], conf=conf) for text, conf in engine.environments.items()]
-    trials.append(attempt("batch", "alone", [[place] for place in places] if alone is None else alone))
-    trials.append(attempt("batch", "in other batches", [places[:half], places[half:]] if half else []))
+    trials = [
+        attempt("environment", text, [places], conf=conf)
+        for text, conf in engine.environments.items()
+    ]
+    trials.append(
+        attempt("batch", "alone", [[place] for place in places] if alone is None else alone)
+    )
+    trials.append(
+        attempt("batch", "in other batches", [places[:half], places[half:]] if half else [])
+    )
     trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
     trials.append(Trial(("batch",), EMPTY, (), (engine.decode(replace(plain, ranges=())),)))
     tried = [future for trial in trials for future in trial.futures]
@@ -178,7 +243,9 @@ def again(
     except (*_FAILURES, CancelledError):
         # A decoder that fails on the plain call is errored there; no output to compare.
         return []
-    errors = ((trial, _error(future)) for trial in trials for future in trial.futures if trial.places)
+    errors = (
+        (trial, _error(future)) for trial in trials for future in trial.futures if trial.places
+    )
     lethal = next(((trial, error) for trial, error in errors if isinstance(error, Lost)), None)
     if search and lethal:
         return _without(engine, plain, owners, judge, alone, limit_s, *lethal)
@@ -191,14 +258,23 @@ def again(
 
 
 def _without(
-    engine: Engine, plain: Request, owners: Owners, judge: Judge, alone: Parts | None, limit_s: float, trial: Trial, error: Lost
+    engine: Engine,
+    plain: Request,
+    owners: Owners,
+    judge: Judge,
+    alone: Parts | None,
+    limit_s: float,
+    trial: Trial,
+    error: Lost,
 ) -> list[Finding]:
-    """A finding for each message on which the trial hangs or ends the process, and the test without these messages; one finding
-    if they are all or none.
+    """A finding for each message on which the trial hangs or ends the process, and the test without
+    these messages; one finding if they are all or none.
     """
 
     def ask(some: Sequence[Place], within_s: float) -> object:
-        return engine.decode(replace(plain, ranges=to_ranges(some), limit_s=within_s, **trial.changed)).result()
+        return engine.decode(
+            replace(plain, ranges=to_ranges(some), limit_s=within_s, **trial.changed)
+        ).result()
 
     culprits = guilty(ask, trial.places, limit_s)
     separated = 0 < len(culprits) < len(trial.places)
@@ -208,7 +284,9 @@ def _without(
     if not separated:
         return findings
     left = {place: owner for place, owner in owners.items() if place not in blamed}
-    apart = None if alone is None else [[place for place in part if place in left] for part in alone]
+    apart = (
+        None if alone is None else [[place for place in part if place in left] for part in alone]
+    )
     return findings + again(engine, plain, left, judge, apart, limit_s, search=False)
 
 
@@ -236,8 +314,12 @@ def rule_of(judge: Judge, law: str) -> str:
     return next(rule.id for rule in judge.rules if rule.law == law)
 
 
-def _compare(judge: Judge, trial: Trial, expected: Outputs, level: int, owners: Owners) -> list[Finding]:
-    """A finding for each message with other rows in the trial, or a single finding if the decoder failed."""
+def _compare(
+    judge: Judge, trial: Trial, expected: Outputs, level: int, owners: Owners
+) -> list[Finding]:
+    """A finding for each message with other rows in the trial, or a single finding if the decoder
+    failed.
+    """
     rule = rule_of(judge, trial.laws[0])
     other: dict[Place, list[OutputRow]] = {}
     try:
@@ -253,11 +335,24 @@ def _compare(judge: Judge, trial: Trial, expected: Outputs, level: int, owners: 
         if before != after:
             case, number = owners[place]
             want, got = _difference(before, after)
-            findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, f"{trial.circumstance}: {got}"))
+            findings.append(
+                Finding(
+                    case.id,
+                    rule,
+                    number,
+                    0,
+                    Aspect.VALUE,
+                    "message",
+                    want,
+                    f"{trial.circumstance}: {got}",
+                )
+            )
     if other and not trial.places:
         case, number = owners[min(owners)]
         actual = f"{trial.circumstance}: {sum(map(len, other.values()))} rows"
-        findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "no row", actual))
+        findings.append(
+            Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "no row", actual)
+        )
     return findings
 
 
@@ -265,11 +360,23 @@ def _failed(judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseExce
     case, number = owner
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     actual = f"{trial.circumstance}: {text}"
-    return Finding(case.id, rule_of(judge, trial.laws[0]), number, 0, Aspect.VALUE, "message", "the same rows", actual)
+    return Finding(
+        case.id,
+        rule_of(judge, trial.laws[0]),
+        number,
+        0,
+        Aspect.VALUE,
+        "message",
+        "the same rows",
+        actual,
+    )
 
 
 def _stable(rows: Sequence[OutputRow]) -> list[OutputRow]:
-    return [replace(row, fields={k: v for k, v in row.fields.items() if k not in _UNSTABLE}, error=None) for row in rows]
+    return [
+        replace(row, fields={k: v for k, v in row.fields.items() if k not in _UNSTABLE}, error=None)
+        for row in rows
+    ]
 
 
 def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tuple[str, str]:
@@ -281,7 +388,11 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
             if left == right:
                 continue
             if isinstance(left, Mapping) and isinstance(right, Mapping):
-                key = next(k for k in {**left, **right} if k not in left or k not in right or left[k] != right[k])
+                key = next(
+                    k
+                    for k in {**left, **right}
+                    if k not in left or k not in right or left[k] != right[k]
+                )
                 shown = key if name == "fields" else f"{name}[{key!r}]"
                 return f"{shown} = {_cell(left, key)}", f"{shown} = {_cell(right, key)}"
             return f"{name} = {typed(left)}", f"{name} = {typed(right)}"

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.child import ChildEngine, needed
-from conformance.engines.engine import DecodeRaised, Lost, RecordSource, Request, lay, to_ranges, write_records
+from conformance.engines.engine import (
+    DecodeRaised,
+    Lost,
+    RecordSource,
+    Request,
+    lay,
+    to_ranges,
+    write_records,
+)
 from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
@@ -41,17 +49,28 @@ class _Seen:
     message: Message
 
 
-def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str], bool]) -> Iterator[dict[str, Any]]:
-    """One JSON-able object per output row, in the order of the corpora at or below `directory` and of their messages.
+def look(
+    fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str], bool]
+) -> Iterator[dict[str, Any]]:
+    """One JSON-able object per output row, in the order of the corpora at or below `directory` and
+    of their messages.
 
-    Offsets are the corpus's ordinals. `decoder` None is the reference; `wanted` takes case ids. A decoder without level one is
-    asked for level two, table by table: of the level-two cases if any, else of all cases. Bytes are lower-case hex,
-    decimals text, times ISO 8601 (instants end in Z). At level one a message without a row gives a line with an `error`.
-    Raises CorpusError, NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or hangs.
+    Offsets are the corpus's ordinals. `decoder` None is the reference; `wanted` takes case ids. A
+    decoder without level one is asked for level two, table by table: of the level-two cases if any,
+    else of all cases. Bytes are lower-case hex, decimals text, times ISO 8601 (instants end in Z).
+    At level one a message without a row gives a line with an `error`. Raises CorpusError,
+    NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or
+    hangs.
     """
     spec = decoder_of(fmt, decoder)
-    corpora = [stored for stored in map(corpus.read, corpus.find(directory)) if stored.format == fmt]
-    chosen = [(stored, seen) for stored in corpora if (seen := [s for s in _seen(stored) if wanted(s.case.id)])]
+    corpora = [
+        stored for stored in map(corpus.read, corpus.find(directory)) if stored.format == fmt
+    ]
+    chosen = [
+        (stored, seen)
+        for stored in corpora
+        if (seen := [s for s in _seen(stored) if wanted(s.case.id)])
+    ]
     if not chosen:
         what = "no case is selected" if corpora else f"no corpus is of format {fmt}"
         raise NothingSelected(f"{directory}: {what}")
@@ -76,7 +95,9 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
 def _seen(stored: corpus.Corpus) -> list[_Seen]:
     sent = [(case, written.message) for case in stored.cases for written in case.written]
     places = lay([message for _, message in sent])
-    return [_Seen(place, case, message) for place, (case, message) in zip(places, sent, strict=True)]
+    return [
+        _Seen(place, case, message) for place, (case, message) in zip(places, sent, strict=True)
+    ]
 
 
 def _request(handle: str, seen: Sequence[_Seen], spec: str, table: Table | None) -> Request:
@@ -84,19 +105,28 @@ def _request(handle: str, seen: Sequence[_Seen], spec: str, table: Table | None)
     return Request(handle, ranges, spec, 1 if table is None else 2, seen[0].case.deployment, table)
 
 
-def _typed_rows(engine: ChildEngine, handle: str, seen: Sequence[_Seen], spec: str) -> dict[Place, list[OutputRow]]:
-    """Level two, one call per table over the messages of its cases; typed rows win over another table's CORRUPT row."""
+def _typed_rows(
+    engine: ChildEngine, handle: str, seen: Sequence[_Seen], spec: str
+) -> dict[Place, list[OutputRow]]:
+    """Level two, one call per table over the messages of its cases; typed rows win over another
+    table's CORRUPT row.
+    """
     asked = [s for s in seen if s.case.level == 2] or list(seen)
     by_table: dict[Table, list[_Seen]] = {}
     for entry in asked:
         for table in entry.case.tables:
             by_table.setdefault(table, []).append(entry)
-    futures = [(table, some, engine.decode(_request(handle, some, spec, table))) for table, some in by_table.items()]
+    futures = [
+        (table, some, engine.decode(_request(handle, some, spec, table)))
+        for table, some in by_table.items()
+    ]
     typed: dict[Place, list[OutputRow]] = {}
     for table, some, future in futures:
         places = {s.place for s in some}
         for place, rows in read(future.result(), 2).items():
-            if place not in places or (place in typed and all(row.kind == "CORRUPT" for row in rows)):
+            if place not in places or (
+                place in typed and all(row.kind == "CORRUPT" for row in rows)
+            ):
                 continue
             typed[place] = [_named(row, table) for row in rows]
     return typed
@@ -106,11 +136,18 @@ def _named(row: OutputRow, table: Table) -> OutputRow:
     """A level-two row with the names of the requested table, which its columns lack."""
     if row.kind != "ROW":
         return row
-    fields = {"database": table.database, "table": table.name, "keys": list(table.primary_key), **row.fields}
+    fields = {
+        "database": table.database,
+        "table": table.name,
+        "keys": list(table.primary_key),
+        **row.fields,
+    }
     return OutputRow(row.row, row.kind, row.op, fields, row.before, row.after, row.error)
 
 
-def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], unanswered: bool) -> Iterator[dict[str, Any]]:
+def _lines(
+    seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], unanswered: bool
+) -> Iterator[dict[str, Any]]:
     for entry in seen:
         topic, partition, offset = entry.place
         head = {"case": entry.case.id, "topic": topic, "partition": partition, "offset": offset}
@@ -118,7 +155,11 @@ def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], unanswered
         if not answered and unanswered:
             answered = [OutputRow(None, None, None, error=UNANSWERED)]
         for row in answered:
-            more = {name: _plain(name, row.fields[name]) for name in OPTIONAL if row.fields.get(name) is not None}
+            more = {
+                name: _plain(name, row.fields[name])
+                for name in OPTIONAL
+                if row.fields.get(name) is not None
+            }
             yield {
                 **head,
                 "row": row.row,

@@ -1,10 +1,12 @@
-"""Calls of a format that differ in their deployment alone are decoded together first, under the deployment of the largest.
+"""Calls of a format that differ in their deployment alone are decoded together first, under the
+deployment of the largest.
 
-A decode call costs about the same whatever it decodes, and most deployments are read alike. A mixed call can only acquit: a call
-whose cases all come out with `ACQUITTING` verdicts needs no other. Anything else, rows at places of no message too, is
-decoded alone, under its own deployment, and only that convicts. A decoder that errs under one deployment only, and is right
-under that of the group, is not seen; so the calls that the laws sample and one group by the seed stay apart, and all calls do so
-in the budget `nightly` (docs/limits.md).
+A decode call costs about the same whatever it decodes, and most deployments are read alike. A mixed
+call can only acquit: a call whose cases all come out with `ACQUITTING` verdicts needs no other.
+Anything else, rows at places of no message too, is decoded alone, under its own deployment, and
+only that convicts. A decoder that errs under one deployment only, and is right under that of the
+group, is not seen; so the calls that the laws sample and one group by the seed stay apart, and all
+calls do so in the budget `nightly` (docs/limits.md).
 """
 
 from __future__ import annotations
@@ -44,14 +46,21 @@ class Mixed:
 
 
 def groups(calls: Sequence[Call], apart: Sequence[str], seed: int) -> list[list[int]]:
-    """The numbers of calls to decode together, each at least two; calls named in `apart` and one group by the seed are left out.
+    """The numbers of calls to decode together, each at least two; calls named in `apart` and one
+    group by the seed are left out.
 
     Compression and schemas stay apart: they decide how bytes are read at all.
     """
     alike: dict[tuple[Any, ...], list[int]] = {}
     for number, call in enumerate(calls):
         if call.name not in apart:
-            key = call.level, call.deployment.compression, call.deployment.schemas, call.source, call.table
+            key = (
+                call.level,
+                call.deployment.compression,
+                call.deployment.schemas,
+                call.source,
+                call.table,
+            )
             alike.setdefault(key, []).append(number)
     several = [numbers for numbers in alike.values() if len(numbers) > 1]
     if several:
@@ -63,4 +72,8 @@ def together(calls: Sequence[Call]) -> Call:
     """One call with the cases and foreign messages of all, under the deployment of the largest."""
     largest = max(calls, key=lambda call: len(call.cases))
     foreign = {id(message): message for call in calls for message in call.foreign}
-    return replace(largest, cases=tuple(case for call in calls for case in call.cases), foreign=tuple(foreign.values()))
+    return replace(
+        largest,
+        cases=tuple(case for call in calls for case in call.cases),
+        foreign=tuple(foreign.values()),
+    )

@@ -1,7 +1,9 @@
-"""Judges a decoder on messages whose truth is unknown: by the laws, and by its differences from the reference decoder.
+"""Judges a decoder on messages whose truth is unknown: by the laws, and by its differences from the
+reference decoder.
 
-The laws hold for every message: an answer to each, no exception, the shape of rows, the same rows in any batch and environment. A
-difference from the reference decoder is no verdict, since either may be right.
+The laws hold for every message: an answer to each, no exception, the shape of rows, the same rows
+in any batch and environment. A difference from the reference decoder is no verdict, since either
+may be right.
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ from typing import Any, Final
 
 from conformance.brokers.jars import java_words
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import DecodeRaised, Engine, Loaded, Lost, RecordSource, Request, lay, to_ranges, write_records
+from conformance.engines.engine import (
+    DecodeRaised,
+    Engine,
+    Loaded,
+    Lost,
+    RecordSource,
+    Request,
+    lay,
+    to_ranges,
+    write_records,
+)
 from conformance.engines.specs import decoder_of
 from conformance.inspecting.opening import ReadRecord
 from conformance.judging.clusters import smallest_failures
@@ -40,10 +52,11 @@ TOPIC: Final = "messages"
 
 @dataclass(slots=True)
 class Difference:
-    """A part of the output in which the decoders differ: in how many messages, and in the first of them what each gave.
+    """A part of the output in which the decoders differ: in how many messages, and in the first of
+    them what each gave.
 
-    `what` is `TABLE after.COLUMN`, `ROW op`, `message kinds of rows` ...; `place` names the message in the input, `value` is the
-    message's.
+    `what` is `TABLE after.COLUMN`, `ROW op`, `message kinds of rows` ...; `place` names the message
+    in the input, `value` is the message's.
     """
 
     what: str
@@ -56,10 +69,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is known of a decoder on such messages: the laws' result, and the differences by part, most frequent first.
+    """What is known of a decoder on such messages: the laws' result, and the differences by part,
+    most frequent first.
 
-    Of the `messages` those are `judged` whose kinds the decoder claims; `unlike` counts those that differ, `refused` those that
-    the reference calls CORRUPT. Typed rows of the `tables` were compared, too.
+    Of the `messages` those are `judged` whose kinds the decoder claims; `unlike` counts those that
+    differ, `refused` those that the reference calls CORRUPT. Typed rows of the `tables` were
+    compared, too.
     """
 
     result: RunResult
@@ -82,10 +97,12 @@ def observe(
     tables: Sequence[Table] = (),
     listen: Listener = ignore,
 ) -> Observed:
-    """Decodes the records with the settings' decoder and with the reference, whose engine may be the same.
+    """Decodes the records with the settings' decoder and with the reference, whose engine may be
+    the same.
 
-    At most MOST records are taken. `tables` are decoded at level two, each on all messages, and compared cell by cell. Raises
-    UsageError where there is no record, or the decoder cannot be loaded; HarnessError if the reference fails.
+    At most MOST records are taken. `tables` are decoded at level two, each on all messages, and
+    compared cell by cell. Raises UsageError where there is no record, or the decoder cannot be
+    loaded; HarnessError if the reference fails.
     """
     began, note = time.monotonic(), working(listen)
     taken = list(itertools.islice(records, MOST))
@@ -105,7 +122,9 @@ def observe(
     theirs = replace(asked, decoder=decoder_of(fmt.name, None), mapping={})
     note("the reference decoder")
     right = _right(reference, theirs)
-    call = prepared.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(prepared, case, right)))
+    call = prepared.calls[0] = replace(
+        call, cases=tuple(case for case in call.cases if _claimed(prepared, case, right))
+    )
     note("the decoder")
     evidence: dict[str, Outputs] = {}
     prepared.futures.append(engine.decode(request(prepared, call, call.cases)))
@@ -114,48 +133,99 @@ def observe(
     listen(Judged(result))
     by_case = dict(zip((case.id for case in prepared.owners.values()), taken, strict=True))
     comparison = _Differences(prepared, by_case, call, loaded.capabilities)
-    failed = {case.case.id for case in result.cases if any(finding.path == "decoding" for finding in case.findings)}
+    failed = {
+        case.case.id
+        for case in result.cases
+        if any(finding.path == "decoding" for finding in case.findings)
+    }
     comparison.compare(right, evidence.get(call.name, {}), "", failed)
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
         note(f"typed rows of {table.name}")
         try:
-            ours = read(engine.decode(replace(request(prepared, call, call.cases), level=2, table=table)).result(), 2)
+            ours = read(
+                engine.decode(
+                    replace(request(prepared, call, call.cases), level=2, table=table)
+                ).result(),
+                2,
+            )
         except (DecodeRaised, Lost) as error:
             comparison.raised(table.name, str(error).splitlines()[0])
         else:
-            comparison.compare(_right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed)
+            comparison.compare(
+                _right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed
+            )
     for each in engines:
         each.release(prepared.handle)
     head = Header(
-        settings.seed, "messages", settings.decoder or "reference", "none", "", circumstances(java_words()), settings.arguments
+        settings.seed,
+        "messages",
+        settings.decoder or "reference",
+        "none",
+        "",
+        circumstances(java_words()),
+        settings.arguments,
     )
     failures = smallest_failures(result, Known(settings.expect), settings.causes)
     whole = RunResult(head, (result,), tuple(failures), time.monotonic() - began, settings.strict)
     differences = tuple(sorted(comparison.by_part.values(), key=lambda part: -part.messages))
     refused = sum(all(row.kind == Kind.CORRUPT for row in rows) for rows in right.values() if rows)
     names = tuple(table.name for table in typed)
-    return Observed(whole, profile.name, len(taken), len(call.cases), len(comparison.unlike), refused, differences, names)
+    return Observed(
+        whole,
+        profile.name,
+        len(taken),
+        len(call.cases),
+        len(comparison.unlike),
+        refused,
+        differences,
+        names,
+    )
 
 
-def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Sequence[ReadRecord], loaded: Loaded) -> Prepared:
-    """The messages as cases that require at least one row, whatever it is; they keep their own offsets where these are known."""
+def _prepared(
+    settings: Settings,
+    fmt: Format[Any],
+    profile: Profile,
+    taken: Sequence[ReadRecord],
+    loaded: Loaded,
+) -> Prepared:
+    """The messages as cases that require at least one row, whatever it is; they keep their own
+    offsets where these are known.
+    """
     cases, used = [], set[str]()
     for number, record in enumerate(taken):
         name = f"{fmt.name}/{profile.name}/messages/{record.place or number}"
-        name = f"{name}#{number}" if name in used else name  # files of several folders may share their names
+        name = (
+            f"{name}#{number}" if name in used else name
+        )  # files of several folders may share their names
         used.add(name)
-        message = Message(record.topic or TOPIC, record.partition, record.key, record.value, case=name)
+        message = Message(
+            record.topic or TOPIC, record.partition, record.key, record.value, case=name
+        )
         owed = Change(0, Kind.CORRUPT, anything=True)
         written = (Written(message, (owed,)),)
-        cases.append(Case(name, fmt.name, profile.name, profile.deployment, 1, (), written, scenario="messages"))
+        cases.append(
+            Case(
+                name,
+                fmt.name,
+                profile.name,
+                profile.deployment,
+                1,
+                (),
+                written,
+                scenario="messages",
+            )
+        )
     call = Call(fmt.name, profile.deployment, 1, tuple(cases), source=profile.source)
     sent = [case.written[0].message for case in cases]
     own: list[Place] = [(m.topic, m.partition, r.offset) for m, r in zip(sent, taken, strict=True)]
     known = all(record.offset >= 0 for record in taken) and len(set(own)) == len(own)
     places = own if known else lay(sent)
     placed = dict(zip(map(id, sent), places, strict=True))
-    prepared = Prepared(settings, fmt, decoder_of(fmt.name, settings.decoder), loaded, [call], placed, fmt.name)
+    prepared = Prepared(
+        settings, fmt, decoder_of(fmt.name, settings.decoder), loaded, [call], placed, fmt.name
+    )
     prepared.kept = frozenset(rule.id for rule in prepared.rules)
     prepared.owners = dict(zip(map(id, sent), cases, strict=True))
     return prepared
@@ -164,7 +234,9 @@ def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Seq
 def _claimed(prepared: Prepared, case: Case, right: Outputs) -> bool:
     """Whether the decoder claims the kinds of rows that the reference has of a message."""
     rows = right.get(prepared.place(case.written[0].message), ())
-    return all(row.kind is None or prepared.loaded.capabilities.claims("kinds", row.kind) for row in rows)
+    return all(
+        row.kind is None or prepared.loaded.capabilities.claims("kinds", row.kind) for row in rows
+    )
 
 
 def _open(engine: Engine, prepared: Prepared, call: Call) -> None:
@@ -180,7 +252,9 @@ def _right(engine: Engine, asked: Request) -> Outputs:
     try:
         return read(engine.decode(asked).result(), asked.level)
     except (DecodeRaised, Lost) as error:
-        raise HarnessError(f"the reference decoder gave no rows: {error}. Take fewer messages, or more --timeout") from error
+        raise HarnessError(
+            f"the reference decoder gave no rows: {error}. Take fewer messages, or more --timeout"
+        ) from error
 
 
 @dataclass(slots=True)
@@ -195,7 +269,9 @@ class _Differences:
     unlike: set[str] = field(default_factory=set)
 
     def compare(self, right: Outputs, mine: Outputs, table: str, failed: set[str]) -> None:
-        """Compares the rows of each message that the decoder did not fail on, at level two those of a table."""
+        """Compares the rows of each message that the decoder did not fail on, at level two those of
+        a table.
+        """
         for case in self.call.cases:
             place = self.prepared.place(case.written[0].message)
             if case.id not in failed:
@@ -210,11 +286,17 @@ class _Differences:
     def _add(self, case: str, what: str, want: str, got: str) -> None:
         self.unlike.add(case)
         record = self.records[case]
-        self.by_part.setdefault(what, Difference(what, 0, record.place, record.value, want, got)).messages += 1
+        self.by_part.setdefault(
+            what, Difference(what, 0, record.place, record.value, want, got)
+        ).messages += 1
 
-    def _parts(self, right: Sequence[OutputRow], mine: Sequence[OutputRow], table: str) -> Iterator[tuple[str, str, str]]:
+    def _parts(
+        self, right: Sequence[OutputRow], mine: Sequence[OutputRow], table: str
+    ) -> Iterator[tuple[str, str, str]]:
         """What differs in a message, each part once."""
-        wanted, actual = (", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine))
+        wanted, actual = (
+            ", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine)
+        )
         if wanted != actual:
             yield f"{table or 'message'} kinds of rows", wanted, actual
             return
@@ -225,14 +307,19 @@ class _Differences:
         yield from ((what, *texts) for what, texts in parts.items())
 
     def _row(self, want: OutputRow, got: OutputRow, table: str) -> Iterator[tuple[str, Any, Any]]:
-        inserted = READ_AS_INSERT in self.claims.conventions and (want.op, got.op) == ("READ", "INSERT")
+        inserted = READ_AS_INSERT in self.claims.conventions and (want.op, got.op) == (
+            "READ",
+            "INSERT",
+        )
         if want.op != got.op and not inserted:
             yield f"{table or want.kind} op", want.op, got.op
         for part in ("database", "table", "keys", "sql") if not table else ():
             cell, other = (_unordered(row.fields.get(part)) for row in (want, got))
             if not _alike(cell, other):
                 yield f"{want.kind} {part}", cell, other
-        name = table or ".".join(str(want.fields[part]) for part in ("database", "table") if want.fields.get(part))
+        name = table or ".".join(
+            str(want.fields[part]) for part in ("database", "table") if want.fields.get(part)
+        )
         for side in ("before", "after"):
             yield from self._image(name, side, getattr(want, side), getattr(got, side))
 
@@ -246,8 +333,16 @@ class _Differences:
             return
         for column in dict.fromkeys((*want, *got)):
             cell, other = want.get(column, ABSENT), got.get(column, ABSENT)
-            absent = NULL_FOR_ABSENT in self.claims.conventions and cell is ABSENT and _value(other) is None
-            held = TYPED_VALUES in self.claims.conventions and isinstance(cell, str) and isinstance(other, str)
+            absent = (
+                NULL_FOR_ABSENT in self.claims.conventions
+                and cell is ABSENT
+                and _value(other) is None
+            )
+            held = (
+                TYPED_VALUES in self.claims.conventions
+                and isinstance(cell, str)
+                and isinstance(other, str)
+            )
             if not (absent or held or _alike(cell, other)):
                 yield f"{name} {side}.{column}", cell, other
 
@@ -271,9 +366,14 @@ def _value(cell: Any) -> Any:
 
 
 def _alike(want: Any, got: Any) -> bool:
-    """Whether two cells are equal; values of different types are equal only if they are equal numbers."""
+    """Whether two cells are equal; values of different types are equal only if they are equal
+    numbers.
+    """
     left, right = _value(want), _value(got)
-    numbers = all(isinstance(value, int | Decimal | float) and not isinstance(value, bool) for value in (left, right))
+    numbers = all(
+        isinstance(value, int | Decimal | float) and not isinstance(value, bool)
+        for value in (left, right)
+    )
     return (numbers or type(left) is type(right)) and bool(left == right)
 
 

@@ -33,8 +33,10 @@ Owners = Mapping[Place, tuple[Case, int]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes records as a table; without
-    `reduce` failures keep their first case; `tables` are a user's, with their values, in place of the generic cases."""
+    """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes
+    records as a table; without `reduce` failures keep their first case; `tables` are a user's, with
+    their values, in place of the generic cases.
+    """
 
     formats: tuple[str, ...]
     budget: Budget
@@ -63,20 +65,30 @@ class Settings:
         return Selection(self.select, self.exclude)
 
     def check_selection(self) -> None:
-        """Refuses a selection that matches nothing; of a user's tables it is known later. Raises NothingSelected."""
+        """Refuses a selection that matches nothing; of a user's tables it is known later. Raises
+        NothingSelected.
+        """
         self.selection.check(self.formats)
         if self.select and self.tables is None:
-            self.selection.check_cases(map(get, self.formats), self.writer_profile, self.budget, self.seed)
+            self.selection.check_cases(
+                map(get, self.formats), self.writer_profile, self.budget, self.seed
+            )
 
     @property
     def filtered(self) -> bool:
         """Whether a selection, or the tables of a user, leave out cases or rules."""
-        return bool(self.selection) or self.writer_profile not in ("*", ("*",)) or self.tables is not None
+        return (
+            bool(self.selection)
+            or self.writer_profile not in ("*", ("*",))
+            or self.tables is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Messages decoded under other circumstances; `laws` are the tested laws, `changed` what differs from the plain request."""
+    """Messages decoded under other circumstances; `laws` are the tested laws, `changed` what
+    differs from the plain request.
+    """
 
     laws: tuple[str, ...]
     circumstance: str
@@ -87,7 +99,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Messages of one call, their plain request, and the pending trials; `places` are in a drawn order."""
+    """Messages of one call, their plain request, and the pending trials; `places` are in a drawn
+    order.
+    """
 
     call: str
     plain: Request
@@ -100,9 +114,10 @@ class Sample:
 class Prepared:
     """A format of a run with published messages and submitted calls.
 
-    `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the results and rows of calls that
-    their group's rows acquitted. `shown` are the first findings of the cases that were judged before all others. `always` is what
-    every call ends with, once that is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
+    `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the
+    results and rows of calls that their group's rows acquitted. `shown` are the first findings of
+    the cases that were judged before all others. `always` is what every call ends with, once that
+    is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
     """
 
     settings: Settings
@@ -138,7 +153,9 @@ def request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
     """The decode request for some cases of a call, with its foreign messages."""
     messages = [w.message for case in cases for w in case.written]
     ranges = to_ranges(prepared.place(m) for m in (*messages, *call.foreign))
-    asked = Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table)
+    asked = Request(
+        prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table
+    )
     return replace(asked, mapping=prepared.settings.mapping, tables=tables_of(cases))
 
 

@@ -1,8 +1,8 @@
 """Crash files: saves failures and judges their cases again.
 
-A file holds the case (messages and expectations), the rule, the cause, the decoder and the versions, as JSON. A replay gives
-FIXED, FAILED, NOT REPRODUCED (WITHOUT ITS NEIGHBOURS) or ERROR. FIXED requires that the run saw the case fail alone, and that
-its rule compared something.
+A file holds the case (messages and expectations), the rule, the cause, the decoder and the
+versions, as JSON. A replay gives FIXED, FAILED, NOT REPRODUCED (WITHOUT ITS NEIGHBOURS) or ERROR.
+FIXED requires that the run saw the case fail alone, and that its rule compared something.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from generators.model import Case
 from generators.storage import codec
 
 VERSION: Final = 1
-TOGETHER: Final = "the run saw this failure only among other messages, which the file does not hold; run it again"
+TOGETHER: Final = (
+    "the run saw this failure only among other messages, which the file does not hold; run it again"
+)
 BEHIND: Final = "the case fails behind the messages of {} other cases, which the file holds"
 UNCOMPARED: Final = "the case passes, but nothing was compared for the rule"
 
@@ -65,9 +67,10 @@ def exit_code(outcomes: Iterable[ReplayOutcome]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those of its run. `alone`: its case was seen to fail without other messages, or behind
-    its `neighbours`; `instead`
-    is the rule on a trait that the judge blames in place of `rule`."""
+    """A saved failure; `versions` are those of its run. `alone`: its case was seen to fail without
+    other messages, or behind its `neighbours`; `instead` is the rule on a trait that the judge
+    blames in place of `rule`.
+    """
 
     id: str
     rule: str
@@ -83,7 +86,9 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A saved failure judged again. `problem` is the error, `changed` names the versions that changed since."""
+    """A saved failure judged again. `problem` is the error, `changed` names the versions that
+    changed since.
+    """
 
     path: Path
     crash: Crash
@@ -96,11 +101,20 @@ class Replayed:
 def crash_id(failure: Failure) -> str:
     """A short name, fixed by rule, case and cause."""
     cause = f"\0{failure.cause.key}" if failure.cause else ""
-    digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}{cause}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(
+        f"{failure.rule.id}\0{failure.result.case.id}{cause}".encode()
+    ).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
 
-def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]) -> Path:
+def save(
+    path: Path,
+    failure: Failure,
+    decoder: str,
+    level: str,
+    mapping: Mapping[str, str],
+    seen: Mapping[str, str],
+) -> Path:
     """Writes a crash file. Raises HarnessError when writing fails."""
     finding, rule = failure.finding, failure.rule
     data = {
@@ -111,7 +125,12 @@ def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mappin
         "obligation": rule.obligation.value,
         "citations": [str(c) for c in rule.citations],
         "effect": rule.effect.value,
-        "finding": {"path": finding.path, "expected": finding.expected, "actual": finding.actual, "message": finding.message},
+        "finding": {
+            "path": finding.path,
+            "expected": finding.expected,
+            "actual": finding.actual,
+            "message": finding.message,
+        },
         "cause": failure.cause.key if failure.cause else "",
         "cause_in_words": failure.cause.words if failure.cause else "",
         "shown_alone": failure.alone,
@@ -121,27 +140,48 @@ def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mappin
         "mapping": dict(mapping),
         "versions": dict(seen),
         "case": codec.dump_case(failure.result.case),
-        **({"neighbours": [codec.dump_case(case) for case in failure.neighbours]} if failure.neighbours else {}),
+        **(
+            {"neighbours": [codec.dump_case(case) for case in failure.neighbours]}
+            if failure.neighbours
+            else {}
+        ),
     }
     return put(
-        path, lambda: [json.dumps(data, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"), b"\n"], "the failure"
+        path,
+        lambda: [
+            json.dumps(data, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"),
+            b"\n",
+        ],
+        "the failure",
     )
 
 
 def named(result: RunResult, directory: Path, settings: Settings) -> RunResult:
-    """The result with the crash file of every failure that is not on record, and the options that replay it; saves nothing."""
-    options = ["--decoder", settings.decoder] if settings.decoder and not trusted(settings.decoder) else []
+    """The result with the crash file of every failure that is not on record, and the options that
+    replay it; saves nothing.
+    """
+    options = (
+        ["--decoder", settings.decoder]
+        if settings.decoder and not trusted(settings.decoder)
+        else []
+    )
     for name, expression in settings.mapping.items():
         options += ["--map", f"{name}={expression}"]
     failures = (
-        failure if failure.known else replace(failure, file=str(directory / f"{crash_id(failure)}.json"), naming=tuple(options))
+        failure
+        if failure.known
+        else replace(
+            failure, file=str(directory / f"{crash_id(failure)}.json"), naming=tuple(options)
+        )
         for failure in result.failures
     )
     return replace(result, failures=tuple(failures))
 
 
 def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessError | None]:
-    """Saves every failure that has a file; the result, in which those that could not be saved name none, and the first error."""
+    """Saves every failure that has a file; the result, in which those that could not be saved name
+    none, and the first error.
+    """
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
     failures, first = [], None
     for failure in result.failures:
@@ -150,7 +190,14 @@ def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessE
                 # Of an unfinished run not every format has a result.
                 fmt = failure.result.case.format
                 decoder = decoder_of(fmt, settings.decoder or decoders.get(fmt))
-                save(Path(failure.file), failure, decoder, settings.level, settings.mapping, result.header.versions)
+                save(
+                    Path(failure.file),
+                    failure,
+                    decoder,
+                    settings.level,
+                    settings.mapping,
+                    result.header.versions,
+                )
             failures.append(failure)
         except HarnessError as error:
             first = first or error
@@ -181,12 +228,36 @@ def load(path: Path) -> Crash:
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if data.get("version") != VERSION:
-            raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
+            raise UsageError(
+                f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}"
+            )
         case = codec.load_case(data["case"], str(path))
-        crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
-        crash = replace(crash, alone=data.get("shown_alone", False), instead=data.get("instead", ""))
-        crash = replace(crash, neighbours=tuple(codec.load_case(other, str(path)) for other in data.get("neighbours", ())))
-        texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
+        crash = Crash(
+            data["id"],
+            data["rule"],
+            data["decoder"],
+            data["level"],
+            data["mapping"],
+            case,
+            data["versions"],
+        )
+        crash = replace(
+            crash, alone=data.get("shown_alone", False), instead=data.get("instead", "")
+        )
+        crash = replace(
+            crash,
+            neighbours=tuple(
+                codec.load_case(other, str(path)) for other in data.get("neighbours", ())
+            ),
+        )
+        texts = (
+            crash.id,
+            crash.rule,
+            crash.decoder,
+            crash.level,
+            *crash.mapping.values(),
+            *crash.versions.values(),
+        )
         if not all(isinstance(text, str) for text in (*texts, crash.instead)):
             raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
         if not isinstance(crash.alone, bool):
@@ -201,9 +272,20 @@ def load(path: Path) -> Crash:
 
 
 def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]) -> list[str]:
-    """The foreign decoders and expressions that only the files name: a file may be a stranger's, and a replay would run them."""
-    named = [f"decoder {crash.decoder!r}" for crash in crashes if not decoder and not trusted(crash.decoder)]
-    named += [f"--map {f'{k}={v}'!r}" for crash in crashes for k, v in crash.mapping.items() if mapping.get(k) != v]
+    """The foreign decoders and expressions that only the files name: a file may be a stranger's,
+    and a replay would run them.
+    """
+    named = [
+        f"decoder {crash.decoder!r}"
+        for crash in crashes
+        if not decoder and not trusted(crash.decoder)
+    ]
+    named += [
+        f"--map {f'{k}={v}'!r}"
+        for crash in crashes
+        for k, v in crash.mapping.items()
+        if mapping.get(k) != v
+    ]
     return list(dict.fromkeys(named))
 
 
@@ -214,20 +296,25 @@ def replay_all(
     note: Callable[[str], None],
     spark_conf: Mapping[str, str] = {},
 ) -> Iterator[Replayed]:
-    """Judges saved failures again, in one session per decoder, with these settings of Spark. Raises what loading a decoder
-    raises."""
+    """Judges saved failures again, in one session per decoder, with these settings of Spark. Raises
+    what loading a decoder raises.
+    """
     now = versions()
     by_decoder: dict[str, list[Path]] = {}
     for path, crash in crashes.items():
         by_decoder.setdefault(decoder or crash.decoder, []).append(path)
     for spec, paths in by_decoder.items():
         formats = sorted({crashes[path].case.format for path in paths})
-        with engine_for(spec, formats, timeout_s=timeout_s, conf=merged(QUICK, spark_conf), note=note) as engine:
+        with engine_for(
+            spec, formats, timeout_s=timeout_s, conf=merged(QUICK, spark_conf), note=note
+        ) as engine:
             for path in paths:
                 crash = crashes[path]
                 note(f"replaying {crash.case.id}")
                 outcome, findings, problem = replay(crash, engine, spec)
-                changed = ", ".join(f"{k} {v} -> {now[k]}" for k, v in crash.versions.items() if now.get(k, v) != v)
+                changed = ", ".join(
+                    f"{k} {v} -> {now[k]}" for k, v in crash.versions.items() if now.get(k, v) != v
+                )
                 yield Replayed(path, crash, outcome, tuple(findings), problem, changed)
 
 
@@ -241,21 +328,29 @@ def render(result: Replayed, style: str) -> str:
                 "case": result.crash.case.id,
                 "file": str(result.path),
                 "findings": [
-                    {"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual} for f in result.findings
+                    {"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual}
+                    for f in result.findings
                 ],
                 "problem": result.problem,
                 "versions_changed": result.changed,
             }
         )
     lines = [f"{result.outcome} {result.crash.rule} {result.crash.case.id}"]
-    lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in result.findings[:5]]
+    lines += [
+        f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}"
+        for f in result.findings[:5]
+    ]
     lines += [f"  {result.problem}"] if result.problem else []
     lines += [f"  saved under other versions: {result.changed}"] if result.changed else []
     return "\n".join(map(printable, lines))
 
 
-def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[ReplayOutcome, list[Finding], str]:
-    """Judges the saved case again, with the saved decoder or another; returns outcome, findings and error."""
+def replay(
+    crash: Crash, engine: Engine, decoder: str | None = None
+) -> tuple[ReplayOutcome, list[Finding], str]:
+    """Judges the saved case again, with the saved decoder or another; returns outcome, findings and
+    error.
+    """
     format_rules = rules(crash.case.format)
     rule = next((r for r in format_rules if r.id == crash.rule), None)
     if rule is None:
@@ -264,7 +359,11 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     level = crash.level if crash.level in ("changes", "rows") else "auto"
     loaded = engine.load(spec, level).result()
     if crash.case.level not in loaded.levels:
-        return ReplayOutcome.ERROR, [], f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}"
+        return (
+            ReplayOutcome.ERROR,
+            [],
+            f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}",
+        )
     judge = Judge(format_rules, loaded.capabilities)
     owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
@@ -272,9 +371,17 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
         findings = asked.findings(engine, judge, rule)
     except (DecodeRaised, Lost) as error:
         # A decoder that fails shows nothing about another rule.
-        return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
+        return (
+            (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR),
+            [],
+            str(error),
+        )
     if convicts(judge, crash.case, findings, *owners):
-        return ReplayOutcome.FAILED, findings, BEHIND.format(len(crash.neighbours)) if crash.neighbours else ""
+        return (
+            ReplayOutcome.FAILED,
+            findings,
+            BEHIND.format(len(crash.neighbours)) if crash.neighbours else "",
+        )
     if not crash.alone and not crash.neighbours:
         return ReplayOutcome.NOT_ALONE, findings, TOGETHER
     # Behind other cases a law is broken by whatever the case breaks.

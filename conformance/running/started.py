@@ -27,15 +27,24 @@ def started(
     spark: Any = None,
     engine: Callable[[], AbstractContextManager[Engine]] | None = None,
 ) -> Iterator[tuple[Settings, Engine]]:
-    """The settings with the broker and the topic of a run, and an engine for its decoder. All that was started ends afterwards.
+    """The settings with the broker and the topic of a run, and an engine for its decoder. All that
+    was started ends afterwards.
 
-    `decoder` is a function or an object in place of a specification, `spark` a session of the caller's; `engine` gives an
-    engine in place of a new one. Raises UsageError and HarnessError.
+    `decoder` is a function or an object in place of a specification, `spark` a session of the
+    caller's; `engine` gives an engine in place of a new one. Raises UsageError and HarnessError.
     """
     decoder, formats = settings.decoder if decoder is None else decoder, settings.formats
 
     def made() -> AbstractContextManager[Engine]:
-        return engine_for(decoder, formats, kafka=asked.kafka, timeout_s=settings.timeout_s, conf=conf, note=note, spark=spark)
+        return engine_for(
+            decoder,
+            formats,
+            kafka=asked.kafka,
+            timeout_s=settings.timeout_s,
+            conf=conf,
+            note=note,
+            spark=spark,
+        )
 
     with served(formats, asked, conf, note, engine or made, decoder) as (ready, cluster, described):
         if cluster is None:

@@ -1,4 +1,6 @@
-"""Judges again whenever the decoder's source changes: Spark and the drawn cases stay, failed cases come first."""
+"""Judges again whenever the decoder's source changes: Spark and the drawn cases stay, failed cases
+come first.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ Waiting: TypeAlias = Callable[[State], None]
 class Turn:
     """The outcome of one state of the sources: a result, or the error that prevented one.
 
-    `again` counts the cases that failed before and were judged alone, 0 for all cases; `files` are the watched files, `seconds`
-    is the time since the sources were read.
+    `again` counts the cases that failed before and were judged alone, 0 for all cases; `files` are
+    the watched files, `seconds` is the time since the sources were read.
     """
 
     result: RunResult | None
@@ -46,11 +48,15 @@ class Turn:
     seconds: float
 
 
-def turns(settings: Settings, engine: Engine, listen: Listener = ignore, wait: Waiting | None = None) -> Iterator[Turn]:
-    """Judges, waits for a change, and judges again, for ever; a decoder that cannot be loaded is a turn, too.
+def turns(
+    settings: Settings, engine: Engine, listen: Listener = ignore, wait: Waiting | None = None
+) -> Iterator[Turn]:
+    """Judges, waits for a change, and judges again, for ever; a decoder that cannot be loaded is a
+    turn, too.
 
-    After a failure the cases that failed are judged first, a case of each rule before a second; all cases follow once these pass.
-    Failures are reduced where all cases are judged. Raises HarnessError if the engine cannot go on.
+    After a failure the cases that failed are judged first, a case of each rule before a second; all
+    cases follow once these pass. Failures are reduced where all cases are judged. Raises
+    HarnessError if the engine cannot go on.
     """
     wait, failed, files = wait or changed, tuple[str, ...](), tuple[Path, ...]()
     while True:
@@ -59,7 +65,9 @@ def turns(settings: Settings, engine: Engine, listen: Listener = ignore, wait: W
         for again in (True, False):
             if again and not failed:
                 continue
-            asked = replace(settings, select=failed, exclude=(), reduce=False) if again else settings
+            asked = (
+                replace(settings, select=failed, exclude=(), reduce=False) if again else settings
+            )
             try:
                 result = run(asked, engine, listen)
             except NothingSelected:
@@ -81,27 +89,46 @@ def turns(settings: Settings, engine: Engine, listen: Listener = ignore, wait: W
 
 
 def first(result: RunResult) -> tuple[str, ...]:
-    """The ids of failing cases to judge first: the smallest of each broken rule, then the next, at most FIRST."""
+    """The ids of failing cases to judge first: the smallest of each broken rule, then the next, at
+    most FIRST.
+    """
     by_rule: dict[str, list[tuple[int, str]]] = {}
     for fmt in result.formats:
         for case in fmt.counting(result.strict):
             for rule in {finding.rule for finding in case.findings}:
                 size = sum(written.message.size for written in case.case.written)
                 by_rule.setdefault(rule, []).append((size, case.case.id.partition("#")[0]))
-    ranked = sorted((place, size, name) for cases in by_rule.values() for place, (size, name) in enumerate(sorted(cases)))
+    ranked = sorted(
+        (place, size, name)
+        for cases in by_rule.values()
+        for place, (size, name) in enumerate(sorted(cases))
+    )
     return tuple(dict.fromkeys(name for _, _, name in ranked))[:FIRST]
 
 
-def sources(decoder: str | None, engine: Engine, known: Iterable[Path] = (), *, keep: bool = False) -> tuple[Path, ...]:
-    """The decoder's source files: its own, and what it imports from the working directory; `known` ones stay.
+def sources(
+    decoder: str | None, engine: Engine, known: Iterable[Path] = (), *, keep: bool = False
+) -> tuple[Path, ...]:
+    """The decoder's source files: its own, and what it imports from the working directory; `known`
+    ones stay.
 
-    Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads the files again. A command's
-    sources are the files that it names, and those beside them with the same suffix.
+    Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads
+    the files again. A command's sources are the files that it names, and those beside them with the
+    same suffix.
     """
     paths = set(known)
     if decoder and is_command(decoder):
-        named = [Path(word) for word in shlex.split(decoder.removeprefix(COMMAND)) if Path(word).is_file()]
-        paths |= {beside.resolve() for file in named for beside in file.parent.glob(f"*{file.suffix}") if beside.is_file()}
+        named = [
+            Path(word)
+            for word in shlex.split(decoder.removeprefix(COMMAND))
+            if Path(word).is_file()
+        ]
+        paths |= {
+            beside.resolve()
+            for file in named
+            for beside in file.parent.glob(f"*{file.suffix}")
+            if beside.is_file()
+        }
     elif isinstance(engine, ChildEngine):
         paths |= {Path(file) for file in engine.sources(forget=not keep).result()}
         if decoder and ".py" in decoder:
@@ -123,7 +150,9 @@ def _state(file: Path) -> tuple[int, int] | None:
 
 
 def changed(seen: State, pause: Callable[[float], Any] = time.sleep) -> None:
-    """Waits until a file differs from its state and then stays as it is for a moment, since editors write in steps."""
+    """Waits until a file differs from its state and then stays as it is for a moment, since editors
+    write in steps.
+    """
     now = state(seen)
     while now == seen:
         pause(POLL_S)

@@ -1,4 +1,5 @@
-"""The self test: liars, altered outputs and lying writers must be noticed; right decoders must pass.
+"""The self test: liars, altered outputs and lying writers must be noticed; right decoders must
+pass.
 
 Imports `rules`, `cases`, `judging`, `engines`, `running` and `streams`.
 """

@@ -1,4 +1,6 @@
-"""Alters one compared field of a correct output, for `selftest`: only the rule that owns it must break."""
+"""Alters one compared field of a correct output, for `selftest`: only the rule that owns it must
+break.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,16 @@ from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect
 from conformance.selftest.operators.operator import with_image
 
-_FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
+_FILLED: Final[Mapping[str, Any]] = {
+    "keys": ["altered"],
+    "types": {"altered": "altered"},
+    "commit_time": 1,
+}
 """Replacements for NULL in envelope fields that are no text."""
 
 _DAY: Final = 86_400_000_000
-"""What moves a time and leaves its digits below an hour as they are, which may be another rule's."""
+"""What moves a time and leaves its digits below an hour as they are, which may be another rule's.
+"""
 
 
 def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
@@ -29,7 +36,10 @@ def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
             return [r for r in rows if r.row != site.row] if len({r.row for r in rows}) > 1 else []
         case Aspect.EXTRA:
             last = max((r.row or 0 for r in rows), default=-1)
-            return [*rows, replace(rows[-1], row=last + 1) if rows else OutputRow(0, "ROW", "INSERT")]
+            return [
+                *rows,
+                replace(rows[-1], row=last + 1) if rows else OutputRow(0, "ROW", "INSERT"),
+            ]
         case Aspect.ACCEPTED:
             return [OutputRow(0, "ROW", "INSERT", after={})]
     return [_altered(r, site, level) if r.row == site.row or len(rows) == 1 else r for r in rows]
@@ -46,7 +56,9 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
         case Aspect.FIELD | Aspect.DIGITS if not site.side:
             held = row.fields[site.name]
             moved = (
-                held + _DAY if site.name == "commit_time" and site.aspect is Aspect.FIELD and held is not None else _other(held)
+                held + _DAY
+                if site.name == "commit_time" and site.aspect is Aspect.FIELD and held is not None
+                else _other(held)
             )
             other = _FILLED.get(site.name, "altered") if held is None else moved
             return replace(row, fields={**row.fields, site.name: other})
@@ -63,14 +75,19 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
                 changed[site.name] = None
         case Aspect.NULL:
             changed[site.name] = (
-                None if changed[site.name] is not None else ("altered" if level == 1 else Typed("string", "altered"))
+                None
+                if changed[site.name] is not None
+                else ("altered" if level == 1 else Typed("string", "altered"))
             )
         case Aspect.DIGITS:
             changed[site.name] = replace(changed[site.name], value=changed[site.name].value + 1)
         case Aspect.VALUE:
             held = changed[site.name]
-            # A zero date may be NULL at level two; a value of a foreign family is wrong for every type.
-            changed[site.name] = Typed("altered", None) if held is None and level == 2 else _other(held)
+            # A zero date may be NULL at level two; a value of a foreign family is wrong for every
+            # type.
+            changed[site.name] = (
+                Typed("altered", None) if held is None and level == 2 else _other(held)
+            )
     return with_image(row, site.side, changed)
 
 
@@ -82,7 +99,9 @@ def _other(value: Any) -> Any:
         case Typed(family="timestamp" | "timestamp_ntz" as family, value=int(micros)):
             return Typed(family, micros + _DAY)
         case Typed(family=family, value=inner):
-            return Typed(family, _other_float(inner, family) if isinstance(inner, float) else _other(inner))
+            return Typed(
+                family, _other_float(inner, family) if isinstance(inner, float) else _other(inner)
+            )
         case bool():
             return not value
         case int():
@@ -94,7 +113,11 @@ def _other(value: Any) -> Any:
         case bytes():
             return value + b"x"
         case dt.date():
-            return value - dt.timedelta(days=1) if value > dt.date(2000, 1, 1) else value + dt.timedelta(days=1)
+            return (
+                value - dt.timedelta(days=1)
+                if value > dt.date(2000, 1, 1)
+                else value + dt.timedelta(days=1)
+            )
         case dict():
             return {**value, "altered": "altered"}
         case list() | tuple():

@@ -1,7 +1,9 @@
-"""Checks the harness: liars, altered outputs and lying writers must be noticed, right answers and decoders must pass.
+"""Checks the harness: liars, altered outputs and lying writers must be noticed, right answers and
+decoders must pass.
 
-What a right decoder returns is made of what the cases owe, and most liars are operators on it: no decoder runs. A few liars of
-each format run in Spark, and the writers' lies, which change bytes, are read by the reference decoder.
+What a right decoder returns is made of what the cases owe, and most liars are operators on it: no
+decoder runs. A few liars of each format run in Spark, and the writers' lies, which change bytes,
+are read by the reference decoder.
 """
 
 from __future__ import annotations
@@ -42,15 +44,18 @@ from generators.wire_format import Format, get
 CONVICTED: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
 BLAMED: Final = 25
-"""Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the others."""
+"""Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the
+others.
+"""
 LIE_CASES: Final = 20
 """Scenarios judged per lie, among those whose bytes it changes."""
 IN_SPARK: Final[Mapping[str, tuple[Keeping, ...]]] = {
     "debezium-json": (LOST,),
     "ticdc-simple-json": (ARRIVED,),
 }
-"""Formats whose streams are kept in Spark, too, and the mistakes that are tried there: wrong in what is kept over a crash, and in
-how changes are merged."""
+"""Formats whose streams are kept in Spark, too, and the mistakes that are tried there: wrong in
+what is kept over a crash, and in how changes are merged.
+"""
 ALSO: Final = "; also broken: "
 """Stands before the other rules that a lie of a writer breaks."""
 STREAM_NEMESES: Final = (
@@ -63,9 +68,10 @@ STREAM_NEMESES: Final = (
 class Check:
     """A check, passed or not.
 
-    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), blame, spark (a liar in Spark), stream
-    (a keeper of tables), writer, operator (what becomes of one of the catalogue), rate (of all operators) or stacks (how several
-    at once are named)."""
+    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), blame,
+    spark (a liar in Spark), stream (a keeper of tables), writer, operator (what becomes of one of
+    the catalogue), rate (of all operators) or stacks (how several at once are named).
+    """
 
     kind: str
     format: str
@@ -78,7 +84,9 @@ class Check:
         return asdict(self)
 
 
-def selftest(engine: ChildEngine | None, formats: Sequence[str], seed: int, note: Callable[[str], None]) -> list[Check]:
+def selftest(
+    engine: ChildEngine | None, formats: Sequence[str], seed: int, note: Callable[[str], None]
+) -> list[Check]:
     """Runs all checks, by format; without an engine those that need none."""
     checks: list[Check] = []
     for name in formats:
@@ -112,11 +120,23 @@ def reference(tried: Bench) -> Iterator[Check]:
     for rule in tried.judge.rules:
         if not rule.law and not tried.judge.compared[rule.id]:
             yield Check("reference", name, rule.id, False, "the rule owned no comparison")
-        elif tried.judge.broken[rule.id] and rule.obligation in (Obligation.MUST, Obligation.SHOULD):
-            yield Check("reference", name, rule.id, False, f"broken {tried.judge.broken[rule.id]} times by right rows")
+        elif tried.judge.broken[rule.id] and rule.obligation in (
+            Obligation.MUST,
+            Obligation.SHOULD,
+        ):
+            yield Check(
+                "reference",
+                name,
+                rule.id,
+                False,
+                f"broken {tried.judge.broken[rule.id]} times by right rows",
+            )
     bad = [broken for broken in tried.judge.broken.values() if broken]
     compared = sum(tried.judge.compared.values())
-    text = f"{len(tried.cases)} cases, {len(tried.judge.rules)} rules, {compared} comparisons, {len(bad)} accusations"
+    text = (
+        f"{len(tried.cases)} cases, {len(tried.judge.rules)} rules, {compared} comparisons,"
+        f" {len(bad)} accusations"
+    )
     yield Check("reference", name, "no false alarm", not bad, text)
 
 
@@ -127,24 +147,41 @@ def altered(tried: Bench) -> Iterator[Check]:
             continue
         sites = list(tried.judge.sites.get(rule.id, ()))
         if not sites:
-            yield Check("altered", tried.fmt.name, rule.id, False, "nothing to alter: the rule owned no comparison")
+            yield Check(
+                "altered",
+                tried.fmt.name,
+                rule.id,
+                False,
+                "nothing to alter: the rule owned no comparison",
+            )
             continue
         # Of a change with several right answers, an altered one may be right.
-        sites.sort(key=lambda s: any(change.accept for change in tried.cases[s.case].case.written[s.message].changes))
+        sites.sort(
+            key=lambda s: any(
+                change.accept for change in tried.cases[s.case].case.written[s.message].changes
+            )
+        )
         site = sites[0]
         answered = tried.cases[site.case]
         rows = [list(of_message) for of_message in answered.rows]
         rows[site.message] = alter(rows[site.message], site, answered.case.level)
-        result = judged(Judge(tuple(known for known in tried.judge.rules if not known.law)), answered.case, rows)
+        result = judged(
+            Judge(tuple(known for known in tried.judge.rules if not known.law)), answered.case, rows
+        )
         convicted = Counter(f.rule for f in result.findings)
         ok = set(convicted) == {rule.id} and result.verdict is _answer(rule.obligation, result)
-        detail = f"{site.aspect} of {site.name} in {answered.case.id}: {result.verdict} by {', '.join(convicted) or 'nobody'}"
+        detail = (
+            f"{site.aspect} of {site.name} in {answered.case.id}: {result.verdict} by"
+            f" {', '.join(convicted) or 'nobody'}"
+        )
         yield Check("altered", tried.fmt.name, rule.id, ok, detail)
 
 
 def _answer(obligation: Obligation, result: CaseResult) -> Verdict:
     if obligation is Obligation.MUST:
-        return result.verdict if result.verdict in (Verdict.FAIL, Verdict.ACCEPTED) else Verdict.FAIL
+        return (
+            result.verdict if result.verdict in (Verdict.FAIL, Verdict.ACCEPTED) else Verdict.FAIL
+        )
     return Verdict.NON_STRICT if obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
 
 
@@ -156,10 +193,14 @@ def table_liars(tried: Bench, seed: int) -> Iterator[Check]:
         fresh_judge = tried.fresh()
         if liar.breach:
             breaking = replace(placed, decoder=liar.breach)
-            results = staging.results(memory, breaking, liar.convicts, liar.level, seed, fresh_judge, ())
+            results = staging.results(
+                memory, breaking, liar.convicts, liar.level, seed, fresh_judge, ()
+            )
         else:
             results = _operated(tried, liar, fresh_judge)
-        yield conviction("liar", tried.fmt.name, liar.name, liar.convicts, fresh_judge.rules, results)
+        yield conviction(
+            "liar", tried.fmt.name, liar.name, liar.convicts, fresh_judge.rules, results
+        )
 
 
 def _operated(tried: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
@@ -177,68 +218,137 @@ def _operated(tried: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
 
 
 def conviction(
-    kind: str, fmt: str, name: str, convicts: str, known: Sequence[Rule], results: Sequence[CaseResult], problem: str = ""
+    kind: str,
+    fmt: str,
+    name: str,
+    convicts: str,
+    known: Sequence[Rule],
+    results: Sequence[CaseResult],
+    problem: str = "",
 ) -> Check:
-    """Whether the cases that break the liar's rule have the verdict that the rule's obligation gives them in a run."""
+    """Whether the cases that break the liar's rule have the verdict that the rule's obligation
+    gives them in a run.
+    """
     obligation = next((rule.obligation for rule in known if rule.id == convicts), None)
     loose = obligation is Obligation.SHOULD
-    verdicts = Counter(result.verdict for result in results if any(f.rule == convicts for f in result.findings))
+    verdicts = Counter(
+        result.verdict for result in results if any(f.rule == convicts for f in result.findings)
+    )
     wanted = {Verdict.NON_STRICT, *BAD} if loose else BAD
     broken = Counter(f.rule for result in results for f in result.findings)
     others = [rule for rule in broken if rule != convicts]
     kind = "non-strict" if loose and kind == "liar" else kind
     if not problem and any(verdicts[verdict] for verdict in wanted):
         detail = f"convicted by {convicts} ({broken[convicts]} times): {', '.join(verdicts)}"
-        return Check(kind, fmt, name, True, detail + (f", and {len(others)} other rules" if others else ""))
-    verdict = f", whose cases are {', '.join(verdicts)}" if verdicts else "" if obligation else " (no such rule)"
-    return Check(kind, fmt, name, False, problem or f"NOT convicted by {convicts}{verdict}; by {others or 'nobody'}")
+        return Check(
+            kind, fmt, name, True, detail + (f", and {len(others)} other rules" if others else "")
+        )
+    verdict = (
+        f", whose cases are {', '.join(verdicts)}"
+        if verdicts
+        else ""
+        if obligation
+        else " (no such rule)"
+    )
+    return Check(
+        kind,
+        fmt,
+        name,
+        False,
+        problem or f"NOT convicted by {convicts}{verdict}; by {others or 'nobody'}",
+    )
 
 
 def blame(tried: Bench) -> Iterator[Check]:
-    """Blame, which names the rule behind a finding, gives no case of a liar or an operator a weaker verdict."""
+    """Blame, which names the rule behind a finding, gives no case of a liar or an operator a weaker
+    verdict.
+    """
     weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
     weaker, number = Counter[str](), 0
     for level in (1, 2):
         cover = tried.spread(level, BLAMED)
-        of_liars = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
+        of_liars = [
+            liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator
+        ]
         by_change: dict[Alter, int] = {}
-        for operator in (*of_liars, *(operator for operator in OPERATORS.values() if level in operator.levels)):
+        for operator in (
+            *of_liars,
+            *(operator for operator in OPERATORS.values() if level in operator.levels),
+        ):
             if operator.alter not in by_change:
-                pairs = zip(*tried.ruled(cover, (answered.altered(operator) for answered in cover)), strict=True)
-                by_change[operator.alter] = sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
+                pairs = zip(
+                    *tried.ruled(cover, (answered.altered(operator) for answered in cover)),
+                    strict=True,
+                )
+                by_change[operator.alter] = sum(
+                    weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs
+                )
             weaker[operator.name] += by_change[operator.alter]
             number += 1
     text = f"{number} liars and operators, {weaker.total()} weaker verdicts"
-    yield Check("blame", tried.fmt.name, "no weaker verdict", not +weaker, text + "".join(f"; {name}" for name in +weaker))
+    yield Check(
+        "blame",
+        tried.fmt.name,
+        "no weaker verdict",
+        not +weaker,
+        text + "".join(f"; {name}" for name in +weaker),
+    )
 
 
 def operators(tried: Bench, seed: int) -> Iterator[Check]:
-    """What becomes of every operator of the catalogue, and how many are convicted: they were written without a look at rules."""
+    """What becomes of every operator of the catalogue, and how many are convicted: they were
+    written without a look at rules.
+    """
     measured = list(measuring.measure(tried))
     yield Check("rate", tried.fmt.name, "rate", True, measuring.rate(measured))
-    names = {level: [m.operator.name for m in measured if m.level == level and m.answer is Answer.CONVICTED] for level in (1, 2)}
+    names = {
+        level: [
+            m.operator.name for m in measured if m.level == level and m.answer is Answer.CONVICTED
+        ]
+        for level in (1, 2)
+    }
     drawn = list(stacks(tried, names, seed))
     right = sum(stack.right for stack in drawn)
-    words = f"of {len(drawn)} decoders with two to four mistakes {right} have each of them named once, and no other"
+    words = (
+        f"of {len(drawn)} decoders with two to four mistakes {right} have each of them named once,"
+        " and no other"
+    )
     yield Check("stacks", tried.fmt.name, "all", True, words)
     for stack in drawn:
         if not stack.right:
             yield Check("stacks", tried.fmt.name, f"level {stack.level}", True, str(stack))
     for m in measured:
-        yield Check("operator", tried.fmt.name, f"{m.operator.name}/{m.level}", m.answer not in measuring.HOLES, str(m))
+        yield Check(
+            "operator",
+            tried.fmt.name,
+            f"{m.operator.name}/{m.level}",
+            m.answer not in measuring.HOLES,
+            str(m),
+        )
 
 
 def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
-    """The reference decoder passes and each liar of Spark is convicted by the rule that it names."""
+    """The reference decoder passes and each liar of Spark is convicted by the rule that it
+    names.
+    """
     name = tried.fmt.name
     known = engine.liars(name).result()
     mine = {
-        liar["name"]: [answered.case for answered in staging.convicting(tried, liar["convicts"], liar["level"], liar["scenario"])]
+        liar["name"]: [
+            answered.case
+            for answered in staging.convicting(
+                tried, liar["convicts"], liar["level"], liar["scenario"]
+            )
+        ]
         for liar in known
         if not staging.special(liar["convicts"])
     }
     level_two = [answered.case for answered in tried.cover(2)[: staging.CASES]]
-    cases = {case.id: case for some in (staging.samples(tried), level_two, *mine.values()) for case in some}
+    cases = {
+        case.id: case
+        for some in (staging.samples(tried), level_two, *mine.values())
+        for case in some
+    }
     placed = _opened(engine, staging.staged(tried, cases.values(), seed, decoder_of(name, None)))
     yield _reference_in_spark(engine, placed, tried.fresh())
     for liar in known:
@@ -247,10 +357,14 @@ def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
         problem = ""
         try:
             chosen = [case.id for case in mine.get(liar["name"], ())]
-            results = staging.results(engine, lying, liar["convicts"], liar["level"], seed, fresh_judge, chosen)
+            results = staging.results(
+                engine, lying, liar["convicts"], liar["level"], seed, fresh_judge, chosen
+            )
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
-        yield conviction("spark", name, liar["name"], liar["convicts"], fresh_judge.rules, results, problem)
+        yield conviction(
+            "spark", name, liar["name"], liar["convicts"], fresh_judge.rules, results, problem
+        )
     engine.release(placed.handle)
 
 
@@ -267,7 +381,9 @@ def _reference_in_spark(engine: ChildEngine, placed: Prepared, fresh_judge: Judg
     results: list[CaseResult] = []
     for call in placed.calls:
         results += staging.judged(engine, placed, call, call.cases, fresh_judge)
-    accused: list[Finding] = [f for result in results if result.verdict in BAD for f in result.findings]
+    accused: list[Finding] = [
+        f for result in results if result.verdict in BAD for f in result.findings
+    ]
     detail = f"{len(results)} cases in Spark, {len(accused)} accusations" + (
         f", the first by {accused[0].rule}" if accused else ""
     )
@@ -276,12 +392,21 @@ def _reference_in_spark(engine: ChildEngine, placed: Prepared, fresh_judge: Judg
 
 def traps(fmt: Format[Any], seed: int) -> Group:
     """Streams of a profile of a format in which every stream rule has something to own."""
-    profile = order_of(fmt.name).tried or next(profile.name for profile in fmt.profiles if not not_kept(fmt, profile))
-    return group_of(fmt, (fmt.profile(profile),), [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES], seed)
+    profile = order_of(fmt.name).tried or next(
+        profile.name for profile in fmt.profiles if not not_kept(fmt, profile)
+    )
+    return group_of(
+        fmt,
+        (fmt.profile(profile),),
+        [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES],
+        seed,
+    )
 
 
 def keepers(group: Group) -> Iterator[Check]:
-    """Each wrong keeper of tables is convicted by the stream rule that it names, and the right one by none."""
+    """Each wrong keeper of tables is convicted by the stream rule that it names, and the right one
+    by none.
+    """
     yield from _converged(group, kept(group), "right keeper")
     for mistake in mistakes_of(group.fmt.name):
         yield from _kept(group, kept(group, mistake), mistake, mistake.name)
@@ -297,7 +422,9 @@ def keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
     home.mkdir(exist_ok=True)
     makers = (streams.REFERENCE, *(mistake.name for mistake in IN_SPARK[name]))
     source = streams.made(group, home / "streams")
-    reader = streams.GroupReader(engine, group, decoder_of(name, None), source, home / "tables", makers)
+    reader = streams.GroupReader(
+        engine, group, decoder_of(name, None), source, home / "tables", makers
+    )
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
     try:
         if not isinstance(stopped, DecodeRaised):
@@ -315,7 +442,9 @@ def _converged(group: Group, tables: Kept, who: str, how: str = "") -> Iterator[
     for outcome in judge(group, tables, how):
         words = f"{outcome.rows} rows, {outcome.messages} messages"
         words = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or words
-        yield Check("stream", group.fmt.name, f"{who} under {outcome.nemesis}", outcome.converged, words)
+        yield Check(
+            "stream", group.fmt.name, f"{who} under {outcome.nemesis}", outcome.converged, words
+        )
 
 
 def _kept(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[Check]:
@@ -324,7 +453,9 @@ def _kept(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[C
     for convicts in mistake.rules(group.fmt.name):
         rule = f"{group.fmt.name}/stream/{convicts}"
         others = sorted(set(broken) - {rule})
-        words = f"convicted by {rule} ({broken[rule]} times)" + (f", and {len(others)} other rules" if others else "")
+        words = f"convicted by {rule} ({broken[rule]} times)" + (
+            f", and {len(others)} other rules" if others else ""
+        )
         if not broken[rule]:
             words = f"NOT convicted by {rule}; by {others or 'nobody'}"
         yield Check("stream", group.fmt.name, name, broken[rule] > 0, words)
@@ -337,7 +468,11 @@ def writers(engine: ChildEngine, tried: Bench) -> Iterator[Check]:
     lied = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = [case for _, some, _ in lied for case in some]
     placed = _opened(engine, staging.staged(tried, cases, 0, decoder_of(fmt.name, None), unsent))
-    judged = (result for call in placed.calls for result in staging.judged(engine, placed, call, call.cases, fresh_judge))
+    judged = (
+        result
+        for call in placed.calls
+        for result in staging.judged(engine, placed, call, call.cases, fresh_judge)
+    )
     results = {result.case.id: result for result in judged}
     engine.release(placed.handle)
     for lie, some, changed in lied:
@@ -372,7 +507,9 @@ def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]
         changed += 1
         if changed > LIE_CASES:
             break
-        unsent.update(id(w.message) for w, message in zip(truth, lying, strict=False) if message is None)
+        unsent.update(
+            id(w.message) for w, message in zip(truth, lying, strict=False) if message is None
+        )
         owed = (*(w.changes for w in truth), *[()] * len(lying))
         written = tuple(Written(lying[i] or truth[i].message, owed[i]) for i in range(len(lying)))
         case = replace(as_case(fmt, honest, scenario), written=written)

@@ -12,13 +12,19 @@ from generators.wire_format import Format
 
 
 def exercising(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
-    """The smallest case that exercises the rule, in the first profile that has such a case, and its message.
+    """The smallest case that exercises the rule, in the first profile that has such a case, and its
+    message.
 
     None for a law, and for a rule that no named case exercises.
     """
     for profile in fmt.profiles if not rule.law else ():
-        sites = ((case, of_cases(fmt, [case]).judge.sites.get(rule.id)) for case in named_cases(fmt, [profile]))
+        sites = (
+            (case, of_cases(fmt, [case]).judge.sites.get(rule.id))
+            for case in named_cases(fmt, [profile])
+        )
         owned = [(case, case.written[some[0].message].message) for case, some in sites if some]
         if owned:
-            return min(owned, key=lambda pair: (pair[0].deployment.compression != "none", pair[1].size))
+            return min(
+                owned, key=lambda pair: (pair[0].deployment.compression != "none", pair[1].size)
+            )
     return None

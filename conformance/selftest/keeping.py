@@ -1,7 +1,8 @@
-"""Keepers of tables that are wrong on purpose, over right changes: each falls into one trap that streams set. No decoder runs.
+"""Keepers of tables that are wrong on purpose, over right changes: each falls into one trap that
+streams set. No decoder runs.
 
-A keeper folds the changes that the messages owe, in micro-batches, as `spark_checks.keepers` folds them in Spark; there two of
-these mistakes are tried as well.
+A keeper folds the changes that the messages owe, in micro-batches, as `spark_checks.keepers` folds
+them in Spark; there two of these mistakes are tried as well.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ Texts: TypeAlias = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """A mistake of a keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another,
-    where the records' timestamps are in the order of the commits. `needs` is what the format must have for the
-    mistake to show (`conformance.rules.order.Order.has`)."""
+    """A mistake of a keeper. `convicts` is the last part of the id of the stream rule that must
+    catch it, and `also` of another, where the records' timestamps are in the order of the commits.
+    `needs` is what the format must have for the mistake to show
+    (`conformance.rules.order.Order.has`).
+    """
 
     name: str
     convicts: str
@@ -39,14 +42,20 @@ class Keeping:
 
     def rules(self, fmt: str) -> tuple[str, ...]:
         """The rules that must catch it in a format."""
-        return (self.convicts, self.also) if self.also and order_of(fmt).stamps_in_order else (self.convicts,)
+        return (
+            (self.convicts, self.also)
+            if self.also and order_of(fmt).stamps_in_order
+            else (self.convicts,)
+        )
 
 
 def _keeping() -> Iterator[Keeping]:
     file = TableFile(*ours(__package__, "keeping"), {"mistakes": dict})
     for place, name, given in file.entries("mistakes"):
         with placed(f"{place}: {name}"):
-            texts = checked(given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why"))
+            texts = checked(
+                given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why")
+            )
             yield Keeping(name, **{field: text.strip() for field, text in texts.items()})
 
 
@@ -73,7 +82,9 @@ def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message where it arrives: its lane and offset, its timestamp there, and the stream that it is of."""
+    """A message where it arrives: its lane and offset, its timestamp there, and the stream that it
+    is of.
+    """
 
     lane: int
     offset: int
@@ -92,7 +103,11 @@ def batches(group: Group) -> list[list[Record]]:
             for written in stream.stages[stage]:
                 lane = stream.first + written.message.partition
                 if not is_removed(written.message):
-                    stamp = START_MS + stage if stream.nemesis.append_time else written.message.timestamp_ms
+                    stamp = (
+                        START_MS + stage
+                        if stream.nemesis.append_time
+                        else written.message.timestamp_ms
+                    )
                     stages[-1].append(Record(lane, ends[lane], stamp, written, stream))
                 ends[lane] += 1
     return stages
@@ -157,7 +172,9 @@ class Keeper:
         for pattern, groups in self.order.positions if self.mistake is not COMMITTED else ():
             if match := re.search(pattern, change.position or ""):
                 numbers = (int(match[number]) for number in groups)
-                return tuple(int(float(number)) if self.mistake is ROUNDED else number for number in numbers)
+                return tuple(
+                    int(float(number)) if self.mistake is ROUNDED else number for number in numbers
+                )
         return (-1 if change.commit_time_us is None else change.commit_time_us,)
 
     def _noted(self, record: Record, change: Change) -> None:
@@ -181,7 +198,9 @@ class Keeper:
         if event.action in ("truncate table", "drop table"):
             self.cleared[name] = max(version, self.cleared.get(name, ()))
         if event.action == "drop column" and event.after is not None:
-            for gone in {c.name for c in event.before.columns} - {c.name for c in event.after.columns}:
+            for gone in {c.name for c in event.before.columns} - {
+                c.name for c in event.after.columns
+            }:
                 self.dropped[name, gone] = max(version, self.dropped.get((name, gone), ()))
 
     def _events(self, record: Record, change: Change) -> Iterator[tuple[_Key, _Row]]:
@@ -198,15 +217,26 @@ class Keeper:
             return
         owed = row(change, 1)
         before, image = owed.before, owed.after
-        old = None if before is None else tuple((before if k in before else image or {}).get(k) for k in keys)
+        old = (
+            None
+            if before is None
+            else tuple((before if k in before else image or {}).get(k) for k in keys)
+        )
         new = None if image is None else tuple(image.get(k) for k in keys)
         version = self._version(record, change)
 
-        def event(key: tuple[str | None, ...] | None, half: int, image: Texts | None) -> Iterator[tuple[_Key, _Row]]:
+        def event(
+            key: tuple[str | None, ...] | None, half: int, image: Texts | None
+        ) -> Iterator[tuple[_Key, _Row]]:
             first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
             whole = half == 0 or change.op is not Op.UPDATE
             if key is not None:
-                yield (name, key), _Row(version, (first, record.offset, change.row, half), image, whole, record.lane)
+                yield (
+                    (name, key),
+                    _Row(
+                        version, (first, record.offset, change.row, half), image, whole, record.lane
+                    ),
+                )
 
         moved = change.op is Op.UPDATE and old is not None and old != new
         if change.op is Op.DELETE or (moved and self.mistake is not STAYING):
@@ -220,15 +250,28 @@ class Keeper:
     def _folded(self, events: list[tuple[_Key, _Row]]) -> None:
         if self.mistake is STAYING:
             # Halves of an UPDATE of the key that come as two changes.
-            inserts = {(name, state.version) for (name, _), state in events if state.image is not None}
-            events = [(key, state) for key, state in events if state.image is not None or (key[0], state.version) not in inserts]
-        known = {*self.rows, *(key for key, state in events if state.whole and state.image is not None)}
+            inserts = {
+                (name, state.version) for (name, _), state in events if state.image is not None
+            }
+            events = [
+                (key, state)
+                for key, state in events
+                if state.image is not None or (key[0], state.version) not in inserts
+            ]
+        known = {
+            *self.rows,
+            *(key for key, state in events if state.whole and state.image is not None),
+        }
         if self.mistake is KNOWING:
             events = [(key, state) for key, state in events if key in known]
         for key, state in sorted(events, key=lambda event: self._newer(event[1])):
             held = self.rows.get(key, [])
             if self.mistake is TWICE:
-                self.rows[key] = [state] if state.image is None else [*(old for old in held if old.image is not None), state]
+                self.rows[key] = (
+                    [state]
+                    if state.image is None
+                    else [*(old for old in held if old.image is not None), state]
+                )
             elif not held or self._newer(held[0]) < self._newer(state):
                 self.rows[key] = [self._overlaid(held[0] if held else None, state)]
 
@@ -237,20 +280,29 @@ class Keeper:
         if old is None or old.image is None or new.image is None or new.whole:
             return new
         stands = self.order.placeholders
-        image = {name: old.image.get(name, text) if text in stands else text for name, text in new.image.items()}
+        image = {
+            name: old.image.get(name, text) if text in stands else text
+            for name, text in new.image.items()
+        }
         return _Row(new.version, new.tie, image, new.whole, new.lane)
 
     def _cleared(self) -> None:
         """The effects of newer statements; below the watermark what is deleted is forgotten."""
         for key, held in list(self.rows.items()):
-            self.rows[key] = kept = [cleared for state in held if (cleared := self._after_statements(key[0], state))]
+            self.rows[key] = kept = [
+                cleared for state in held if (cleared := self._after_statements(key[0], state))
+            ]
             if not kept:
                 del self.rows[key]
 
     def _after_statements(self, name: _Name, state: _Row) -> _Row | None:
         image: Texts | None = None
         if state.image is not None and not state.version < self.cleared.get(name, ()):
-            image = {n: t for n, t in state.image.items() if not state.version < self.dropped.get((name, n), ())}
+            image = {
+                n: t
+                for n, t in state.image.items()
+                if not state.version < self.dropped.get((name, n), ())
+            }
         if image is None and state.version < (self.marks.get(state.lane, -1),):
             return None
         return _Row(state.version, state.tie, image, state.whole, state.lane)
@@ -260,12 +312,16 @@ class Keeper:
         rows: dict[str, list[tuple[tuple[str, ...], Texts]]] = {}
         for (name, key), held in self.rows.items():
             images = [state.image for state in held if state.image is not None]
-            rows.setdefault(name[1] or "", []).extend((tuple(map(str, key)), image) for image in images)
+            rows.setdefault(name[1] or "", []).extend(
+                (tuple(map(str, key)), image) for image in images
+            )
         return Kept(rows, frozenset(self.unreadable), self.seen, self.marks)
 
 
 def kept(group: Group, mistake: Keeping | None = None) -> Kept:
-    """The tables of a group after all stages, kept with a mistake or without one. A crash comes after the second batch."""
+    """The tables of a group after all stages, kept with a mistake or without one. A crash comes
+    after the second batch.
+    """
     keeper = Keeper(group, mistake)
     for number, records in enumerate(batches(group)):
         if mistake is not LOST or number != 1:

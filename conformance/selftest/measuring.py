@@ -1,4 +1,6 @@
-"""What becomes of every operator in a format, level by level: convicted, and by which rule, or not, or without any effect."""
+"""What becomes of every operator in a format, level by level: convicted, and by which rule, or not,
+or without any effect.
+"""
 
 from __future__ import annotations
 
@@ -44,22 +46,33 @@ HOLES: Final = (Answer.MISSED, Answer.UNDECIDED)
 
 @cache
 def reasons(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Why operators are right (`right`), without effect (`impossible`) or convicted by no MUST rule (`loose`), and globs of
-    `FORMAT/OPERATOR/LEVEL`."""
-    file = TableFile(*ours(__package__, "reasons"), dict.fromkeys(("right", "impossible", "loose"), list))
-    entries = (checked(given, {"why": str, "where": str}, ("why", "where")) for _, _, given in file.entries(table))
+    """Why operators are right (`right`), without effect (`impossible`) or convicted by no MUST rule
+    (`loose`), and globs of `FORMAT/OPERATOR/LEVEL`.
+    """
+    file = TableFile(
+        *ours(__package__, "reasons"), dict.fromkeys(("right", "impossible", "loose"), list)
+    )
+    entries = (
+        checked(given, {"why": str, "where": str}, ("why", "where"))
+        for _, _, given in file.entries(table)
+    )
     return tuple((each["why"], tuple(each["where"].split())) for each in entries)
 
 
 def reason(table: str, place: str) -> str:
     """The reason for `FORMAT/OPERATOR/LEVEL` in a table, or ""."""
-    return next((why for why, globs in reasons(table) if any(fnmatchcase(place, glob) for glob in globs)), "")
+    return next(
+        (why for why, globs in reasons(table) if any(fnmatchcase(place, glob) for glob in globs)),
+        "",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An operator in a format at a level: how many cases it changed, and the broken rules, without their format, with counts: of
-    the MUST rules those that named cases broke, those that drawn cases broke, of the SHOULD rules, and of the others."""
+    """An operator in a format at a level: how many cases it changed, and the broken rules, without
+    their format, with counts: of the MUST rules those that named cases broke, those that drawn
+    cases broke, of the SHOULD rules, and of the others.
+    """
 
     format: str
     level: int
@@ -94,19 +107,33 @@ class Measured:
     def __str__(self) -> str:
         broken = (self.named + self.drawn + self.loose + self.open).most_common(3)
         rules = ", ".join(f"{rule} ({count})" for rule, count in broken)
-        decided = f"{rules}: {self.why('loose')}" if self.answer in (Answer.LOOSE, Answer.OPEN) else rules
-        remark = (
-            decided or (self.why("right") if self.tried else self.why("impossible")) or f"for example {self.example or 'nowhere'}"
+        decided = (
+            f"{rules}: {self.why('loose')}" if self.answer in (Answer.LOOSE, Answer.OPEN) else rules
         )
-        return f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases; {remark}"
+        remark = (
+            decided
+            or (self.why("right") if self.tried else self.why("impossible"))
+            or f"for example {self.example or 'nowhere'}"
+        )
+        return (
+            f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases;"
+            f" {remark}"
+        )
 
 
-def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())) -> Iterator[Measured]:
-    """Every operator at its levels, on the cases that cover a format; on all, where those do not convict it."""
+def measure(
+    tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())
+) -> Iterator[Measured]:
+    """Every operator at its levels, on the cases that cover a format; on all, where those do not
+    convict it.
+    """
     judge = tried.fresh()
     obligations = {rule.id: rule.obligation for rule in judge.rules}
     for level in (1, 2):
-        cover, every = tried.cover(level), [answered for answered in tried.cases.values() if answered.case.level == level]
+        cover, every = (
+            tried.cover(level),
+            [answered for answered in tried.cases.values() if answered.case.level == level],
+        )
         for operator in chosen:
             if level in operator.levels:
                 measured = _measured(tried.fmt.name, level, operator, cover, judge, obligations)
@@ -116,7 +143,12 @@ def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())
 
 
 def _measured(
-    fmt: str, level: int, operator: Operator, cover: Sequence[Answered], judge: Judge, obligations: Mapping[str, Obligation]
+    fmt: str,
+    level: int,
+    operator: Operator,
+    cover: Sequence[Answered],
+    judge: Judge,
+    obligations: Mapping[str, Obligation],
 ) -> Measured:
     named, drawn, loose, open_ = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     tried, example, enough = 0, "", 0
@@ -125,7 +157,9 @@ def _measured(
             continue
         tried, example = tried + 1, example or answered.case.id
         by_weight: dict[int, list[str]] = {obligation.binds: [] for obligation in Obligation}
-        for rule in dict.fromkeys(finding.rule for finding in judged(judge, answered.case, altered).findings):
+        for rule in dict.fromkeys(
+            finding.rule for finding in judged(judge, answered.case, altered).findings
+        ):
             by_weight[obligations[rule].binds].append(rule.partition("/")[2])
         must = by_weight[Obligation.MUST.binds]
         (drawn if answered.case.origin is Origin.DRAWN else named).update(must)
@@ -144,11 +178,11 @@ def rate(measured: Sequence[Measured]) -> str:
     alone = sum(not m.named and bool(m.drawn) for m in measured)
     faults = convicted + counts[Answer.MISSED] + counts[Answer.UNDECIDED]
     return (
-        f"{faults} pairs of operator and level, {convicted} convicted ({convicted / max(faults, 1):.1%}): "
-        f"{counts[Answer.CONVICTED]} by a rule that names the fault, {counts[Answer.MISLED]} by one that misleads, "
-        f"{counts[Answer.LOOSE]} only with --strict, {alone} by drawn cases alone; "
-        f"{counts[Answer.UNDECIDED]} without a reason for that; "
-        f"{counts[Answer.MISSED]} not at all. "
-        f"Beside them {counts[Answer.OPEN]} on which no source decides, {counts[Answer.RIGHT]} that are right here, "
-        f"{counts[Answer.IMPOSSIBLE]} that the format makes impossible, {counts[Answer.UNTRIED]} that no case has"
+        f"{faults} pairs of operator and level, {convicted} convicted"
+        f" ({convicted / max(faults, 1):.1%}): {counts[Answer.CONVICTED]} by a rule that names the"
+        f" fault, {counts[Answer.MISLED]} by one that misleads, {counts[Answer.LOOSE]} only with"
+        f" --strict, {alone} by drawn cases alone; {counts[Answer.UNDECIDED]} without a reason for"
+        f" that; {counts[Answer.MISSED]} not at all. Beside them {counts[Answer.OPEN]} on which no"
+        f" source decides, {counts[Answer.RIGHT]} that are right here, {counts[Answer.IMPOSSIBLE]}"
+        f" that the format makes impossible, {counts[Answer.UNTRIED]} that no case has"
     )

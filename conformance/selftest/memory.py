@@ -1,4 +1,6 @@
-"""An engine that answers from memory: the rows that the cases owe, of a decoder that breaks a law of decoding."""
+"""An engine that answers from memory: the rows that the cases owe, of a decoder that breaks a law
+of decoding.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +42,19 @@ def _raises_on_nothing(_asked: Request, rows: Placed) -> Placed:
 
 
 def _elsewhere(_asked: Request, rows: Placed) -> Placed:
-    return [*rows, *(((topic, partition, (offset or 0) + 1_000_000), row) for (topic, partition, offset), row in rows)]
+    return [
+        *rows,
+        *(
+            ((topic, partition, (offset or 0) + 1_000_000), row)
+            for (topic, partition, offset), row in rows
+        ),
+    ]
 
 
 def _nowhere(_asked: Request, rows: Placed) -> Placed:
-    return [((*place[:2], None if row.kind == Kind.CORRUPT else place[2]), row) for place, row in rows]
+    return [
+        ((*place[:2], None if row.kind == Kind.CORRUPT else place[2]), row) for place, row in rows
+    ]
 
 
 def _of_32_bits(asked: Request, rows: Placed) -> Placed:
@@ -72,7 +82,14 @@ def _of_the_session(asked: Request, rows: Placed) -> Placed:
     if asked.conf.get(_ZONE, "UTC") == "UTC":
         return rows
     return [
-        (place, replace(row, fields={**row.fields, "commit_time": at + _HOUR}) if (at := row.fields.get("commit_time")) else row)
+        (
+            place,
+            (
+                replace(row, fields={**row.fields, "commit_time": at + _HOUR})
+                if (at := row.fields.get("commit_time"))
+                else row
+            ),
+        )
         for place, row in rows
     ]
 
@@ -128,7 +145,9 @@ def _done(value: Any) -> Future[Any]:
 
 @dataclass(slots=True)
 class Memory:
-    """The engine of right rows at level one, by place; a decoder is the name of a breach, or none."""
+    """The engine of right rows at level one, by place; a decoder is the name of a breach, or
+    none.
+    """
 
     truth: Truth
     directory: Path = field(default_factory=Path)
@@ -154,7 +173,9 @@ class Memory:
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """The right rows of the asked places, after the breach."""
-        places = [(t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)]
+        places = [
+            (t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)
+        ]
         rows: Placed = [(place, row) for place in places for row in self.truth.get(place, ())]
         breach = BREACHES.get(request.decoder)
         try:

@@ -9,7 +9,20 @@ from typing import Any, Final
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from generators.model import Case, Cell, Change, Image, Json, Kind, Logical, SourceType, State, Value, Written, ZeroDate
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    Image,
+    Json,
+    Kind,
+    Logical,
+    SourceType,
+    State,
+    Value,
+    Written,
+    ZeroDate,
+)
 from generators.sources import mysql
 
 
@@ -37,7 +50,13 @@ def row(change: Change, level: int) -> OutputRow:
     before, after = (_image(change.image(side, level), level) for side in ("before", "after"))
     error = "unreadable" if change.kind is Kind.CORRUPT else None
     return OutputRow(
-        change.row, change.kind.value, change.op and change.op.value, fields if level == 1 else {}, before, after, error
+        change.row,
+        change.kind.value,
+        change.op and change.op.value,
+        fields if level == 1 else {},
+        before,
+        after,
+        error,
     )
 
 
@@ -60,7 +79,11 @@ _FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
 
 def _typed(cell: Cell) -> Typed | None:
     value = cell.options[0] if cell.state is State.ONE_OF else cell.value
-    if cell.state not in (State.VALUE, State.ONE_OF) or value is None or isinstance(value, ZeroDate):
+    if (
+        cell.state not in (State.VALUE, State.ONE_OF)
+        or value is None
+        or isinstance(value, ZeroDate)
+    ):
         return None
     spark = cell.type.spark.partition("(")[0]
     return Typed(_FAMILIES.get(spark, spark), _value(cell.type, value, spark))
@@ -71,7 +94,8 @@ def _value(type: SourceType, value: Value, spark: str) -> Any:
         case Logical.JSON, Json():
             return json.dumps(value.value, ensure_ascii=False, default=float)
         case Logical.TIME, int():
-            # A writer may have told less of a fraction than its column has room for, and another last digit.
+            # A writer may have told less of a fraction than its column has room for, and another
+            # last digit.
             return mysql.time_text(value, type.fsp if value % 10 ** (6 - type.fsp) == 0 else 6)
         case Logical.BIT, int() if spark == "boolean":
             return bool(value)

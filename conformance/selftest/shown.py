@@ -27,7 +27,9 @@ WHAT: Final = {
 
 
 def render(checks: Sequence[Check]) -> RenderableType:
-    """A table of counts, the rates, what is convicted weakly, the lies that break other rules too, and each failed check."""
+    """A table of counts, the rates, what is convicted weakly, the lies that break other rules too,
+    and each failed check.
+    """
     table = Table("format", "what", "shown", "of", header_style="bold")
     for name in dict.fromkeys(c.format for c in checks):
         for kind, what in WHAT.items():
@@ -38,10 +40,16 @@ def render(checks: Sequence[Check]) -> RenderableType:
                 table.add_row(name, what, Text(str(good), style=colour), str(len(matching)))
     parts: list[RenderableType] = [table]
     for check in checks:
-        weak = check.kind == "operator" and any(f": {answer} in" in check.detail for answer in measuring.WEAK)
-        if check.ok and (check.kind in ("spark", "stream", "rate", "stacks") or weak or ALSO in check.detail):
+        weak = check.kind == "operator" and any(
+            f": {answer} in" in check.detail for answer in measuring.WEAK
+        )
+        if check.ok and (
+            check.kind in ("spark", "stream", "rate", "stacks") or weak or ALSO in check.detail
+        ):
             parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
     for check in checks:
         if not check.ok:
-            parts.append(Text(f"FAIL {check.kind} {check.format} {check.name}: {check.detail}", style="red"))
+            parts.append(
+                Text(f"FAIL {check.kind} {check.format} {check.name}: {check.detail}", style="red")
+            )
     return Group(*parts)

@@ -1,10 +1,12 @@
-"""Decoders with several mistakes at once: whether a verdict names each of them, once, and nothing else.
+"""Decoders with several mistakes at once: whether a verdict names each of them, once, and nothing
+else.
 
-A stack is a few operators of the catalogue, drawn by seed among those that a MUST rule convicts, one after the other on right
-rows. It counts only if the verdict shows each of them: what an operator alone breaks, and none of the others does, is still
-broken in some cases of the stack. A decoder whose rows all lack their op, say, has no cell that is compared. Operators that
-answer by the message before are left out: a law tells these, and no law is judged here. A named mistake is an operator's if
-nearly all that it explains is what the operator alone breaks, too.
+A stack is a few operators of the catalogue, drawn by seed among those that a MUST rule convicts,
+one after the other on right rows. It counts only if the verdict shows each of them: what an
+operator alone breaks, and none of the others does, is still broken in some cases of the stack. A
+decoder whose rows all lack their op, say, has no cell that is compared. Operators that answer by
+the message before are left out: a law tells these, and no law is judged here. A named mistake is an
+operator's if nearly all that it explains is what the operator alone breaks, too.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ from conformance.selftest.operators.operator import Operator, Rows
 STACKS: Final = 5
 """Stacks of a format."""
 CASES: Final = 400
-"""Cases of a level, evenly spread, that a stack answers: with all of them as many are named rightly."""
+"""Cases of a level, evenly spread, that a stack answers: with all of them as many are named
+rightly.
+"""
 TRIES: Final = 20
 """Draws for one stack, most of which do not count where a format has few operators."""
 SIZES: Final = (2, 2, 3, 3, 4)
 """Mistakes of each."""
 OWN: Final = 0.9
-"""Share of a named mistake's units that one operator must break alone for the mistake to be that operator's."""
+"""Share of a named mistake's units that one operator must break alone for the mistake to be that
+operator's.
+"""
 _VAGUE: Final = ("some row is", "some value is", "some column is", "some message")
 """Beginnings of sentences that tell nothing of what fails."""
 _LEAST: Final = 3
@@ -42,7 +48,9 @@ Broken: TypeAlias = frozenset[Place]
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Operators on a level's rows, and how each is named: the sentences of its mistakes; `false` are those of no operator."""
+    """Operators on a level's rows, and how each is named: the sentences of its mistakes; `false`
+    are those of no operator.
+    """
 
     level: int
     operators: tuple[str, ...]
@@ -56,7 +64,9 @@ class Stack:
 
     def __str__(self) -> str:
         pairs = zip(self.operators, self.named, strict=True)
-        lines = [f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs]
+        lines = [
+            f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs
+        ]
         return "; ".join([*lines, *(f"FALSE: {sentence}" for sentence in self.false)])
 
 
@@ -70,7 +80,9 @@ class _Stage:
     broken: dict[str, Broken] = field(default_factory=dict)
 
     def alone(self, name: str) -> Broken:
-        """What an operator alone breaks: nothing if what it does to a message depends on the one before it."""
+        """What an operator alone breaks: nothing if what it does to a message depends on the one
+        before it.
+        """
         if name not in self.broken:
             operator = OPERATORS[name]
             neighbours = any(
@@ -85,25 +97,39 @@ class _Stage:
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
         altered = ((answered, _rows(answered, operators)) for answered in self.cover)
-        _, results = self.tried.ruled(self.cover, (rows if answered.differs(rows) else None for answered, rows in altered))
+        _, results = self.tried.ruled(
+            self.cover, (rows if answered.differs(rows) else None for answered, rows in altered)
+        )
         rules = tuple(RuleResult(rule, 1, 0) for rule in self.tried.judge.rules)
-        return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
+        return FormatResult(
+            self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {}
+        )
 
 
 def _broken(result: FormatResult) -> Broken:
     """What binds and is broken."""
-    must = {rule_result.rule.id for rule_result in result.rules if rule_result.rule.obligation is Obligation.MUST}
-    return frozenset(place(finding) for case in result.cases for finding in case.findings if finding.rule in must)
+    must = {
+        rule_result.rule.id
+        for rule_result in result.rules
+        if rule_result.rule.obligation is Obligation.MUST
+    }
+    return frozenset(
+        place(finding) for case in result.cases for finding in case.findings if finding.rule in must
+    )
 
 
 def _rows(answered: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
     rows = answered.rows
     for operator in operators:
-        rows = tuple(operator.alter(some, seen) for some, seen in zip(rows, answered.seen, strict=True))
+        rows = tuple(
+            operator.alter(some, seen) for some, seen in zip(rows, answered.seen, strict=True)
+        )
     return rows
 
 
-def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
+def stacks(
+    tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS
+) -> Iterator[Stack]:
     """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
     chance = random.Random(f"stacks {tried.fmt.name} {seed}")
     stages = {level: _Stage(tried, level, tried.spread(level, CASES)) for level in (1, 2)}
@@ -115,7 +141,9 @@ def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, numb
 
 
 def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random) -> Stack | None:
-    """A stack of that size; None if too few operators are apart, one cannot read what another left, or the verdict hides one."""
+    """A stack of that size; None if too few operators are apart, one cannot read what another left,
+    or the verdict hides one.
+    """
     drawn: dict[str, Broken] = {}
     for name in chance.sample(sorted(names), len(names)):
         if len(drawn) == size:
@@ -147,7 +175,9 @@ def _apart(some: Broken, other: Broken) -> bool:
     )
 
 
-def _stack(level: int, names: Sequence[str], alone: Sequence[Broken], reported: Iterable[Mistake]) -> Stack:
+def _stack(
+    level: int, names: Sequence[str], alone: Sequence[Broken], reported: Iterable[Mistake]
+) -> Stack:
     named: list[list[str]] = [[] for _ in names]
     false = []
     for mistake in reported:

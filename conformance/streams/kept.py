@@ -1,7 +1,7 @@
 """Compares the tables built from a stream with the model's: their rows and cells.
 
-The history determines the rows; the writer's expectation of a row's last change determines its cells. Each difference belongs to
-one stream rule (conformance.rules.streams).
+The history determines the rows; the writer's expectation of a row's last change determines its
+cells. Each difference belongs to one stream rule (conformance.rules.streams).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ Text: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A state (spark_checks.keepers) as the check reads it. A user's level three has `rows_alone`."""
+    """A state (spark_checks.keepers) as the check reads it. A user's level three has
+    `rows_alone`.
+    """
 
     rows: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, str | None]]]]
     corrupt: frozenset[tuple[int, int]]
@@ -54,7 +56,9 @@ def read_state(directory: Path) -> Kept:
     for entry in table.to_pylist():
         match entry["part"]:
             case "row" if not entry["deleted"]:
-                rows.setdefault(entry["table"], []).append((tuple(entry["key"]), dict(entry["image"] or ())))
+                rows.setdefault(entry["table"], []).append(
+                    (tuple(entry["key"]), dict(entry["image"] or ()))
+                )
             case "corrupt":
                 corrupt.append((entry["partition"], entry["offset"]))
             case "seen":
@@ -70,7 +74,9 @@ def read_state(directory: Path) -> Kept:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The rows of a history by the text of their key. A key whose text is a JSON number is compared by its value."""
+    """The rows of a history by the text of their key. A key whose text is a JSON number is compared
+    by its value.
+    """
 
     names: tuple[str, ...]
     numbers: frozenset[str]
@@ -78,13 +84,27 @@ class Keys:
     @classmethod
     def of(cls, story: Streamed) -> Keys:
         """The keys of a history."""
-        images = (image for w in story.written for c in w.changes for image in (c.before, c.after) if image is not None)
+        images = (
+            image
+            for w in story.written
+            for c in w.changes
+            for image in (c.before, c.after)
+            if image is not None
+        )
         names = story.table.primary_key
-        return cls(names, frozenset(name for image in images for name in names if name in image and image[name].json))
+        return cls(
+            names,
+            frozenset(
+                name for image in images for name in names if name in image and image[name].json
+            ),
+        )
 
     def text(self, texts: Mapping[str, str | None]) -> Text:
         """The key among texts by column."""
-        return tuple(_plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name)) for name in self.names)
+        return tuple(
+            _plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name))
+            for name in self.names
+        )
 
     def expected(self, image: Image) -> Text:
         """The key of an image."""
@@ -93,14 +113,24 @@ class Keys:
     def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
         """The former keys of rows that were moved, and the keys of deleted rows."""
         texts: dict[Key, Text] = {}
-        for image in (image for w in story.written for c in w.changes for image in (c.before, c.after) if image is not None):
+        for image in (
+            image
+            for w in story.written
+            for c in w.changes
+            for image in (c.before, c.after)
+            if image is not None
+        ):
             if image.keys() >= set(self.names):
                 texts[_key(image, self.names)] = self.expected(image)
-        moved, gone = ({texts[key] for key in keys if key in texts} for keys in (story.moved, story.gone))
+        moved, gone = (
+            {texts[key] for key in keys if key in texts} for keys in (story.moved, story.gone)
+        )
         return moved, gone
 
     def held(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
-        """The key under which a row is kept: its image's if both have the same texts, since readers order a key's columns."""
+        """The key under which a row is kept: its image's if both have the same texts, since readers
+        order a key's columns.
+        """
         own = [image.get(name) for name in self.names]
         same = None not in own and sorted(map(str, own)) == sorted(key)
         return self.text(image if same else dict(zip(self.names, key, strict=False)))
@@ -121,9 +151,9 @@ def _key(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
 def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Key, Image]]:
     """The expected rows by their key's text: the model's key, and the expected cells.
 
-    An event without a message does not change the row; a placeholder of an unsent value stands for the older image's cell, which
-    may be lost if the topic was `compacted`. Raises
-    HarnessError if a row of the model has no message, which is a writer's bug.
+    An event without a message does not change the row; a placeholder of an unsent value stands for
+    the older image's cell, which may be lost if the topic was `compacted`. Raises HarnessError if a
+    row of the model has no message, which is a writer's bug.
     """
     known = Keys.of(story)
     names = known.names
@@ -135,13 +165,19 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
                 owed.setdefault(written.message.event, {})[_key(change.after, names)] = change.after
     for number, event in enumerate(story.history.events):
         for images_of in getattr(event, "rows", ()):
-            before, after = ({} if row is None else row for row in (images_of.before, images_of.after))
+            before, after = (
+                {} if row is None else row for row in (images_of.before, images_of.after)
+            )
             old = images.pop(tuple(before[name] for name in names), None) if before else None
             if not after:
                 continue
             key = tuple(after[name] for name in names)
             new = owed.get(number, {}).get(key)
-            images[key] = (old or {}) if new is None else {name: _cell(name, cell, old, compacted) for name, cell in new.items()}
+            images[key] = (
+                (old or {})
+                if new is None
+                else {name: _cell(name, cell, old, compacted) for name, cell in new.items()}
+            )
     result: dict[Text, tuple[Key, Image]] = {}
     for key in story.rows:
         image = images.get(key)
@@ -156,9 +192,18 @@ def _named(key: Sequence[object]) -> str:
 
 
 def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool) -> Cell:
-    if cell.text is None or "__debezium_unavailable_value" not in cell.text or old is None or name not in old:
+    if (
+        cell.text is None
+        or "__debezium_unavailable_value" not in cell.text
+        or old is None
+        or name not in old
+    ):
         return cell
-    return Cell(State.ANY, cell.type, reason="compaction may have removed the value") if compacted else old[name]
+    return (
+        Cell(State.ANY, cell.type, reason="compaction may have removed the value")
+        if compacted
+        else old[name]
+    )
 
 
 def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
@@ -167,7 +212,11 @@ def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
     wrong: set[tuple[str, str, str]] = set()
     for stream in group.streams:
         nemesis = stream.nemesis
-        twins = [n for n in NEMESES if n.name == nemesis.twin and (n.name, stream.profile.name, stream.table) in wrong]
+        twins = [
+            n
+            for n in NEMESES
+            if n.name == nemesis.twin and (n.name, stream.profile.name, stream.table) in wrong
+        ]
         # What is wrong without the trait is no matter of the trait.
         outcome = _judged(group, stream, kept, how, twins[0].rule if twins else nemesis.rule)
         outcomes.append(outcome)
@@ -177,7 +226,9 @@ def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
 
 
 def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamResult]:
-    """The results of a group's streams for each profile that writes them, in the order of the profiles."""
+    """The results of a group's streams for each profile that writes them, in the order of the
+    profiles.
+    """
     order = [profile.name for profile in group.fmt.profiles]
     each = [
         replace(outcome, profile=profile.name)
@@ -190,7 +241,9 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
 def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -> StreamResult:
     story, order = stream.story, order_of(group.fmt.name)
     name = stream.nemesis.name + (f"+{how}" if how else "")
-    outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table)
+    outcome = StreamResult(
+        group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table
+    )
     keys = Keys.of(story)
     flat = [w for stage in stream.stages for w in stage]
     outcome.messages = sum(not is_removed(w.message) for w in flat)
@@ -209,20 +262,29 @@ def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -
         if text in refused:
             continue
         if len(images) > 1:
-            outcome.differ("at-least-once", f"there are {len(images)} rows of key {', '.join(text)}")
+            outcome.differ(
+                "at-least-once", f"there are {len(images)} rows of key {', '.join(text)}"
+            )
         if text not in wanted:
             shown = ", ".join(text)
             if text in moved and rule not in ("order", "record-time"):
-                outcome.differ("key-change", f"row {shown} is still there, although its key was changed")
+                outcome.differ(
+                    "key-change", f"row {shown} is still there, although its key was changed"
+                )
             else:
                 outcome.differ(
-                    late, f"row {shown} is there, although it {'was deleted' if text in gone | moved else 'never was'}"
+                    late,
+                    f"row {shown} is there, although it"
+                    f" {'was deleted' if text in gone | moved else 'never was'}",
                 )
     for text, (key, owed) in wanted.items():
         if text in refused:
             continue
         if text not in held:
-            outcome.differ("schema-cache" if schemas_late and not how else general, f"row {', '.join(text)} is missing")
+            outcome.differ(
+                "schema-cache" if schemas_late and not how else general,
+                f"row {', '.join(text)} is missing",
+            )
             continue
         _cells(story, key, owed, held[text][0], outcome, general)
     return outcome
@@ -238,11 +300,19 @@ def _schemas_late(stream: ReadStream) -> bool:
     return False
 
 
-def _coverage(stream: ReadStream, keys: Keys, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[Text]:
-    """Checks that every offset was seen and every unreadable message kept; blames the restart for what it lost.
+def _coverage(
+    stream: ReadStream,
+    keys: Keys,
+    flat: Sequence[Written],
+    kept: Kept,
+    outcome: StreamResult,
+    how: str,
+) -> set[Text]:
+    """Checks that every offset was seen and every unreadable message kept; blames the restart for
+    what it lost.
 
-    Returns the keys of rows in messages that were refused although they could be read, where the writer's format leaves both
-    open: such a row is unknown from there on.
+    Returns the keys of rows in messages that were refused although they could be read, where the
+    writer's format leaves both open: such a row is unknown from there on.
     """
     counts: Counter[int] = Counter()
     there: dict[int, tuple[int, int]] = {}
@@ -258,10 +328,19 @@ def _coverage(stream: ReadStream, keys: Keys, flat: Sequence[Written], kept: Kep
         if any(c.kind is Kind.CORRUPT for c in written.changes):
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in written.changes):
-            images = [image for c in written.changes for image in (c.before, c.after) if image is not None]
-            doubtful[partition, counts[partition]] = {keys.expected(image) for image in images if image.keys() >= set(keys.names)}
+            images = [
+                image for c in written.changes for image in (c.before, c.after) if image is not None
+            ]
+            doubtful[partition, counts[partition]] = {
+                keys.expected(image) for image in images if image.keys() >= set(keys.names)
+            }
         counts[partition] += 1
-        content = (written.message.partition, written.message.key, written.message.value, written.message.event)
+        content = (
+            written.message.partition,
+            written.message.key,
+            written.message.value,
+            written.message.event,
+        )
         outcome.repeats += content in first_seen
         first_seen.add(content)
     outcome.corrupt = len(spoiled)
@@ -277,19 +356,28 @@ def _coverage(stream: ReadStream, keys: Keys, flat: Sequence[Written], kept: Kep
         count, last = kept.seen.get(partition, (0, -1))
         owed, end = there.get(partition, (0, -1))
         if (count, last) != (owed, end):
-            words = f"{where(partition)}: {count} messages were seen, the last at {last}; there are {owed}, the last at {end}"
+            words = (
+                f"{where(partition)}: {count} messages were seen, the last at {last}; there are"
+                f" {owed}, the last at {end}"
+            )
             outcome.differ(RESTART if how else "every-offset", words)
     marked = {place for place in kept.corrupt if place[0] in own}
     for place in sorted(spoiled - marked)[:SHOWN]:
         outcome.differ(
-            RESTART if how else "corrupt-kept", f"{where(place[0])}, offset {place[1]} is unreadable, and nothing tells of it"
+            RESTART if how else "corrupt-kept",
+            f"{where(place[0])}, offset {place[1]} is unreadable, and nothing tells of it",
         )
     for place in sorted(marked - spoiled - doubtful.keys())[:SHOWN]:
-        outcome.differ("corrupt-kept", f"{where(place[0])}, offset {place[1]} can be read, and is told to be unreadable")
+        outcome.differ(
+            "corrupt-kept",
+            f"{where(place[0])}, offset {place[1]} can be read, and is told to be unreadable",
+        )
     return set().union(*(keys for place, keys in doubtful.items() if place in marked))
 
 
-def _watermarks(stream: ReadStream, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:
+def _watermarks(
+    stream: ReadStream, flat: Sequence[Written], kept: Kept, outcome: StreamResult
+) -> None:
     """Checks that the highest watermark of each partition was kept."""
     highest: dict[int, int] = {}
     for written in flat:
@@ -299,22 +387,40 @@ def _watermarks(stream: ReadStream, flat: Sequence[Written], kept: Kept, outcome
                 highest[partition] = max(highest.get(partition, 0), int(change.position))
     for partition, mark in highest.items():
         if kept.watermarks.get(partition) != mark:
-            outcome.differ("watermark", f"partition {partition} is known up to {kept.watermarks.get(partition)}, not {mark}")
+            outcome.differ(
+                "watermark",
+                f"partition {partition} is known up to {kept.watermarks.get(partition)}, not"
+                f" {mark}",
+            )
 
 
-def _cells(story: Streamed, key: Key, image: Image, kept: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
+def _cells(
+    story: Streamed,
+    key: Key,
+    image: Image,
+    kept: Mapping[str, str | None],
+    outcome: StreamResult,
+    rule: str,
+) -> None:
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
         name, held = column.name, kept.get(column.name)
         cell = image.get(name)
         if story.added_after.get(name, -1) > last or cell is None:
-            # The statement that gave the table this column sends no row: what is not there is the column's default.
+            # The statement that gave the table this column sends no row: what is not there is the
+            # column's default.
             if held is not None:
-                outcome.differ(rule, f"row {_named(key)}, {name}: {held!r}, but the column came later and holds {row[name]!r}")
+                outcome.differ(
+                    rule,
+                    f"row {_named(key)}, {name}: {held!r}, but the column came later and holds"
+                    f" {row[name]!r}",
+                )
         elif not _same(cell, held, name in kept):
             outcome.differ(
-                rule, f"row {_named(key)}, {name}: {held!r} is not {cell.text if cell.text is not None else cell.value!r}"
+                rule,
+                f"row {_named(key)}, {name}: {held!r} is not"
+                f" {cell.text if cell.text is not None else cell.value!r}",
             )
 
 

@@ -1,7 +1,8 @@
-"""The command `stream`: tables built from a decoder's changes must become the source's tables, under every nemesis.
+"""The command `stream`: tables built from a decoder's changes must become the source's tables,
+under every nemesis.
 
-Each profile and nemesis has one history, with its own table and partitions, so that many streams share a topic and a query.
-`conformance.streams.kept` compares the tables.
+Each profile and nemesis has one history, with its own table and partitions, so that many streams
+share a topic and a query. `conformance.streams.kept` compares the tables.
 """
 
 from __future__ import annotations
@@ -27,7 +28,16 @@ from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.sheets import grid, marked
 from conformance.streams.kept import Kept, by_profile, judge, read_state
-from conformance.streams.recipes import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
+from conformance.streams.recipes import (
+    OURS,
+    RESTART,
+    Group,
+    StreamResult,
+    Subject,
+    for_restarts,
+    group_of,
+    not_kept,
+)
 from conformance.streams.written import Written
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, named
@@ -39,13 +49,20 @@ from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile, get
 
 BATCHES: Final = 4
-"""Micro-batches of a query whose processes are killed; few, since after a cold start each costs seconds of planning."""
+"""Micro-batches of a query whose processes are killed; few, since after a cold start each costs
+seconds of planning.
+"""
 LIMIT_S: Final = 240.0
 """Limit for one reading of a topic, in seconds."""
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
-"""Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
-NO_KEYS: Final = "its records do not have the key of their row: compaction would remove rows, or nothing"
-NO_ORDER: Final = "its messages do not tell their order: a change that comes again behind a newer one undoes that"
+"""Settings of a session that reads many partitions: each has a consumer, which serves all stages.
+"""
+NO_KEYS: Final = (
+    "its records do not have the key of their row: compaction would remove rows, or nothing"
+)
+NO_ORDER: Final = (
+    "its messages do not tell their order: a change that comes again behind a newer one undoes that"
+)
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
@@ -62,13 +79,17 @@ class GroupReader:
     makers: tuple[str, ...] = (REFERENCE,)
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, stage: int = 0, hold: Mapping[str, Any] | None = None) -> Future[Mapping[str, Any]]:
+    def read(
+        self, stage: int = 0, hold: Mapping[str, Any] | None = None
+    ) -> Future[Mapping[str, Any]]:
         """Starts reading to the present end. The future raises the errors of `ChildEngine.ask`."""
         request = {
             "source": dict(self.source),
             "format": self.group.fmt.name,
             "decoder": self.decoder,
-            "parts": [(codec.dump_deployment(deployment), *span) for deployment, *span in self.group.parts],
+            "parts": [
+                (codec.dump_deployment(deployment), *span) for deployment, *span in self.group.parts
+            ],
             "lanes": by_name(self.group.lanes(self.names)),
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
             "directory": str(self.directory),
@@ -89,28 +110,51 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     outcomes = []
     for stream in group.streams:
         name = stream.nemesis.name + (f"+{how}" if how else "")
-        outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows), table=stream.table)
-        outcome.differ("restart" if how else "convergence", f"the query ended: {' '.join(str(error).split())[:900]}")
+        outcome = StreamResult(
+            group.fmt.name,
+            stream.profile.name,
+            name,
+            rows=len(stream.story.rows),
+            table=stream.table,
+        )
+        outcome.differ(
+            "restart" if how else "convergence",
+            f"the query ended: {' '.join(str(error).split())[:900]}",
+        )
         outcomes.append(outcome)
     return by_profile(group, outcomes)
 
 
 def plainly(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target | None, home: Path, *, used: bool = False
+    engine: ChildEngine,
+    group: Group,
+    decoder: str,
+    bootstrap: Target | None,
+    home: Path,
+    *,
+    used: bool = False,
 ) -> list[StreamResult]:
-    """Reads all stages, each to its end before the next; without a broker from the source `cdc`. The topic is new, or `used`.
+    """Reads all stages, each to its end before the next; without a broker from the source `cdc`.
+    The topic is new, or `used`.
 
-    If the query fails, each deployment's streams are read again by a query of their own: the failure is no verdict on them.
+    If the query fails, each deployment's streams are read again by a query of their own: the
+    failure is no verdict on them.
     """
     home.mkdir(parents=True, exist_ok=True)
     written: Written | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
-            reader = GroupReader(engine, group, decoder, made(group, home / "streams"), home / "tables")
+            reader = GroupReader(
+                engine, group, decoder, made(group, home / "streams"), home / "tables"
+            )
         else:
-            names = stack.enter_context(kafka.run_topics(bootstrap, group.topics, append_time=group.append_time))
+            names = stack.enter_context(
+                kafka.run_topics(bootstrap, group.topics, append_time=group.append_time)
+            )
             written = Written(bootstrap, group, names, used)
-            reader = GroupReader(engine, group, decoder, source_of(written), home / "tables", names=names)
+            reader = GroupReader(
+                engine, group, decoder, source_of(written), home / "tables", names=names
+            )
         try:
             for stage in range(STAGES):
                 if written is not None:
@@ -126,12 +170,16 @@ def plainly(
     return [
         outcome
         for number, part in enumerate(apart)
-        for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}", used=used)
+        for outcome in plainly(
+            engine, part, decoder, bootstrap, home / f"deployment-{number}", used=used
+        )
     ]
 
 
 def made(group: Group, path: Path) -> dict[str, Any]:
-    """The options with which the child reads streams that tasks make, a stage a micro-batch; `path` keeps their recipes."""
+    """The options with which the child reads streams that tasks make, a stage a micro-batch; `path`
+    keeps their recipes.
+    """
     path.write_bytes(pickle.dumps(group.staged))
     count = len(group.streams)
     return {"kept": str(path), "batch": count, "count": STAGES * count}
@@ -143,7 +191,9 @@ def source_of(written: Written) -> dict[str, Any]:
 
 
 def _per_trigger(group: Group) -> int:
-    """The bound that makes BATCHES of a topic; Spark rounds each partition's share down, which would leave a message of each."""
+    """The bound that makes BATCHES of a topic; Spark rounds each partition's share down, which
+    would leave a message of each.
+    """
     return sum(len(group.messages(stage)) for stage in range(STAGES)) // BATCHES + group.partitions
 
 
@@ -151,7 +201,9 @@ def _per_trigger(group: Group) -> int:
 def _published(
     engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path
 ) -> Iterator[tuple[GroupReader, Callable[[str], list[StreamResult]]]]:
-    """All stages in topics; who reads them in small micro-batches, and what judges that by how it was disturbed."""
+    """All stages in topics; who reads them in small micro-batches, and what judges that by how it
+    was disturbed.
+    """
     with kafka.run_topics(bootstrap, group.topics, append_time=group.append_time) as names:
         written = Written(bootstrap, group, names)
         for stage in range(STAGES):
@@ -162,15 +214,25 @@ def _published(
 
 
 def killed(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, note: Callable[[str], None]
+    engine: ChildEngine,
+    group: Group,
+    decoder: str,
+    bootstrap: Target,
+    home: Path,
+    note: Callable[[str], None],
 ) -> list[StreamResult]:
-    """Publishes all stages, then reads them and kills the process three times: before a batch's state is written, after it but
-    before the commit, and at a later moment."""
+    """Publishes all stages, then reads them and kills the process three times: before a batch's
+    state is written, after it but before the commit, and at a later moment.
+    """
     with _published(engine, group, decoder, bootstrap, home) as (reader, judged):
         try:
             for batch, place in ((1, "before"), (1, "after")):
                 note(f"{group.fmt.name}: the query is killed {place} the state of batch {batch}")
-                _kill_when(engine, reader.read(hold={"batch": batch, "at": place}), reader.directory / f"held-{batch}-{place}")
+                _kill_when(
+                    engine,
+                    reader.read(hold={"batch": batch, "at": place}),
+                    reader.directory / f"held-{batch}-{place}",
+                )
             note(f"{group.fmt.name}: the query is killed after batch 2")
             _kill_when(engine, reader.read(), reader.directory / REFERENCE / "2")
             note(f"{group.fmt.name}: the query reads to the end")
@@ -181,15 +243,19 @@ def killed(
 
 
 def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Path) -> None:
-    """Kills the child's processes once a file exists. Raises the reading's error if it fails before, HarnessError if neither
-    happens in time."""
+    """Kills the child's processes once a file exists. Raises the reading's error if it fails
+    before, HarnessError if neither happens in time.
+    """
     deadline = time.monotonic() + LIMIT_S
     while not path.exists():
         if reading.done():
             reading.result()
             return
         if time.monotonic() > deadline:
-            raise HarnessError(f"the query did not come to the moment of its kill within {LIMIT_S:g} s; is the machine busy?")
+            raise HarnessError(
+                f"the query did not come to the moment of its kill within {LIMIT_S:g} s; is the"
+                " machine busy?"
+            )
         time.sleep(0.02)
     pid = engine.pid
     if pid is not None:
@@ -199,11 +265,16 @@ def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Pa
         reading.result()
 
 
-def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]) -> list[StreamResult]:
+def broker_killed(
+    engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]
+) -> list[StreamResult]:
     """Kills and restarts a separate broker while the query reads."""
     from conformance.brokers.embedded import EmbeddedKafka
 
-    with EmbeddedKafka(note) as broker, _published(engine, group, decoder, broker.bootstrap, home) as (reader, judged):
+    with (
+        EmbeddedKafka(note) as broker,
+        _published(engine, group, decoder, broker.bootstrap, home) as (reader, judged),
+    ):
         try:
             reading = reader.read()
             path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
@@ -225,8 +296,8 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 class StreamSettings:
     """The settings of `stream`.
 
-    `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that were used before. `pattern`
-    names the topic of each message.
+    `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that
+    were used before. `pattern` names the topic of each message.
     """
 
     formats: tuple[str, ...]
@@ -241,13 +312,22 @@ class StreamSettings:
 
 
 def run(
-    settings: StreamSettings, engine: ChildEngine, bootstrap: Target | None, note: Callable[[str], None]
+    settings: StreamSettings,
+    engine: ChildEngine,
+    bootstrap: Target | None,
+    note: Callable[[str], None],
 ) -> Iterator[StreamResult]:
-    """Yields the results; `bootstrap` None reads the source `cdc`. Raises NothingSelected, UsageError."""
+    """Yields the results; `bootstrap` None reads the source `cdc`. Raises NothingSelected,
+    UsageError.
+    """
     nemeses = named(settings.nemesis)
     with contextlib.ExitStack() as stack:
         # The reader that is killed is another child, which starts while the streams are made.
-        victim = stack.enter_context(engine.twin()) if settings.restart and bootstrap is not None else None
+        victim = (
+            stack.enter_context(engine.twin())
+            if settings.restart and bootstrap is not None
+            else None
+        )
         for name in settings.formats:
             fmt = get(name)
             chosen, of = _chosen(fmt, settings)
@@ -265,18 +345,28 @@ def run(
                 continue
             if victim is None or bootstrap is None:
                 note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
-                yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=settings.used)
+                yield from plainly(
+                    engine, group, decoder, bootstrap, _home(engine), used=settings.used
+                )
             else:
-                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note, used=settings.used)
+                yield from _with_restarts(
+                    engine, victim, group, decoder, bootstrap, note, used=settings.used
+                )
 
 
-def _chosen(fmt: Format[Any], settings: StreamSettings) -> tuple[Sequence[Profile], Sequence[Subject]]:
-    """The profiles, and the tables of their streams: of a user's, those that have a key and that the format can write."""
+def _chosen(
+    fmt: Format[Any], settings: StreamSettings
+) -> tuple[Sequence[Profile], Sequence[Subject]]:
+    """The profiles, and the tables of their streams: of a user's, those that have a key and that
+    the format can write.
+    """
     chosen, values = profiles(fmt, settings.glob), settings.tables
     if values is None:
         return chosen, OURS
     users = [user for user in usable(fmt, values.schema).users if not of_tables.unkept(user)]
-    return reading(fmt, chosen, values.schema), tuple(Subject(values.filled(), user) for user in users)
+    return reading(fmt, chosen, values.schema), tuple(
+        Subject(values.filled(), user) for user in users
+    )
 
 
 def _home(engine: ChildEngine) -> Path:
@@ -300,7 +390,8 @@ def _with_restarts(
         try:
             killing = pool.submit(killed, victim, few, decoder, bootstrap, _home(engine), note)
             note(
-                f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them {len(few.streams)} are killed"
+                f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them"
+                f" {len(few.streams)} are killed"
             )
             yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=used)
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
@@ -319,7 +410,9 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     from rich.text import Text
 
     own = any(o.table for o in outcomes)
-    results = ["not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes]
+    results = [
+        "not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes
+    ]
     numbers = [map(str, (o.rows, o.messages, o.repeats, o.corrupt)) for o in outcomes]
     lines = [
         [o.format, o.profile, *([o.table] if own else []), o.nemesis, *counts, result]
@@ -327,12 +420,19 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     ]
     head = (*_HEAD[:2], *(["table"] if own else []), *_HEAD[2:])
     words = [f"{o.format}/{o.profile}, {_which(o)}: {o.lost}" for o in outcomes if o.lost]
-    words += [f"{rule}: {o.profile}, {_which(o)}: {what}" for o in outcomes for rule, what in o.wrong]
-    words.append(f"{results.count('converged')} of {len(results) - results.count('not judged')} streams converged")
+    words += [
+        f"{rule}: {o.profile}, {_which(o)}: {what}" for o in outcomes for rule, what in o.wrong
+    ]
+    words.append(
+        f"{results.count('converged')} of {len(results) - results.count('not judged')} streams"
+        " converged"
+    )
     if markdown:
         return "\n".join([*marked(head, lines), "", *words])
     colours = {"converged": "green", "differs": "red"}
-    coloured: Iterator[list[str | Text]] = ([*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines)
+    coloured: Iterator[list[str | Text]] = (
+        [*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines
+    )
     return Together(grid(head, coloured), *map(Text, words))
 
 

@@ -1,4 +1,6 @@
-"""Streams as a decoder reads them, each made from a recipe: its history, nemesis, topics and partitions; and its result."""
+"""Streams as a decoder reads them, each made from a recipe: its history, nemesis, topics and
+partitions; and its result.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,13 @@ APPEND_TIME: Final = "append-time"
 
 @dataclass(slots=True)
 class StreamResult:
-    """The result of one stream. `nemesis` is its name, with `+restart` or `+broker-restart` where processes were killed.
+    """The result of one stream. `nemesis` is its name, with `+restart` or `+broker-restart` where
+    processes were killed.
 
-    `rows` counts the source's rows at the end, `messages` all of the topic, `repeats` those seen before,
-    `corrupt` the garbage. `lost` says why a profile is not judged. `table` is the user's table, "" for the harness's own. `wrong`
-    has the first differences as (rule id, text); `broken` counts all by rule.
+    `rows` counts the source's rows at the end, `messages` all of the topic, `repeats` those seen
+    before, `corrupt` the garbage. `lost` says why a profile is not judged. `table` is the user's
+    table, "" for the harness's own. `wrong` has the first differences as (rule id, text); `broken`
+    counts all by rule.
     """
 
     format: str
@@ -71,11 +75,19 @@ class StreamResult:
 
     def as_json(self) -> dict[str, Any]:
         """For `--format json`."""
-        facts: dict[str, Any] = {"format": self.format, "profile": self.profile, "nemesis": self.nemesis}
+        facts: dict[str, Any] = {
+            "format": self.format,
+            "profile": self.profile,
+            "nemesis": self.nemesis,
+        }
         facts |= {"table": self.table} if self.table else {}
         if self.lost:
             return {**facts, "result": "not judged", "because": self.lost}
-        facts |= {"result": "converged" if self.converged else "differs", "rows": self.rows, "cells": self.cells}
+        facts |= {
+            "result": "converged" if self.converged else "differs",
+            "rows": self.rows,
+            "cells": self.cells,
+        }
         facts |= {"messages": self.messages, "repeats": self.repeats, "corrupt": self.corrupt}
         if self.broken:
             facts["broken"] = dict(self.broken)
@@ -104,17 +116,35 @@ class Subject:
         return self.table[:50] or "t"
 
     def streamed(
-        self, fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None = None, fine: bool = True
+        self,
+        fmt: Format[Any],
+        profile: Profile,
+        seed: int,
+        name: str,
+        some: tuple[str, ...] | None = None,
+        fine: bool = True,
     ) -> Streamed:
-        """A history of the table under that name; `some` are its statements, None all that it can have; `fine` as in `tell`,
-        where positions order the changes."""
+        """A history of the table under that name; `some` are its statements, None all that it can
+        have; `fine` as in `tell`, where positions order the changes.
+        """
         fine = fine and bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
-            return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some, fine)
+            return streamed(
+                fmt,
+                profile,
+                seed,
+                name,
+                CHANGES,
+                PARTITIONS,
+                STATEMENTS if some is None else some,
+                fine,
+            )
         # Workers of a cluster need Hypothesis for a user's tables only.
         from generators.tables import streams as of_tables
 
-        return of_tables.streamed(self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some, fine)
+        return of_tables.streamed(
+            self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some, fine
+        )
 
 
 OURS: Final = (Subject(),)
@@ -122,8 +152,10 @@ OURS: Final = (Subject(),)
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What makes a stream, on any machine: the history of `number` of a seed, whose table is named after it, under a nemesis.
-    `pattern` names the topic of each message (`generators.publishing.layouts`)."""
+    """What makes a stream, on any machine: the history of `number` of a seed, whose table is named
+    after it, under a nemesis. `pattern` names the topic of each message
+    (`generators.publishing.layouts`).
+    """
 
     format: str
     profile: str
@@ -140,10 +172,14 @@ class Recipe:
         story = self._story(fmt, profile, nemesis, own)
         written, topics = laid(story, self.pattern, APPEND_TIME if nemesis.append_time else "")
         stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
-        return ReadStream(profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self)
+        return ReadStream(
+            profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self
+        )
 
     def _story(self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int) -> Streamed:
-        """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
+        """A history for a nemesis. If schemas must lag, the table's name puts its rows into another
+        partition.
+        """
         name = f"{self.subject.label}_{self.number}"
         if not nemesis.quiet:
             return self.subject.streamed(fmt, profile, seed, name, fine=nemesis.fine)
@@ -156,10 +192,12 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class ReadStream:
-    """One stream: a history under a nemesis. The profiles `also` write the same messages. `table` is the user's table, if any.
+    """One stream: a history under a nemesis. The profiles `also` write the same messages. `table`
+    is the user's table, if any.
 
-    The partitions of its messages are its lanes: those of its `topics` (end of the name, partitions) one after the other. Among
-    all streams' lanes its own are those from `first` on; in each topic it has the partitions from `bases` on.
+    The partitions of its messages are its lanes: those of its `topics` (end of the name,
+    partitions) one after the other. Among all streams' lanes its own are those from `first` on; in
+    each topic it has the partitions from `bases` on.
     """
 
     profile: Profile
@@ -190,8 +228,14 @@ class ReadStream:
             yield replace(written.message, topic=topic, partition=partition)
 
     def laid(self, stage: int) -> list[tuple[Message, int]]:
-        """The messages of a stage with their offsets in partitions that hold nothing else; without the removed ones."""
-        ends = Counter((message.topic, message.partition) for number in range(stage) for message in self.placed(number))
+        """The messages of a stage with their offsets in partitions that hold nothing else; without
+        the removed ones.
+        """
+        ends = Counter(
+            (message.topic, message.partition)
+            for number in range(stage)
+            for message in self.placed(number)
+        )
         messages = []
         for message in self.placed(stage):
             if not is_removed(message):
@@ -202,8 +246,9 @@ class ReadStream:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Streams of one format that share topics and a query; each deployment's records are decoded by themselves. `lost` are the
-    results of tables that are not judged."""
+    """Streams of one format that share topics and a query; each deployment's records are decoded by
+    themselves. `lost` are the results of tables that are not judged.
+    """
 
     fmt: Format[Any]
     streams: tuple[ReadStream, ...]
@@ -217,7 +262,9 @@ class Group:
             by.setdefault(stream.profile.deployment, []).append(stream)
         placed, used, first = [], Counter[str](), 0
         for stream in itertools.chain.from_iterable(by.values()):
-            placed.append(replace(stream, first=first, bases=tuple(used[topic] for topic, _ in stream.topics)))
+            placed.append(
+                replace(stream, first=first, bases=tuple(used[topic] for topic, _ in stream.topics))
+            )
             used.update(dict(stream.topics))
             first += len(placed[-1].places)
         return cls(fmt, tuple(placed))
@@ -238,11 +285,20 @@ class Group:
     @property
     def append_time(self) -> frozenset[str]:
         """The topics whose broker sets the timestamps."""
-        return frozenset(topic for stream in self.streams if stream.nemesis.append_time for topic, _ in stream.topics)
+        return frozenset(
+            topic
+            for stream in self.streams
+            if stream.nemesis.append_time
+            for topic, _ in stream.topics
+        )
 
     def lanes(self, names: Mapping[str, str] = MappingProxyType({})) -> Lanes:
         """The lanes of all streams; `names` are those of topics, by their ends."""
-        return lanes_of((names.get(topic, topic), number) for stream in self.streams for topic, number in stream.places)
+        return lanes_of(
+            (names.get(topic, topic), number)
+            for stream in self.streams
+            for topic, number in stream.places
+        )
 
     @property
     def compacted(self) -> bool:
@@ -260,7 +316,8 @@ class Group:
         """Each deployment with its first lane and the first that follows."""
         ends = itertools.accumulate((part.partitions for part in self.apart), initial=0)
         return [
-            (part.streams[0].profile.deployment, *span) for part, span in zip(self.apart, itertools.pairwise(ends), strict=True)
+            (part.streams[0].profile.deployment, *span)
+            for part, span in zip(self.apart, itertools.pairwise(ends), strict=True)
         ]
 
     def messages(self, stage: int) -> list[Message]:
@@ -270,12 +327,16 @@ class Group:
     @property
     def staged(self) -> Staged:
         """The streams as the source `cdc` makes them."""
-        return Staged(tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe))
+        return Staged(
+            tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe)
+        )
 
 
 @dataclass(frozen=True)
 class Staged:
-    """The streams of the command `stream`: unit n is a stage of one of them, and all streams' first stages come first."""
+    """The streams of the command `stream`: unit n is a stage of one of them, and all streams' first
+    stages come first.
+    """
 
     made: tuple[tuple[Recipe, tuple[int, ...]], ...]
     step: ClassVar[int] = 1
@@ -288,7 +349,9 @@ class Staged:
             stream = _stream(recipe)
             laid = replace(stream, bases=bases).laid(stage)
             append_ms = START_MS + stage if stream.nemesis.append_time else None
-            yield records.batch([message for message, _ in laid], [offset for _, offset in laid], append_ms)
+            yield records.batch(
+                [message for message, _ in laid], [offset for _, offset in laid], append_ms
+            )
 
 
 @lru_cache(maxsize=1024)
@@ -299,7 +362,14 @@ def _stream(recipe: Recipe) -> ReadStream:
 
 def not_kept(fmt: Format[Any], profile: Profile) -> str:
     """Why tables cannot be built from the profile's messages, or ""."""
-    return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
+    return next(
+        (
+            f"{loss.statement} ({loss.citation})"
+            for loss in fmt.losses(profile)
+            if loss.left is None
+        ),
+        "",
+    )
 
 
 def unsure(story: Streamed) -> str:
@@ -311,10 +381,21 @@ def unsure(story: Streamed) -> str:
             if change.kind is not Kind.ROW or image is None:
                 continue
             if change.keys and set(change.keys) != set(names):
-                return f"the messages name the key {', '.join(change.keys)}, the table has {', '.join(names)}"
-            values = tuple(image[name].value if name in image and image[name].text is not None else None for name in names)
+                return (
+                    f"the messages name the key {', '.join(change.keys)}, the table has"
+                    f" {', '.join(names)}"
+                )
+            values = tuple(
+                image[name].value if name in image and image[name].text is not None else None
+                for name in names
+            )
             rows = getattr(story.history.events[written.message.event], "rows", ())
-            if values not in [tuple(row[name] for name in names) for r in rows for row in (r.before, r.after) if row is not None]:
+            if values not in [
+                tuple(row[name] for name in names)
+                for r in rows
+                for row in (r.before, r.after)
+                if row is not None
+            ]:
                 return f"the messages do not tell every value of the key {', '.join(names)}"
     return ""
 
@@ -327,8 +408,8 @@ def group_of(
     of: Sequence[Subject] = OURS,
     pattern: str = "",
 ) -> Group:
-    """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes and the nemeses that the
-    format's records cannot have. `pattern` is that of `Recipe`.
+    """The streams of these profiles under these nemeses, without the profiles that `not_kept`
+    excludes and the nemeses that the format's records cannot have. `pattern` is that of `Recipe`.
 
     Profiles of one deployment that write the same messages share a stream.
     """
@@ -337,7 +418,11 @@ def group_of(
         return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).stream()
 
     order = order_of(fmt.name)
-    nemeses = [each for each in nemeses if (order.compacted or not each.compacted) and not (order.arrival and each.ordered)]
+    nemeses = [
+        each
+        for each in nemeses
+        if (order.compacted or not each.compacted) and not (order.arrival and each.ordered)
+    ]
     streams: list[ReadStream] = []
     lost: list[StreamResult] = []
     for subject in of:
@@ -347,40 +432,65 @@ def group_of(
                 continue
             look = subject.streamed(fmt, profile, seed, subject.label)
             if why := unsure(look):
-                lost.append(StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table))
+                lost.append(
+                    StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table)
+                )
             else:
                 alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
         for first, *others in alike.values():
             for nemesis in nemeses:
                 stream = made(first, nemesis, len(streams), subject)
-                same = [each for each in others if made(each, nemesis, len(streams), subject) == replace(stream, profile=each)]
+                same = [
+                    each
+                    for each in others
+                    if made(each, nemesis, len(streams), subject) == replace(stream, profile=each)
+                ]
                 streams.append(replace(stream, also=tuple(same)))
                 apart = (each for each in others if each not in same)
-                streams += [made(each, nemesis, len(streams) + n, subject) for n, each in enumerate(apart)]
+                streams += [
+                    made(each, nemesis, len(streams) + n, subject) for n, each in enumerate(apart)
+                ]
     return replace(Group.of(fmt, streams), lost=tuple(lost))
 
 
-def laid(story: Streamed, pattern: str, kind: str) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
-    """A history's messages in its lanes (`ReadStream`), and its topics, whose names end in `kind`."""
+def laid(
+    story: Streamed, pattern: str, kind: str
+) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
+    """A history's messages in its lanes (`ReadStream`), and its topics, whose names end in
+    `kind`.
+    """
     if not pattern:
         return story.written, ((kind, PARTITIONS),)
-    names = [topic_of(pattern, w.message.topic, story.table) + (kind and f".{kind}") for w in story.written]
+    names = [
+        topic_of(pattern, w.message.topic, story.table) + (kind and f".{kind}")
+        for w in story.written
+    ]
     sizes: dict[str, int] = {}
     for name, w in zip(names, story.written, strict=True):
         sizes[name] = max(sizes.get(name, 0), w.message.partition + 1)
     firsts = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
-    lanes = (firsts[name] + w.message.partition for name, w in zip(names, story.written, strict=True))
-    moved = (replace(w, message=replace(w.message, partition=lane)) for lane, w in zip(lanes, story.written, strict=True))
+    lanes = (
+        firsts[name] + w.message.partition for name, w in zip(names, story.written, strict=True)
+    )
+    moved = (
+        replace(w, message=replace(w.message, partition=lane))
+        for lane, w in zip(lanes, story.written, strict=True)
+    )
     return tuple(moved), tuple(sizes.items())
 
 
 def for_restarts(group: Group) -> Group:
-    """The streams that are read while processes are killed: one of each nemesis, of the deployment with the most streams, their
-    profiles in turn. What a restart must not lose is the reader's state, which depends on no profile."""
+    """The streams that are read while processes are killed: one of each nemesis, of the deployment
+    with the most streams, their profiles in turn. What a restart must not lose is the reader's
+    state, which depends on no profile.
+    """
     by_nemesis: dict[str, list[ReadStream]] = {}
     for stream in max(group.apart, key=lambda part: len(part.streams)).streams:
         by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
-    return Group.of(group.fmt, (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())))
+    return Group.of(
+        group.fmt,
+        (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())),
+    )
 
 
 def _elsewhere(written: Written) -> bool:

@@ -1,4 +1,6 @@
-"""The topics that streams are read from: new, or used, with transactions in them and without their first offsets."""
+"""The topics that streams are read from: new, or used, with transactions in them and without their
+first offsets.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,10 @@ from generators.publishing.transactions import ABORTED, Interleaved, delete_befo
 class Written:
     """The topics of a group's streams, by the end of the name.
 
-    In `used` topics, and where offsets are missing, removed messages are in aborted transactions and all others in committed
-    ones; of `used` ones the first offsets are deleted, too, and unreadable messages are aborted before each stage. Else offsets
-    begin at 0, and no message is in a transaction.
+    In `used` topics, and where offsets are missing, removed messages are in aborted transactions
+    and all others in committed ones; of `used` ones the first offsets are deleted, too, and
+    unreadable messages are aborted before each stage. Else offsets begin at 0, and no message is in
+    a transaction.
     """
 
     bootstrap: Target
@@ -44,7 +47,11 @@ class Written:
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
     def _unread(self) -> list[Message]:
-        return [Message(topic, number, None, ABORTED) for topic, number in self._lanes] if self.used else []
+        return (
+            [Message(topic, number, None, ABORTED) for topic, number in self._lanes]
+            if self.used
+            else []
+        )
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -59,16 +66,22 @@ class Written:
         if self._writer is None:
             done = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
             if done.acknowledged != len(sent):
-                raise HarnessError(f"{len(sent) - done.acknowledged} of {len(sent)} messages were not acknowledged")
+                raise HarnessError(
+                    f"{len(sent) - done.acknowledged} of {len(sent)} messages were not acknowledged"
+                )
             return
         unread = [(message, True) for message in self._unread()]
-        for place in self._writer.publish((*unread, *((message, is_removed(message)) for message in sent)))[len(unread) :]:
+        for place in self._writer.publish(
+            (*unread, *((message, is_removed(message)) for message in sent))
+        )[len(unread) :]:
             lane = self._lanes[place.topic, place.partition]
             self._numbers[lane, place.offset] = self._counts.get(lane, 0)
             self._counts[lane] = self._numbers[lane, place.offset] + 1
 
     def numbered(self, kept: Kept) -> Kept:
-        """A state whose offsets count the published messages of a lane; that of another message is below 0."""
+        """A state whose offsets count the published messages of a lane; that of another message is
+        below 0.
+        """
         if self._writer is None:
             return kept
 

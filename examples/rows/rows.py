@@ -28,7 +28,9 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment) -> 
     row, old = F.get(m["data"], F.lit(0)), F.get(m["old"], F.lit(0))
     after = image(lambda name: row[name])
     # `old` has the changed columns only; NULL in it is a value.
-    before = image(lambda name: F.when(F.map_contains_key(old, name), old[name]).otherwise(row[name]))
+    before = image(
+        lambda name: F.when(F.map_contains_key(old, name), old[name]).otherwise(row[name])
+    )
     corrupt = m["type"].isNull()
     mine = ~m["isDdl"] & (m["database"] == table.database) & (m["table"] == table.name)
     return (
@@ -39,7 +41,9 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment) -> 
             F.lit(0).alias("row"),
             F.when(corrupt, "CORRUPT").otherwise("ROW").alias("kind"),
             m["type"].alias("op"),
-            F.when(m["type"] == "UPDATE", before).when(m["type"] == "DELETE", after).alias("before"),
+            F.when(m["type"] == "UPDATE", before)
+            .when(m["type"] == "DELETE", after)
+            .alias("before"),
             F.when(m["type"].isin("INSERT", "UPDATE"), after).alias("after"),
             F.when(corrupt, "no Canal-JSON message").alias("error"),
         )

@@ -29,4 +29,6 @@ def decode(records: DataFrame) -> DataFrame:
     """One row per message."""
     read = records.withColumn("m", F.from_json(F.col("value").cast("string"), MESSAGE))
     known = read.withColumn("m", F.expr(f"if({KNOWN}, m, NULL)"))
-    return known.select("topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items()))
+    return known.select(
+        "topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items())
+    )

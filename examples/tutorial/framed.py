@@ -24,7 +24,8 @@ CHANGE = {
     "error": "if(m.type IS NULL, 'no Canal-JSON message', NULL)",
 }
 
-# {"HASH":[VALUE],"HASH.":[]}: content behind the value adds an item to the array, or spoils the second name.
+# {"HASH":[VALUE],"HASH.":[]}: content behind the value adds an item to the array, or spoils the
+# second name.
 WRAPPED = f"""
     from_json(
         '{{"' || h || '":[' || CAST(value AS string) || '],"' || h || '.":[]}}',
@@ -38,6 +39,10 @@ CAPABILITIES = {"profiles": ["v7.1.6*"], "kinds": ["ROW", "DDL"]}
 def decode(records: DataFrame) -> DataFrame:
     """One row per message."""
     wrapped = records.withColumn("h", F.sha2("value", 256)).withColumn("w", F.expr(WRAPPED))
-    read = wrapped.withColumn("m", F.expr("if(map_keys(w) = array(h, h || '.') AND size(w[h]) = 1, w[h][0], NULL)"))
+    read = wrapped.withColumn(
+        "m", F.expr("if(map_keys(w) = array(h, h || '.') AND size(w[h]) = 1, w[h][0], NULL)")
+    )
     known = read.withColumn("m", F.expr(f"if({KNOWN}, m, NULL)"))
-    return known.select("topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items()))
+    return known.select(
+        "topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items())
+    )

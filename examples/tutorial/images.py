@@ -25,4 +25,6 @@ CHANGE = {
 def decode(records: DataFrame) -> DataFrame:
     """One row per message."""
     read = records.withColumn("m", F.from_json(F.col("value").cast("string"), MESSAGE))
-    return read.select("topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items()))
+    return read.select(
+        "topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items())
+    )

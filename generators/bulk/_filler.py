@@ -1,4 +1,6 @@
-"""Load from templates of every op and variant and the texts of every value, learned from a writer and checked against it."""
+"""Load from templates of every op and variant and the texts of every value, learned from a writer
+and checked against it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,17 @@ from typing import Any, Final, TypeAlias
 
 from generators.bulk import orders as load
 from generators.bulk.orders import BLOCK, CHANGED, NAMES, PAYLOAD, UNIT, VARIANTS, LoadOptions
-from generators.bulk.templates import TIMES, MessageShape, NotLearned, Part, Place, Stamp, compressor, learn, varint
+from generators.bulk.templates import (
+    TIMES,
+    MessageShape,
+    NotLearned,
+    Part,
+    Place,
+    Stamp,
+    compressor,
+    learn,
+    varint,
+)
 from generators.model import Instant, Layout, Message, Op, Value, Written
 from generators.sources import mysql
 from generators.sources.boundaries import START
@@ -22,22 +34,40 @@ _MOST_ROWS: Final = 4
 """With more rows a message, learning takes longer than it saves."""
 
 _PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
-    "id": (5_170_927_364_551_829, 6_381_038_475_662_910, 9_007_199_254_740_993, 9_007_199_254_741_000, 9_007_199_254_742_777),
+    "id": (
+        5_170_927_364_551_829,
+        6_381_038_475_662_910,
+        9_007_199_254_740_993,
+        9_007_199_254_741_000,
+        9_007_199_254_742_777,
+    ),
     "customer_id": (1_870_926_453, 2_081_135_762, 7),
     "status": ("QZXJ0", "WKVY1", "Q"),
     "customer": ("QZXJ1", "WKVY2", "Q", "ä" * 70),
     "email": ("QZXJ2", "WKVY3", "Q", "ä" * 70),
     "address": ("QZXJ3", "WKVY4", "Q", "ä" * 70),
     "quantity": (1_970_823_645, 2_081_135_762, 7),
-    "amount": (Decimal("71829364.05"), Decimal("82930475.16"), Decimal("3.10"), Decimal("70123.45"), Decimal("1.10")),
-    "created_at": (mysql.wall("2013-06-05 04:03:02.109"), mysql.wall("2021-12-14 15:26:37.098"), mysql.wall("2023-02-03")),
+    "amount": (
+        Decimal("71829364.05"),
+        Decimal("82930475.16"),
+        Decimal("3.10"),
+        Decimal("70123.45"),
+        Decimal("1.10"),
+    ),
+    "created_at": (
+        mysql.wall("2013-06-05 04:03:02.109"),
+        mysql.wall("2021-12-14 15:26:37.098"),
+        mysql.wall("2023-02-03"),
+    ),
     "note": ("QZXJ4", "WKVY5", "Q", None, "ä" * 70),
     PAYLOAD: ("QZXJ6", "WKVY7", "Q"),
     "status before": ("QZXJ5", "WKVY6", "QX"),
     "quantity before": (1_690_823_647, 2_081_135_769, 9),
     "amount before": (Decimal("81927364.06"), Decimal("92038475.17"), Decimal("4.20")),
 }
-"""The values that `learn` varies: the first two of each differ in nearly every character and have the same length throughout."""
+"""The values that `learn` varies: the first two of each differ in nearly every character and have
+the same length throughout.
+"""
 
 
 class _Lazy(dict[Any, Any]):
@@ -52,16 +82,24 @@ class _Lazy(dict[Any, Any]):
         return result
 
 
-_Kind: TypeAlias = tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]], tuple[Any, ...], tuple[Any, ...]]
-"""All messages of an op and variant: the tables of its fragments, what picks their random numbers, stamps; for each message its
-topic, partition (None: by the key), key and value (what stands between fragments, what takes these), headers, time, event."""
+_Kind: TypeAlias = tuple[
+    tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]], tuple[Any, ...], tuple[Any, ...]
+]
+"""All messages of an op and variant: the tables of its fragments, what picks their random numbers,
+stamps; for each message its topic, partition (None: by the key), key and value (what stands between
+fragments, what takes these), headers, time, event.
+"""
 
 
 class Filler:
     """Templates of one writer for one profile, layout and load. Raises NotLearned."""
 
     def __init__(
-        self, write: Callable[..., list[Written]], profile: Profile, layout: Layout, options: LoadOptions = load.DEFAULT
+        self,
+        write: Callable[..., list[Written]],
+        profile: Profile,
+        layout: Layout,
+        options: LoadOptions = load.DEFAULT,
     ) -> None:
         if options.rows > _MOST_ROWS:
             raise NotLearned(f"{options.rows} rows a message")
@@ -71,7 +109,9 @@ class Filler:
         packing = profile.deployment.compression
         self._compress = None if packing == "none" else compressor(packing)
         self._plain = (
-            profile if packing == "none" else replace(profile, deployment=replace(profile.deployment, compression="none"))
+            profile
+            if packing == "none"
+            else replace(profile, deployment=replace(profile.deployment, compression="none"))
         )
         self._ops = options.by_byte()
         self._columns = load.by_byte(options)
@@ -86,35 +126,62 @@ class Filler:
         self._partition_of = _Lazy(lambda draw: self._partitions[load.row_key(options, draw, 0)])
         self._verify()
 
-    def _messages(self, profile: Profile, op: Op, variant: int, at: Instant, values: Mapping[str, Value]) -> list[Message]:
-        """The writer's messages for values by slot: column, ` before` for what an UPDATE changed, `/n` for rows but the first."""
+    def _messages(
+        self, profile: Profile, op: Op, variant: int, at: Instant, values: Mapping[str, Value]
+    ) -> list[Message]:
+        """The writer's messages for values by slot: column, ` before` for what an UPDATE changed,
+        `/n` for rows but the first.
+        """
         rows = []
         for number in range(self._options.rows):
             end = f"/{number}" if number else ""
-            row = {name: values[f"{name}{end}"] if f"{name}{end}" in values else _PROBES[name][0] for name in self._names}
+            row = {
+                name: values[f"{name}{end}"] if f"{name}{end}" in values else _PROBES[name][0]
+                for name in self._names
+            }
             if number and f"id{end}" not in values:
                 row["id"] = load.row_key(self._options, 0, number)
-            old = {name: values.get(f"{name} before{end}", _PROBES[f"{name} before"][0]) for name in CHANGED}
+            old = {
+                name: values.get(f"{name} before{end}", _PROBES[f"{name} before"][0])
+                for name in CHANGED
+            }
             rows.append(load.images(op, row, old))
-        written = self._write(load.history(self._table, op, variant, at, rows), profile, self._layout)
+        written = self._write(
+            load.history(self._table, op, variant, at, rows), profile, self._layout
+        )
         return [sent.message for sent in written]
 
-    def _learn(self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
-        return learn(lambda at, values: self._messages(self._plain, op, variant, at, values), probes)
+    def _learn(
+        self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]
+    ) -> tuple[MessageShape, ...]:
+        return learn(
+            lambda at, values: self._messages(self._plain, op, variant, at, values), probes
+        )
 
     def _domain(self, name: str) -> list[Value]:
         """Every value of a column in load, except the key."""
         return [] if name == "id" else list(dict.fromkeys(self._columns[self._names.index(name)]))
 
-    def _learn_texts(self, op: Op, names: Iterable[str], variant: int = 0) -> tuple[MessageShape, ...]:
+    def _learn_texts(
+        self, op: Op, names: Iterable[str], variant: int = 0
+    ) -> tuple[MessageShape, ...]:
         """Learns how messages of an op spell all values of these columns."""
-        probes = {name: tuple(dict.fromkeys([*_PROBES[name], *_PROBES.get(f"{name} before", ())])) for name in names}
+        probes = {
+            name: tuple(dict.fromkeys([*_PROBES[name], *_PROBES.get(f"{name} before", ())]))
+            for name in names
+        }
         shapes = self._learn(op, variant, probes)
         parts: list[tuple[int, str, Part]] = [
-            (number, side, getattr(shape, side)) for number, shape in enumerate(shapes) for side in ("key", "value")
+            (number, side, getattr(shape, side))
+            for number, shape in enumerate(shapes)
+            for side in ("key", "value")
         ]
         known = [
-            {place: dict(zip(probes[place.slot], place.texts, strict=True)) for place in part.of(probes)} for *_, part in parts
+            {
+                place: dict(zip(probes[place.slot], place.texts, strict=True))
+                for place in part.of(probes)
+            }
+            for *_, part in parts
         ]
 
         def ask(values: Mapping[str, Value]) -> list[dict[Place, bytes]]:
@@ -122,7 +189,10 @@ class Filler:
             messages = self._messages(self._plain, op, variant, TIMES[0], values)
             if len(messages) != len(shapes):
                 raise NotLearned("the number of messages varies")
-            return [part.read(getattr(messages[number], side) or b"", values) for number, side, part in parts]
+            return [
+                part.read(getattr(messages[number], side) or b"", values)
+                for number, side, part in parts
+            ]
 
         def add(values: Mapping[str, Value]) -> None:
             """Asks for values at once, or for every second one where they cannot be told apart."""
@@ -152,8 +222,12 @@ class Filler:
         return shapes
 
     def _variants(self, op: Op) -> list[_Kind]:
-        """Learns the messages of each variant of an op; those that begin alike are alike, which `_verify` checks."""
-        bases = [self._messages(self._plain, op, variant, TIMES[0], {}) for variant in range(VARIANTS)]
+        """Learns the messages of each variant of an op; those that begin alike are alike, which
+        `_verify` checks.
+        """
+        bases = [
+            self._messages(self._plain, op, variant, TIMES[0], {}) for variant in range(VARIANTS)
+        ]
         kinds = list[_Kind]()
         for variant, base in enumerate(bases):
             same = bases.index(base)
@@ -172,15 +246,22 @@ class Filler:
         fragments: dict[tuple[int, int], None] = {}
         stamps: dict[Stamp, None] = {}
         drafts = [
-            [self._draft(getattr(shape, side), probes, op, variant, fragments, stamps) for side in ("key", "value")]
+            [
+                self._draft(getattr(shape, side), probes, op, variant, fragments, stamps)
+                for side in ("key", "value")
+            ]
             for shape in shapes
         ]
         order: dict[Any, int] = {filler: i for i, filler in enumerate([*fragments, *stamps])}
-        keyed = [self._messages(self._plain, op, variant, TIMES[0], {"id": key}) for key in _PROBES["id"]]
+        keyed = [
+            self._messages(self._plain, op, variant, TIMES[0], {"id": key}) for key in _PROBES["id"]
+        ]
         ready = [
             (
                 shape.sample.topic,
-                None if self._by_key([messages[i].partition for messages in keyed]) else shape.sample.partition,
+                None
+                if self._by_key([messages[i].partition for messages in keyed])
+                else shape.sample.partition,
                 *_filling(shape.key, *key, order),
                 *_filling(shape.value, *value, order),
                 shape.sample.headers,
@@ -190,7 +271,12 @@ class Filler:
             for i, (shape, (key, value)) in enumerate(zip(shapes, drafts, strict=True))
         ]
         tables = tuple(self._tables[pair] for pair in fragments)
-        return tables, _getter([pick for _, pick in fragments]), tuple(astuple(stamp) for stamp in stamps), tuple(ready)
+        return (
+            tables,
+            _getter([pick for _, pick in fragments]),
+            tuple(astuple(stamp) for stamp in stamps),
+            tuple(ready),
+        )
 
     def _draft(
         self,
@@ -204,7 +290,10 @@ class Filler:
         """Where each place begins and ends, and what fills it: (table, pick) or a stamp."""
         base, spans, fields = part.base or b"", list[tuple[int, int]](), list[Any]()
         for i, place in enumerate(part.places):
-            room = (part.places[i - 1].end if i else 0), (part.places[i + 1].start if i + 1 < len(part.places) else len(base))
+            room = (
+                (part.places[i - 1].end if i else 0),
+                (part.places[i + 1].start if i + 1 < len(part.places) else len(base)),
+            )
             if place.stamp is not None:
                 stamps[place.stamp] = None
                 spans.append((place.start, place.end))
@@ -212,11 +301,15 @@ class Filler:
                 continue
             slot, _, row = place.slot.partition("/")
             name, _, before = slot.partition(" ")
-            match = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
+            match = self._match(
+                name, base, place.start, place.end, place.texts, probes[place.slot], room
+            )
             if match is None:
                 # This kind spells the column in a way of its own.
                 self._learn_texts(op, (name,), variant)
-                match = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
+                match = self._match(
+                    name, base, place.start, place.end, place.texts, probes[place.slot], room
+                )
             if match is None:
                 raise NotLearned(f"{op} spells {name} in no way known")
             number, span = match
@@ -230,7 +323,9 @@ class Filler:
             fields.append(pair)
         for i, (left, right) in enumerate(itertools.pairwise(spans)):
             if left[1] > right[0]:
-                raise NotLearned(f"bytes that answer to {part.places[i].slot} and {part.places[i + 1].slot}")
+                raise NotLearned(
+                    f"bytes that answer to {part.places[i].slot} and {part.places[i + 1].slot}"
+                )
         return spans, fields
 
     def _filled(self, name: str, column: int, number: int, row: int) -> Any:
@@ -250,7 +345,9 @@ class Filler:
         probes: Sequence[Value],
         room: tuple[int, int],
     ) -> tuple[int, tuple[int, int]] | None:
-        """The known texts of a column that match a place's, widened by bytes around it; and the widened place."""
+        """The known texts of a column that match a place's, widened by bytes around it; and the
+        widened place.
+        """
         for number, known in enumerate(self._texts[name]):
             wanted = [known.get(value) for value in probes]
             first = wanted[0]
@@ -261,12 +358,17 @@ class Filler:
                 a, b = start - left, end + more - left
                 if a < room[0] or b > room[1] or more < 0:
                     continue
-                if all(base[a:start] + text + base[end:b] == want for text, want in zip(texts, wanted, strict=True)):
+                if all(
+                    base[a:start] + text + base[end:b] == want
+                    for text, want in zip(texts, wanted, strict=True)
+                ):
                     return number, (a, b)
         return None
 
     def _by_key(self, partitions: Sequence[int]) -> bool:
-        """Whether the partitions of a message, one for each probe of the first row's key, follow that key."""
+        """Whether the partitions of a message, one for each probe of the first row's key, follow
+        that key.
+        """
         expected = [self._partitions[value] for value in _PROBES["id"]]
         if len(set(expected)) > 1 and partitions == expected:
             return True
@@ -279,7 +381,9 @@ class Filler:
         return made[-1].partition if made else 0
 
     def _verify(self) -> None:
-        """Compares with the writer: every template with random values, the longest ones too, and at several times."""
+        """Compares with the writer: every template with random values, the longest ones too, and at
+        several times.
+        """
         rows, used = self._options.rows, list(self._kinds)
         raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * rows))
         op_bytes = [self._ops.index(op) for op in used]
@@ -302,7 +406,9 @@ class Filler:
             made = iter(self.expand(bytes(raw), first, units))
             for unit in units:
                 n = first + unit
-                history = load.unit_history(bytes(raw), unit, n, self._profile.source, self._options)
+                history = load.unit_history(
+                    bytes(raw), unit, n, self._profile.source, self._options
+                )
                 for written in self._write(history, self._profile, self._layout):
                     if next(made, None) != written.message:
                         raise NotLearned(f"unit {n} is not what the writer writes")
@@ -310,8 +416,15 @@ class Filler:
                 raise NotLearned("more messages than the writer writes")
 
     def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
-        """The messages of units of a block whose first unit has the number given. The hot loop: it avoids calls."""
-        compress, begin, size, rows = self._compress, START.ms, self._options.transaction, self._options.rows
+        """The messages of units of a block whose first unit has the number given. The hot loop: it
+        avoids calls.
+        """
+        compress, begin, size, rows = (
+            self._compress,
+            START.ms,
+            self._options.transaction,
+            self._options.rows,
+        )
         unit_bytes, partition_of, join, make = UNIT * rows, self._partition_of, b"".join, Message
         update, by_byte, spell = Op.UPDATE, self._by_byte, varint
         for unit in units:
@@ -324,12 +437,25 @@ class Filler:
                 picks: list[Any] = [key, *raw[at + 4 : at + 13], k & 15, 0, 0, 0]
             else:
                 picks = [
-                    *(key, *raw[at + 4 : at + 13], k & 15, (raw[at + 5] + 1 + raw[at + 13] % 7) & 7),
-                    *((raw[at + 9] + 1 + raw[at + 14] % 255) & 255, (raw[at + 10] + 1 + raw[at + 15] % 255) & 255),
+                    *(
+                        key,
+                        *raw[at + 4 : at + 13],
+                        k & 15,
+                        (raw[at + 5] + 1 + raw[at + 13] % 7) & 7,
+                    ),
+                    *(
+                        (raw[at + 9] + 1 + raw[at + 14] % 255) & 255,
+                        (raw[at + 10] + 1 + raw[at + 15] % 255) & 255,
+                    ),
                 ]
             for row in range(1, rows):
                 there = at + row * UNIT
-                picks += [key, *raw[there + 4 : there + 13], raw[there + 3] & 15, *load.before_places(raw, there)]
+                picks += [
+                    key,
+                    *raw[there + 4 : there + 13],
+                    raw[there + 3] & 15,
+                    *load.before_places(raw, there),
+                ]
             commit = (first + unit) // size
             ms, seq = begin + commit, commit % 1000
             fragments = list(map(getitem, tables, pick(picks)))
@@ -338,7 +464,17 @@ class Filler:
                 if modulus:
                     number %= modulus
                 fragments.append(spell(number) if binary else b"%d" % number)
-            for topic, partition, key_literals, key_fields, literals, fields, headers, timestamp, event in messages:
+            for (
+                topic,
+                partition,
+                key_literals,
+                key_fields,
+                literals,
+                fields,
+                headers,
+                timestamp,
+                event,
+            ) in messages:
                 if key_fields is not None:
                     parts = key_literals.copy()
                     parts[1::2] = key_fields(fragments)
@@ -379,8 +515,12 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]
     return itemgetter(*places)
 
 
-def _filling(part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]) -> tuple[Any, Any]:
-    """The text between the fragments, with gaps, and what fills the gaps; without fragments the constant text and None."""
+def _filling(
+    part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]
+) -> tuple[Any, Any]:
+    """The text between the fragments, with gaps, and what fills the gaps; without fragments the
+    constant text and None.
+    """
     if part.base is None or not spans:
         return part.base, None
     literals, last = list[bytes](), 0

@@ -16,7 +16,8 @@ from generators.sources import registry as sources
 from generators.sources.pools import pools
 
 ALPHABET: Final = (
-    "abcdefghijklmnopqrstuvwxyz ABC 0123456789 \"\\/'`<>&{}[],:;%_\t\n\r\x01\x7fÄéßñ汉字かなкفא😀𝄞\u2028\u2029\ufeff\u0301"
+    "abcdefghijklmnopqrstuvwxyz ABC 0123456789"
+    " \"\\/'`<>&{}[],:;%_\t\n\r\x01\x7fÄéßñ汉字かなкفא😀𝄞\u2028\u2029\ufeff\u0301"
 )
 """Characters of random text: plain ones and those that escapers treat specially."""
 
@@ -27,7 +28,9 @@ _KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer k
 
 
 def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Random:
-    """The random stream of one position; the same under every hash seed, since text seeds go through SHA-512."""
+    """The random stream of one position; the same under every hash seed, since text seeds go
+    through SHA-512.
+    """
     return random.Random(f"{seed}/{format}/{profile}/{ordinal}")
 
 
@@ -42,7 +45,9 @@ def _boundaries(type: SourceType) -> tuple[Value, ...]:
 class Drawer:
     """Draws values with the random stream given; `null_rate` and `boundary_rate` are 0 to 1."""
 
-    def __init__(self, random_: random.Random, null_rate: float = 0.0, boundary_rate: float = 0.0) -> None:
+    def __init__(
+        self, random_: random.Random, null_rate: float = 0.0, boundary_rate: float = 0.0
+    ) -> None:
         self._random, self._null_rate, self._boundary_rate = random_, null_rate, boundary_rate
 
     def chance(self, rate: float) -> bool:
@@ -75,7 +80,9 @@ class Drawer:
                 digits = random_.randint(1, type.precision or 1)
                 sign = int(not type.unsigned and self.chance(0.5))
                 # scaleb() would round to the context's 28 digits
-                return Decimal((sign, tuple(map(int, str(random_.randrange(10**digits)))), -(type.scale or 0)))
+                return Decimal(
+                    (sign, tuple(map(int, str(random_.randrange(10**digits)))), -(type.scale or 0))
+                )
             case Logical.FLOAT | Logical.DOUBLE:
                 return self._real(type)
             case Logical.TEXT:
@@ -84,11 +91,17 @@ class Drawer:
                 limit = type.length or 0
                 size = limit if type.name == "binary" else random_.randint(0, min(limit, 24))
                 # The binary log drops the zero bytes that end a BINARY(n).
-                return random_.randbytes(size - 1) + bytes([random_.randint(1, 255)]) if size else b""
+                return (
+                    random_.randbytes(size - 1) + bytes([random_.randint(1, 255)]) if size else b""
+                )
             case Logical.DATE:
                 return dt.date.fromordinal(random_.randint(_FIRST_DATE, _LAST_DATE))
             case Logical.DATETIME:
-                first, last = _RECENT if self.chance(0.7) else (mysql.wall("1000-01-01"), mysql.wall("9999-12-31"))
+                first, last = (
+                    _RECENT
+                    if self.chance(0.7)
+                    else (mysql.wall("1000-01-01"), mysql.wall("9999-12-31"))
+                )
                 return random_.randrange(first, last) // step * step
             case Logical.TIMESTAMP:
                 whole = (mysql.MICROS, mysql.TIMESTAMP_MAX)
@@ -149,11 +162,16 @@ class Drawer:
         texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
         match type.name:
             case "hstore":
-                return {key: random_.choice(texts) for key in random_.sample(_KEYS, random_.randint(0, 3))}
+                return {
+                    key: random_.choice(texts)
+                    for key in random_.sample(_KEYS, random_.randint(0, 3))
+                }
             case "text[]":
                 return random_.choices(texts, k=random_.randint(0, 3))
             case "integer[]":
-                items = [self._integer(-(1 << 31), (1 << 31) - 1) for _ in range(random_.randint(0, 3))]
+                items = [
+                    self._integer(-(1 << 31), (1 << 31) - 1) for _ in range(random_.randint(0, 3))
+                ]
                 return [None if item == 0 else item for item in items]
         return self._document(3)
 
@@ -173,4 +191,6 @@ class Drawer:
                 return self._integer(0, 100)
             case 6:
                 return [self._document(depth - 1) for _ in range(random_.randint(0, 3))]
-        return {key: self._document(depth - 1) for key in random_.sample(_KEYS, random_.randint(0, 3))}
+        return {
+            key: self._document(depth - 1) for key in random_.sample(_KEYS, random_.randint(0, 3))
+        }

@@ -1,7 +1,8 @@
 """The seeded expander: cases and load from `random.Random`, without Hypothesis.
 
-Everything is addressed by position: case n, or load message n, of a (seed, format, profile) is the same in
-every process and order. Nothing is drawn from shared state, and text comes from `generators.sources.pools`.
+Everything is addressed by position: case n, or load message n, of a (seed, format, profile) is the
+same in every process and order. Nothing is drawn from shared state, and text comes from
+`generators.sources.pools`.
 """
 
 from __future__ import annotations
@@ -51,22 +52,28 @@ AWKWARD_RATE: Final = 0.15
 OPS: Final[Mapping[Op, int]] = {Op.INSERT: 4, Op.UPDATE: 4, Op.DELETE: 2}
 
 
-def scenario(fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, level: int = 1) -> Scenario:
+def scenario(
+    fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, level: int = 1
+) -> Scenario:
     """Scenario `ordinal`: one to STATEMENTS statements on one table, consistent with each other.
 
-    Level one has a table of its own, of types of the profile's source that the format supports; level two a table of the
-    source's pool. Rows that an UPDATE or DELETE touches were inserted before it, or existed before the history began. Raises
-    UsageError.
+    Level one has a table of its own, of types of the profile's source that the format supports;
+    level two a table of the source's pool. Rows that an UPDATE or DELETE touches were inserted
+    before it, or existed before the history began. Raises UsageError.
     """
     if level not in (1, 2) or ordinal < 0:
-        raise UsageError(f"bulk scenario {ordinal} of level {level}: the ordinal is at least 0, the level 1 or 2")
+        raise UsageError(
+            f"bulk scenario {ordinal} of level {level}: the ordinal is at least 0, the level 1 or 2"
+        )
     random_ = rng(seed, fmt.name, profile.name, ordinal)
     draw = Drawer(random_, NULL_RATE, BOUNDARY_RATE)
     if level == 2:
         table = random_.choice(boundaries.pool(fmt.supports, profile.source))
     else:
         table = _table(random_, draw, profile, ordinal, fmt)
-    history = History(tuple(_Source(random_, draw, table, ordinal).events()), seed=random_.getrandbits(31))
+    history = History(
+        tuple(_Source(random_, draw, table, ordinal).events()), seed=random_.getrandbits(31)
+    )
     name = f"{'bulk' if level == 1 else 'bulk-rows'}/{seed}/{ordinal}"
     return Scenario(name, history, level, frozenset({"bulk"}))
 
@@ -74,33 +81,59 @@ def scenario(fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, lev
 def cases(fmt: Format[Any], profile: Profile, seed: int, count: int) -> Iterator[Case]:
     """The first `count` cases; every fourth is of level two."""
     for ordinal in range(count):
-        yield as_case(fmt, profile, scenario(fmt, profile, seed, ordinal, level=2 if ordinal % 4 == 3 else 1), LAYOUT)
+        yield as_case(
+            fmt,
+            profile,
+            scenario(fmt, profile, seed, ordinal, level=2 if ordinal % 4 == 3 else 1),
+            LAYOUT,
+        )
 
 
-def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any]) -> Table:
+def _table(
+    random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any]
+) -> Table:
     source = sources.source(profile.source)
     kinds = [type for type in source.types.values() if fmt.supports(type)]
     keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
     awkward = draw.chance(AWKWARD_RATE)
-    names: Iterator[str] = iter(random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ())
+    names: Iterator[str] = iter(
+        random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ()
+    )
     numbers = endless()
 
     def column(type: SourceType, nullable: bool) -> Column:
         return Column(next(names, None) or f"c{next(numbers)}", type, nullable)
 
-    plain = [column(random_.choice(kinds), not draw.chance(0.2)) for _ in range(random_.randint(1, COLUMNS))]
+    plain = [
+        column(random_.choice(kinds), not draw.chance(0.2))
+        for _ in range(random_.randint(1, COLUMNS))
+    ]
     shape = random_.choices(("id", "composite", "unique", "none"), (6, 2, 1, 1))[0]
     key: list[Column] = []
     if shape != "none" and keys:
-        key = [column(random_.choice(keys), False) for _ in range(random_.randint(2, 3) if shape == "composite" else 1)]
+        key = [
+            column(random_.choice(keys), False)
+            for _ in range(random_.randint(2, 3) if shape == "composite" else 1)
+        ]
     columns = [*key, *plain]
     if draw.chance(0.3):
         random_.shuffle(columns)
     ordered = [c.name for c in key]
     random_.shuffle(ordered)
-    name = f"bulk {ordinal} `{random_.choice(('x', 'é', '<', '汉'))}`" if awkward else f"bulk_{ordinal}"
+    name = (
+        f"bulk {ordinal} `{random_.choice(('x', 'é', '<', '汉'))}`"
+        if awkward
+        else f"bulk_{ordinal}"
+    )
     unique = (tuple(ordered),) if shape == "unique" and key else ()
-    return Table(profile.database, name, tuple(columns), () if unique else tuple(ordered), unique, source.schema)
+    return Table(
+        profile.database,
+        name,
+        tuple(columns),
+        () if unique else tuple(ordered),
+        unique,
+        source.schema,
+    )
 
 
 class _Source:
@@ -119,14 +152,20 @@ class _Source:
             self._ms += self._random.randrange(1, 300)
             op = self._random.choices(tuple(OPS), tuple(OPS.values()))[0]
             rows = tuple(self._images(op) for _ in range(self._random.randint(1, ROWS)))
-            yield RowChange(Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, rows)
+            yield RowChange(
+                Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, rows
+            )
 
     def _images(self, op: Op) -> RowImages:
         if op is Op.INSERT:
             row = self._row()
             self._alive.append(row)
             return RowImages(None, row)
-        before = self._alive.pop(self._random.randrange(len(self._alive))) if self._alive else self._row()
+        before = (
+            self._alive.pop(self._random.randrange(len(self._alive)))
+            if self._alive
+            else self._row()
+        )
         if op is Op.DELETE:
             return RowImages(before, None)
         after = self._changed(before)
@@ -154,7 +193,10 @@ class _Source:
         key = self._table.handle_key
         others = [c for c in self._table.columns if c.name not in key]
         chosen = self._random.sample(others, self._random.randint(1, len(others))) if others else []
-        after: dict[str, Value] = {**before, **{c.name: self._draw.value(c.type, nullable=c.nullable) for c in chosen}}
+        after: dict[str, Value] = {
+            **before,
+            **{c.name: self._draw.value(c.type, nullable=c.nullable) for c in chosen},
+        }
         if key and (not others or self._draw.chance(0.05)):
             name = self._random.choice(key)
             after[name] = self._key_value(self._table.column(name).type)

@@ -1,7 +1,8 @@
 """Garbage: mutants of valid messages, each with the mutation that made it and what is left of it.
 
-Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is always the same, so that a finding
-is a number. A reader independent of Spark says what is left of a mutant (`wellformed`).
+Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is always the
+same, so that a finding is a number. A reader independent of Spark says what is left of a mutant
+(`wellformed`).
 """
 
 from __future__ import annotations
@@ -19,14 +20,24 @@ from generators.bulk.templates import compressor
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import UsageError
 from generators.garbage.mutating import BYTES, JSON, OPAQUE, Material, parts
-from generators.garbage.wellformed import NULL, Left, Oracle, State, avro_left, json_left, packed_left
+from generators.garbage.wellformed import (
+    NULL,
+    Left,
+    Oracle,
+    State,
+    avro_left,
+    json_left,
+    packed_left,
+)
 from generators.model import Deployment, History, Message
 from generators.wire_format import Format, Profile, get
 
 __all__ = ["HUGE", "Left", "Mutant", "Mutants", "State", "by_deployment", "oracle"]
 
 LARGEST: Final = 8 << 10
-"""Bytes of the largest message that is mutated; a larger one costs a hundred times its size and shows nothing new."""
+"""Bytes of the largest message that is mutated; a larger one costs a hundred times its size and
+shows nothing new.
+"""
 
 BASES: Final = 2_000
 """Most messages mutated of all boundary cases; evenly chosen."""
@@ -38,15 +49,21 @@ PACKED_SHARE: Final = 4
 """One in so many mutants of a compressed message is damaged after compression."""
 
 FOREIGN: Final = ("ticdc-canal-json", "debezium-json", "tencent-dts-json", "cloudcanal-json")
-"""Formats whose messages arrive as foreign ones. Named one by one: a new format must not change what a number means."""
+"""Formats whose messages arrive as foreign ones. Named one by one: a new format must not change
+what a number means.
+"""
 
 HUGE_BYTES: Final = 25_000_000
-"""More than the 20,000,000 characters that Jackson reads in one string by default (StreamReadConstraints)."""
+"""More than the 20,000,000 characters that Jackson reads in one string by default
+(StreamReadConstraints).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A mutated valid message. `way` names the mutation, `left` says what a reader without Spark makes of it."""
+    """A mutated valid message. `way` names the mutation, `left` says what a reader without Spark
+    makes of it.
+    """
 
     number: int
     way: str
@@ -63,10 +80,14 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 
 def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
-    """The oracle of values of that profile. Raises UsageError for a binary format without `schemas`."""
+    """The oracle of values of that profile. Raises UsageError for a binary format without
+    `schemas`.
+    """
     # The text null is a message where a format says so.
     null = any(row.wire == "the text null" for row in fmt.kinds)
-    plain: Oracle = fmt.oracle or ((lambda value: NULL if value == b"null" else json_left(value)) if null else json_left)
+    plain: Oracle = fmt.oracle or (
+        (lambda value: NULL if value == b"null" else json_left(value)) if null else json_left
+    )
     if fmt.container != "json" and fmt.oracle is None:
         schemas = fmt.schemas(profile)
         if not schemas:
@@ -77,20 +98,35 @@ def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
 
 
 class Mutants:
-    """The mutants of messages of profiles that have one deployment: of `histories`, or of the named cases and of load.
+    """The mutants of messages of profiles that have one deployment: of `histories`, or of the named
+    cases and of load.
 
-    Raises UsageError when the profiles have several deployments, or there are none."""
+    Raises UsageError when the profiles have several deployments, or there are none.
+    """
 
-    def __init__(self, fmt: Format[Any], profiles: Sequence[Profile], seed: int, histories: Sequence[History] = ()) -> None:
+    def __init__(
+        self,
+        fmt: Format[Any],
+        profiles: Sequence[Profile],
+        seed: int,
+        histories: Sequence[History] = (),
+    ) -> None:
         if len(by_deployment(profiles)) != 1:
-            raise UsageError(f"mutants of {fmt.name}: the profiles must have one deployment, and there must be one at least")
+            raise UsageError(
+                f"mutants of {fmt.name}: the profiles must have one deployment, and there must be"
+                " one at least"
+            )
         self._fmt, self._seed, self._stream = fmt, seed, "+".join(p.name for p in profiles)
         self._packing = profiles[0].deployment.compression
-        self._compress: Callable[[bytes], Any] = bytes if self._packing == "none" else compressor(self._packing)
+        self._compress: Callable[[bytes], Any] = (
+            bytes if self._packing == "none" else compressor(self._packing)
+        )
         self._oracles = {p.name: oracle(fmt, p) for p in profiles}
         self._bases = _bases(fmt, profiles, histories)
         if not self._bases:
-            raise UsageError(f"{fmt.name}: no message of {', '.join(p.name for p in profiles)} can be mutated")
+            raise UsageError(
+                f"{fmt.name}: no message of {', '.join(p.name for p in profiles)} can be mutated"
+            )
         self._ways = (*BYTES, *(JSON if fmt.container == "json" else OPAQUE))
         self._weights = tuple(accumulate(way.weight for way in self._ways))
         self._byte_weights = tuple(accumulate(way.weight for way in BYTES))
@@ -109,7 +145,14 @@ class Mutants:
         packed = self._packing != "none" and chance.randrange(PACKED_SHARE) == 0
         ways, weights = (BYTES, self._byte_weights) if packed else (self._ways, self._weights)
         way = chance.choices(ways, cum_weights=weights)[0]
-        value = way.apply(Material(chance, (message.value or b"") if packed else plain, self._other(packed), self._foreign))
+        value = way.apply(
+            Material(
+                chance,
+                (message.value or b"") if packed else plain,
+                self._other(packed),
+                self._foreign,
+            )
+        )
         if value is not None and not packed and self._packing != "none":
             value = bytes(self._compress(value))
         name = f"packed-{way.name}" if packed else way.name
@@ -128,21 +171,33 @@ class Mutants:
 
     def huge(self) -> Iterator[Mutant]:
         """A few mutants of 25 MB each, or nested deeper than any stack; numbered from -1 down."""
-        profile, message, plain = next((b for b in self._bases if b[2].startswith(b"{")), self._bases[0])
+        profile, message, plain = next(
+            (b for b in self._bases if b[2].startswith(b"{")), self._bases[0]
+        )
         for place, (name, make) in enumerate(HUGE[self._fmt.container].items()):
             value = bytes(self._compress(make(plain)))
-            yield Mutant(-1 - place, name, replace(message, value=value), self._oracles[profile](value))
+            yield Mutant(
+                -1 - place, name, replace(message, value=value), self._oracles[profile](value)
+            )
 
 
-def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]) -> list[tuple[str, Message, bytes]]:
+def _bases(
+    fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]
+) -> list[tuple[str, Message, bytes]]:
     """The messages to mutate, as profile, message and uncompressed value, each value once."""
     bases: dict[bytes, tuple[str, Message, bytes]] = {}
     loaded: dict[bytes, tuple[str, Message, bytes]] = {}
     for profile in profiles:
         plain = replace(profile, deployment=replace(profile.deployment, compression="none"))
-        compress = None if profile.deployment.compression == "none" else compressor(profile.deployment.compression)
+        compress = (
+            None
+            if profile.deployment.compression == "none"
+            else compressor(profile.deployment.compression)
+        )
 
-        def add(to: dict[bytes, tuple[str, Message, bytes]], message: Message, name: str, pack: Any) -> None:
+        def add(
+            to: dict[bytes, tuple[str, Message, bytes]], message: Message, name: str, pack: Any
+        ) -> None:
             if message.value and len(message.value) <= LARGEST and message.value not in to:
                 value = message.value if pack is None else bytes(pack(message.value))
                 to[message.value] = name, replace(message, value=value), message.value
@@ -164,13 +219,24 @@ def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[Hi
 @cache
 def _foreign(name: str) -> tuple[bytes, ...]:
     """Messages of other formats, and documents of no format."""
-    values = [b"42", b"null", b'"text"', b"id,name\n1,a\n", b"<row id='1'/>", b"\x00\x00\x00\x00\x07\x02a", b"Obj\x01\x04"]
+    values = [
+        b"42",
+        b"null",
+        b'"text"',
+        b"id,name\n1,a\n",
+        b"<row id='1'/>",
+        b"\x00\x00\x00\x00\x07\x02a",
+        b"Obj\x01\x04",
+    ]
     for other in FOREIGN:
         if other != name:
             fmt = get(other)
             for n in range(4):
                 history = orders.load_scenario(fmt, fmt.profiles[0], 0, n).history
-                values += [written.message.value or b"" for written in fmt.write(history, fmt.profiles[0], LAYOUT)]
+                values += [
+                    written.message.value or b""
+                    for written in fmt.write(history, fmt.profiles[0], LAYOUT)
+                ]
     return tuple(values)
 
 
@@ -197,15 +263,21 @@ HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
     "json": {
         "huge-string": lambda v: _in_member(v, b'"' + b"x" * HUGE_BYTES + b'"'),
         "huge-unknown-member": lambda v: _beside(v, _UNKNOWN + b'"' + b"x" * HUGE_BYTES + b'"'),
-        "huge-escapes": lambda v: _beside(v, _UNKNOWN + b'"' + b"\\u00e9" * (HUGE_BYTES // 6) + b'"'),
+        "huge-escapes": lambda v: _beside(
+            v, _UNKNOWN + b'"' + b"\\u00e9" * (HUGE_BYTES // 6) + b'"'
+        ),
         "huge-name": lambda v: _beside(v, b'"' + b"x" * HUGE_BYTES + b'":1'),
         "huge-number": lambda v: _in_member(v, b"9" * HUGE_BYTES),
         "huge-space": lambda v: b" " * HUGE_BYTES + v,
         "huge-array": lambda v: _in_member(v, b"[" + b"1," * (HUGE_BYTES // 2) + b"1]"),
-        "huge-object": lambda v: _beside(v, _UNKNOWN + b"{" + b",".join(b'"%d":%d' % (n, n) for n in range(1_500_000)) + b"}"),
+        "huge-object": lambda v: _beside(
+            v, _UNKNOWN + b"{" + b",".join(b'"%d":%d' % (n, n) for n in range(1_500_000)) + b"}"
+        ),
         "huge-truncated": lambda v: v[:-1] + b"," + _UNKNOWN + b'"' + b"x" * HUGE_BYTES,
         "bottomless-array": lambda v: _beside(v, _UNKNOWN + b"[" * 5_000_000 + b"]" * 5_000_000),
-        "bottomless-object": lambda v: _beside(v, _UNKNOWN + b'{"a":' * 1_000_000 + b"1" + b"}" * 1_000_000),
+        "bottomless-object": lambda v: _beside(
+            v, _UNKNOWN + b'{"a":' * 1_000_000 + b"1" + b"}" * 1_000_000
+        ),
         "bottomless-unclosed": lambda _: b"[" * HUGE_BYTES,
     },
     "avro": {

@@ -1,4 +1,5 @@
-"""The content of load: changes of one table of orders, each a function of (seed, format, profile, options, n) alone.
+"""The content of load: changes of one table of orders, each a function of (seed, format, profile,
+options, n) alone.
 
 Unit n is one change of one or several rows of `load_table()`; `load_scenario` gives it.
 """
@@ -15,7 +16,18 @@ from typing import Any, Final
 
 from generators.bulk._random_values import rng
 from generators.errors import UnknownName, UsageError
-from generators.model import Column, History, Instant, Op, Row, RowChange, RowImages, Scenario, Table, Value
+from generators.model import (
+    Column,
+    History,
+    Instant,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    Scenario,
+    Table,
+    Value,
+)
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
 from generators.sources.boundaries import START
@@ -26,8 +38,9 @@ BLOCK: Final = 256
 """Units that share a random stream."""
 
 UNIT: Final = 16
-"""Random bytes of a row: op and variant (of the unit's first row), 12 bits of the key and 4 of the payload, then one for each
-other column and each changed one."""
+"""Random bytes of a row: op and variant (of the unit's first row), 12 bits of the key and 4 of the
+payload, then one for each other column and each changed one.
+"""
 
 KEYS: Final = 4096
 VARIANTS: Final = 16
@@ -44,7 +57,16 @@ _STRIDE: Final = 61
 """From one row's key to the next one's within a unit: no key comes twice."""
 
 _HOT: Final = 16
-_STATUSES: Final = ("NEW", "PAID", "PACKED", "SHIPPED", "DELIVERED", "RETURNED", "REFUNDED", "CANCELLED")
+_STATUSES: Final = (
+    "NEW",
+    "PAID",
+    "PACKED",
+    "SHIPPED",
+    "DELIVERED",
+    "RETURNED",
+    "REFUNDED",
+    "CANCELLED",
+)
 _DEFAULT_OPS: Final = ((Op.INSERT, 128), (Op.UPDATE, 102), (Op.DELETE, 26))
 _LARGEST_PAYLOAD: Final = 16 << 20
 _MOST_ROWS: Final = 1_000
@@ -54,23 +76,28 @@ def _skewed() -> Mapping[str, Sequence[int]]:
     """The key's place for each of the 4096 equally likely draws, by the name of the skew."""
     return {
         "uniform": range(KEYS),
-        # Of 4096**u with u uniform, places up to r have the share log(r + 1) / log(4096): Zipf's law with exponent 1.
+        # Of 4096**u with u uniform, places up to r have the share log(r + 1) / log(4096): Zipf's
+        # law with exponent 1.
         "zipf": tuple(int(KEYS ** (draw / KEYS)) - 1 for draw in range(KEYS)),
         "hot": tuple(draw if draw * 10 >= KEYS * 9 else draw % _HOT for draw in range(KEYS)),
     }
 
 
 SKEWS: Final = _skewed()
-"""`uniform`; `zipf` (the key of rank r has about 1/r of the first one's share); `hot` (nine changes in ten hit 16 keys)."""
+"""`uniform`; `zipf` (the key of rank r has about 1/r of the first one's share); `hot` (nine changes
+in ten hit 16 keys).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """The shape of the load. Raises UsageError for senseless values, UnknownName for an unknown skew.
+    """The shape of the load. Raises UsageError for senseless values, UnknownName for an unknown
+    skew.
 
-    `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th; `keys` is one of SKEWS; `rows` are changed by one statement
-    (one message where the format batches them, else as many); `transaction` statements share a commit; `null_rate` is the share
-    of NULL in the nullable column, 0 to 1, to a 256th; `payload` is the size of an extra text column in bytes, 0 for none.
+    `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th; `keys` is one of SKEWS; `rows`
+    are changed by one statement (one message where the format batches them, else as many);
+    `transaction` statements share a commit; `null_rate` is the share of NULL in the nullable
+    column, 0 to 1, to a 256th; `payload` is the size of an extra text column in bytes, 0 for none.
     """
 
     ops: tuple[tuple[Op, int], ...] = _DEFAULT_OPS
@@ -82,10 +109,17 @@ class LoadOptions:
 
     def __post_init__(self) -> None:
         legal = {op for op, _ in _DEFAULT_OPS}
-        if not {op for op, _ in self.ops} <= legal or len({op for op, _ in self.ops}) != len(self.ops):
-            raise UsageError(f"LoadOptions.ops: a weight for each of INSERT, UPDATE and DELETE at most, not {self.ops!r}")
+        if not {op for op, _ in self.ops} <= legal or len({op for op, _ in self.ops}) != len(
+            self.ops
+        ):
+            raise UsageError(
+                "LoadOptions.ops: a weight for each of INSERT, UPDATE and DELETE at most, not"
+                f" {self.ops!r}"
+            )
         if any(weight < 0 for _, weight in self.ops) or not any(weight for _, weight in self.ops):
-            raise UsageError(f"LoadOptions.ops: weights are at least 0 and not all 0, not {self.ops!r}")
+            raise UsageError(
+                f"LoadOptions.ops: weights are at least 0 and not all 0, not {self.ops!r}"
+            )
         if self.keys not in SKEWS:
             raise UnknownName("key skew", self.keys, SKEWS)
         for name, value, most in (
@@ -95,12 +129,18 @@ class LoadOptions:
         ):
             least = 0 if name == "payload" else 1
             if not least <= value <= most:
-                raise UsageError(f"LoadOptions.{name} is {value}; it must be between {least} and {most}")
+                raise UsageError(
+                    f"LoadOptions.{name} is {value}; it must be between {least} and {most}"
+                )
         if not 0 <= self.null_rate <= 1:
-            raise UsageError(f"LoadOptions.null_rate is {self.null_rate}; it must be between 0 and 1")
+            raise UsageError(
+                f"LoadOptions.null_rate is {self.null_rate}; it must be between 0 and 1"
+            )
 
     def by_byte(self) -> tuple[Op, ...]:
-        """The op of each random byte: the weights' shares of 256, whole ones first, the rest to the largest remainders."""
+        """The op of each random byte: the weights' shares of 256, whole ones first, the rest to the
+        largest remainders.
+        """
         total = sum(weight for _, weight in self.ops)
         shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}
         ranked = sorted(shares, key=lambda op: -(dict(self.ops)[op] * 256 % total))
@@ -122,17 +162,23 @@ DEFAULT: Final = LoadOptions()
 
 def options_text(options: LoadOptions) -> str:
     """Options as JSON, for another process."""
-    return json.dumps({**asdict(options), "ops": [[op.value, weight] for op, weight in options.ops]})
+    return json.dumps(
+        {**asdict(options), "ops": [[op.value, weight] for op, weight in options.ops]}
+    )
 
 
 def options_of(text: str) -> LoadOptions:
     """Inverse of `options_text`. Raises what LoadOptions raises."""
     options = json.loads(text)
-    return LoadOptions(**{**options, "ops": tuple((Op(op), weight) for op, weight in options["ops"])})
+    return LoadOptions(
+        **{**options, "ops": tuple((Op(op), weight) for op, weight in options["ops"])}
+    )
 
 
 def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
-    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op, and UsageError."""
+    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op,
+    and UsageError.
+    """
     legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
     weights = []
     for part in text.split(","):
@@ -148,12 +194,17 @@ def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
 
 @cache
 def load_table(source: str = "mysql", payload: bool = False) -> Table:
-    """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a nullable note.
+    """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a
+    nullable note.
 
-    Of the types of that source; with a text column `payload` at the end if asked for. Raises UnknownName.
+    Of the types of that source; with a text column `payload` at the end if asked for. Raises
+    UnknownName.
     """
     origin = sources.source(source)
-    integer, varchar = origin.number, postgresql.text if origin is sources.POSTGRESQL else mysql.text
+    integer, varchar = (
+        origin.number,
+        postgresql.text if origin is sources.POSTGRESQL else mysql.text,
+    )
     amount, created = mysql.decimal(10, 2), mysql.temporal("datetime", 3)
     if origin is sources.POSTGRESQL:
         amount, created = postgresql.numeric(10, 2), postgresql.temporal("timestamp", 3)
@@ -178,10 +229,14 @@ NAMES: Final = tuple(column.name for column in load_table().columns)
 
 @cache
 def values() -> tuple[Sequence[Value], ...]:
-    """The values of each column but the payload; one of fewer than 256 takes its random byte modulo their number."""
+    """The values of each column but the payload; one of fewer than 256 takes its random byte modulo
+    their number.
+    """
     texts = pools()
     draw = random.Random("load")
-    created = sorted(draw.sample(range(mysql.wall("2023-01-01") // 1000, mysql.wall("2023-11-14") // 1000), 256))
+    created = sorted(
+        draw.sample(range(mysql.wall("2023-01-01") // 1000, mysql.wall("2023-11-14") // 1000), 256)
+    )
     return (
         range(9_007_199_254_740_993, 9_007_199_254_740_993 + KEYS),
         draw.sample(range(1, 10**6), 256),
@@ -190,7 +245,10 @@ def values() -> tuple[Sequence[Value], ...]:
         texts["email"],
         texts["address"],
         range(1, 257),
-        tuple(Decimal((0, tuple(map(int, str(cents))), -2)) for cents in draw.sample(range(100, 10**7), 256)),
+        tuple(
+            Decimal((0, tuple(map(int, str(cents))), -2))
+            for cents in draw.sample(range(100, 10**7), 256)
+        ),
         tuple(ms * 1000 for ms in created),
         (*texts["sentence"][:224], None),
     )
@@ -198,7 +256,9 @@ def values() -> tuple[Sequence[Value], ...]:
 
 @lru_cache(maxsize=8)
 def payload_texts(size: int) -> tuple[str, ...]:
-    """The payload column's texts: of several languages, each of `size` bytes, or up to three fewer."""
+    """The payload column's texts: of several languages, each of `size` bytes, or up to three
+    fewer.
+    """
     sentences = pools()["sentence"]
     texts = []
     for number in range(PAYLOADS):
@@ -210,12 +270,16 @@ def payload_texts(size: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
-    """The value of each column for each random number: 4096 of the key, 16 of the payload, 256 of the others."""
+    """The value of each column for each random number: 4096 of the key, 16 of the payload, 256 of
+    the others.
+    """
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
     keys, *others = values()
     columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
     columns += [[pool[byte % len(pool)] for byte in range(256)] for pool in others]
-    columns[NAMES.index("note")] = [None if byte in nulls else others[-1][byte % 225 % 224] for byte in range(256)]
+    columns[NAMES.index("note")] = [
+        None if byte in nulls else others[-1][byte % 225 % 224] for byte in range(256)
+    ]
     if options.payload:
         columns.append(list(payload_texts(options.payload)))
     return tuple(columns)
@@ -230,12 +294,16 @@ def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
     )
 
 
-def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int, options: LoadOptions = DEFAULT) -> Scenario:
+def load_scenario(
+    fmt: Format[Any], profile: Profile, seed: int, n: int, options: LoadOptions = DEFAULT
+) -> Scenario:
     """The scenario of unit n. Raises UsageError for a negative n."""
     if n < 0:
         raise UsageError(f"load unit {n}: the first is 0")
     number, place = divmod(n, BLOCK)
-    history = unit_history(block(seed, fmt, profile, number, options), place, n, profile.source, options)
+    history = unit_history(
+        block(seed, fmt, profile, number, options), place, n, profile.source, options
+    )
     return Scenario(f"load/{seed}/{n}", history, tags=frozenset({"load"}))
 
 
@@ -244,18 +312,32 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
     offset = place * UNIT * options.rows
     op = options.by_byte()[raw[offset]]
     first = raw[offset + 2] << 4 | raw[offset + 3] >> 4
-    rows = [_images(raw, offset + UNIT * row, row, op, options, first) for row in range(options.rows)]
-    return history(load_table(source, options.payload > 0), op, raw[offset + 1] % VARIANTS, options.instant(n), rows)
+    rows = [
+        _images(raw, offset + UNIT * row, row, op, options, first) for row in range(options.rows)
+    ]
+    return history(
+        load_table(source, options.payload > 0),
+        op,
+        raw[offset + 1] % VARIANTS,
+        options.instant(n),
+        rows,
+    )
 
 
-def _images(raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int) -> RowImages:
+def _images(
+    raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int
+) -> RowImages:
     columns = by_byte(options)
-    row: dict[str, Value] = {name: columns[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i}
+    row: dict[str, Value] = {
+        name: columns[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i
+    }
     row = {NAMES[0]: row_key(options, first, number), **row}
     if options.payload:
         row[PAYLOAD] = columns[-1][raw[offset + 3] & 15]
     before = before_places(raw, offset)
-    old = {name: columns[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)}
+    old = {
+        name: columns[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)
+    }
     return images(op, row, old)
 
 
@@ -279,6 +361,10 @@ def history(table: Table, op: Op, variant: int, at: Instant, rows: Iterable[RowI
     return History((RowChange(at, table, op, tuple(rows)),), seed=variant)
 
 
-def block(seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions) -> bytes:
+def block(
+    seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions
+) -> bytes:
     """The random bytes of a block of units."""
-    return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(BLOCK * UNIT * options.rows)
+    return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(
+        BLOCK * UNIT * options.rows
+    )

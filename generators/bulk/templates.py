@@ -1,8 +1,9 @@
 """Messages of one kind as byte templates, learned from a writer and checked against it.
 
-A writer makes a few thousand messages a second, load needs a hundred thousand. Most bytes of a load message never change:
-this module has the writer write a change again with one value, or the commit time, different, sees which bytes answer, and
-fills in others. It knows no format, encoding or name, and refuses to learn what it cannot prove equal to the writer's bytes.
+A writer makes a few thousand messages a second, load needs a hundred thousand. Most bytes of a load
+message never change: this module has the writer write a change again with one value, or the commit
+time, different, sees which bytes answer, and fills in others. It knows no format, encoding or name,
+and refuses to learn what it cannot prove equal to the writer's bytes.
 """
 
 from __future__ import annotations
@@ -31,22 +32,29 @@ TIMES: Final = (
     Instant(_BASE + 3_600_001, 7),
     Instant(START.ms, 0),
 )
-"""The first is that of the base message; the next two show what a millisecond and a place within it add to a counter."""
+"""The first is that of the base message; the next two show what a millisecond and a place within it
+add to a counter.
+"""
 
 _MARGIN: Final = 48
-"""How far from the bytes that answer to one value others may belong to it: a length, quotes, the name of an absent field."""
+"""How far from the bytes that answer to one value others may belong to it: a length, quotes, the
+name of an absent field.
+"""
 
 _GAP: Final = 4
 """Answering bytes this near to each other are one place."""
 
 
 class NotLearned(Exception):
-    """The writer does something that templates cannot follow; the caller writes every message instead."""
+    """The writer does something that templates cannot follow; the caller writes every message
+    instead.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A number that follows the commit time: `(ms // unit * step + seq * each + base) % modulus`, the latter unless 0.
+    """A number that follows the commit time: `(ms // unit * step + seq * each + base) % modulus`,
+    the latter unless 0.
 
     `binary` is Avro's zig-zag form, else decimal digits.
     """
@@ -71,7 +79,9 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Bytes `start` to `end` of the base message's part that answer to `slot`; `texts` are those for each of its probes."""
+    """Bytes `start` to `end` of the base message's part that answer to `slot`; `texts` are those
+    for each of its probes.
+    """
 
     slot: str
     start: int
@@ -82,7 +92,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A message's key or value: the base message's bytes, and the places in it that vary, in order."""
+    """A message's key or value: the base message's bytes, and the places in it that vary, in
+    order.
+    """
 
     base: bytes | None
     places: tuple[Place, ...]
@@ -92,7 +104,9 @@ class Part:
         return [place for place in self.places if place.slot in slots]
 
     def read(self, data: bytes, slots: Collection[str]) -> dict[Place, bytes]:
-        """What data holds in the places of these slots, all else being the base's. Raises NotLearned where that is unclear."""
+        """What data holds in the places of these slots, all else being the base's. Raises
+        NotLearned where that is unclear.
+        """
         base, own = self.base or b"", self.of(slots)
         if not own:
             if data != base:
@@ -109,7 +123,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class MessageShape:
-    """One message of a kind. `timestamp` is the record's, None when it is always that of `sample`."""
+    """One message of a kind. `timestamp` is the record's, None when it is always that of
+    `sample`.
+    """
 
     key: Part
     value: Part
@@ -124,12 +140,15 @@ TIME: Final = ""
 def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
     """The messages that `write` makes of a change: none, one or several. Raises NotLearned.
 
-    `probes` are values by slot. The first are those of the base message; the second differ from them in every character and in
-    nothing else that shows, length included.
+    `probes` are values by slot. The first are those of the base message; the second differ from
+    them in every character and in nothing else that shows, length included.
     """
     values = {slot: probe[0] for slot, probe in probes.items()}
     base = write(TIMES[0], values)
-    varied = {slot: [write(TIMES[0], {**values, slot: value}) for value in probe[1:]] for slot, probe in probes.items()}
+    varied = {
+        slot: [write(TIMES[0], {**values, slot: value}) for value in probe[1:]]
+        for slot, probe in probes.items()
+    }
     varied[TIME] = [write(at, values) for at in TIMES[1:]]
     if any(len(messages) != len(base) for runs in varied.values() for messages in runs):
         raise NotLearned("the number of messages varies")
@@ -142,14 +161,24 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
 def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
     for slot, messages in varied.items():
         for message in messages:
-            if (message.topic, message.headers, message.event) != (base.topic, base.headers, base.event):
+            if (message.topic, message.headers, message.event) != (
+                base.topic,
+                base.headers,
+                base.event,
+            ):
                 raise NotLearned("topic, headers or event vary")
             if slot != TIME and message.timestamp_ms != base.timestamp_ms:
                 raise NotLearned("the record's timestamp follows a value")
     stamps = [base.timestamp_ms, *(message.timestamp_ms for message in varied[TIME])]
     return MessageShape(
-        key=_part(base.key, {slot: [message.key for message in messages] for slot, messages in varied.items()}),
-        value=_part(base.value, {slot: [message.value for message in messages] for slot, messages in varied.items()}),
+        key=_part(
+            base.key,
+            {slot: [message.key for message in messages] for slot, messages in varied.items()},
+        ),
+        value=_part(
+            base.value,
+            {slot: [message.value for message in messages] for slot, messages in varied.items()},
+        ),
         timestamp=None if len(set(stamps)) == 1 else _fit(stamps, binary=False),
         sample=base,
     )
@@ -160,8 +189,15 @@ def _part(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> P
         if base is None and all(value is None for values in varied.values() for value in values):
             return Part(None, ())
         raise NotLearned("null here, bytes there")
-    known = {slot: [value for value in values if value is not None] for slot, values in varied.items()}
-    spans = [(start, end, slot) for slot, values in known.items() if slot != TIME for start, end in _spans(base, values)]
+    known = {
+        slot: [value for value in values if value is not None] for slot, values in varied.items()
+    }
+    spans = [
+        (start, end, slot)
+        for slot, values in known.items()
+        if slot != TIME
+        for start, end in _spans(base, values)
+    ]
     timed = _numbers(base, known.pop(TIME))
     spans = sorted([*spans, *((place.start, place.end, TIME) for place in timed)])
     for left, right in itertools.pairwise(spans):
@@ -172,22 +208,30 @@ def _part(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> P
     for slot, values in known.items():
         own = [i for i, span in enumerate(spans) if span[2] == slot]
         if own:
-            places += _places(base, slot, [spans[i][:2] for i in own], [roomy[i] for i in own], values)
+            places += _places(
+                base, slot, [spans[i][:2] for i in own], [roomy[i] for i in own], values
+            )
     places.sort(key=lambda place: place.start)
     for before, after in itertools.pairwise(places):
         if before.end > after.start:
-            raise NotLearned(f"bytes that answer to {before.slot or 'time'} and {after.slot or 'time'}")
+            raise NotLearned(
+                f"bytes that answer to {before.slot or 'time'} and {after.slot or 'time'}"
+            )
     return Part(base, tuple(places))
 
 
 def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Where messages differ from the base: exactly for those of its length, else one span around all differences."""
+    """Where messages differ from the base: exactly for those of its length, else one span around
+    all differences.
+    """
     if all(message == base for message in varied):
         return []
     equal = [message for message in varied if len(message) == len(base) and message != base]
     if not equal:
         start = min(_common(base, message) for message in varied)
-        end = len(base) - min(_common(base[start:][::-1], message[start:][::-1]) for message in varied)
+        end = len(base) - min(
+            _common(base[start:][::-1], message[start:][::-1]) for message in varied
+        )
         return [(start, end)]
     spans: list[tuple[int, int]] = []
     for i in sorted({i for message in equal for i in _different(base, message)}):
@@ -220,7 +264,9 @@ def _common(text: bytes, other: bytes) -> int:
 
 
 def _roomy(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
-    """A span with the bytes around it that may belong to it: up to the next ones, or a third of the way to one of its slot."""
+    """A span with the bytes around it that may belong to it: up to the next ones, or a third of the
+    way to one of its slot.
+    """
     start, end, slot = spans[i]
     left = start - (spans[i - 1][1] if i else 0)
     right = (spans[i + 1][0] if i + 1 < len(spans) else len(base)) - end
@@ -237,19 +283,33 @@ def _places(
     values: Sequence[bytes],
 ) -> list[Place]:
     """The places of a slot, cut to what differs."""
-    cores = [base[a:b] for a, b in zip([0, *(r[1] for r in roomy)], [*(r[0] for r in roomy), len(base)], strict=True)]
+    cores = [
+        base[a:b]
+        for a, b in zip(
+            [0, *(r[1] for r in roomy)], [*(r[0] for r in roomy), len(base)], strict=True
+        )
+    ]
     cut = [cut_out(cores, value) for value in (base, *values)]
     places = []
     for i, (start, end) in enumerate(roomy):
         texts = [pieces[i] for pieces in cut]
         left = min(_common(texts[0], text) for text in texts)
         right = min(_common(texts[0][left:][::-1], text[left:][::-1]) for text in texts)
-        places.append(Place(slot, start + left, end - right, tuple(text[left : len(text) - right] for text in texts)))
+        places.append(
+            Place(
+                slot,
+                start + left,
+                end - right,
+                tuple(text[left : len(text) - right] for text in texts),
+            )
+        )
     return places
 
 
 def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
-    """What stands between the cores, which begin, divide and end the data. Raises NotLearned when they do not."""
+    """What stands between the cores, which begin, divide and end the data. Raises NotLearned when
+    they do not.
+    """
     first, *inner, last = cores
     if not data.startswith(first) or not data.endswith(last) or len(data) < len(first) + len(last):
         raise NotLearned("a value changes more than its own bytes")
@@ -264,7 +324,9 @@ def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
 
 
 def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
-    """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the high bit."""
+    """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the
+    high bit.
+    """
     equal = [value for value in varied if len(value) == len(base) and value != base]
     windows: dict[tuple[int, int, bool], None] = {}
     for i in sorted({i for value in equal for i in _different(base, value)}):
@@ -287,7 +349,13 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
         raise NotLearned("nothing but the length follows the time")
     texts = [_follow(spans, base, value) for value in (base, *varied)]
     return [
-        Place(TIME, start, end, tuple(parts[i] for parts in texts), _stamp([parts[i] for parts in texts], binary))
+        Place(
+            TIME,
+            start,
+            end,
+            tuple(parts[i] for parts in texts),
+            _stamp([parts[i] for parts in texts], binary),
+        )
         for i, (start, end, binary) in enumerate(spans)
     ]
 
@@ -330,7 +398,9 @@ def _fit(numbers: Sequence[int], binary: bool) -> Stamp:
         if rest:
             continue
         each = beside - first
-        plain = Stamp(unit, step, each, first - origin.ms // unit * step - origin.seq * each, 0, binary)
+        plain = Stamp(
+            unit, step, each, first - origin.ms // unit * step - origin.seq * each, 0, binary
+        )
         off = [plain.at(at.ms, at.seq) - number for at, number in zip(TIMES, numbers, strict=True)]
         if not any(off):
             return plain

@@ -1,7 +1,7 @@
 """Load: an endless, position-addressable stream of one table's changes.
 
-Unit n is a change of `orders`; `messages` gives the messages that the writer publishes for it. A consumer can derive their
-expected changes from `orders.load_scenario`.
+Unit n is a change of `orders`; `messages` gives the messages that the writer publishes for it. A
+consumer can derive their expected changes from `orders.load_scenario`.
 """
 
 from __future__ import annotations
@@ -30,43 +30,71 @@ def messages(
     layout: Layout = LAYOUT,
     options: LoadOptions = DEFAULT,
 ) -> Iterator[Message]:
-    """The messages of units `start` to `start + count - 1`, without end when there is no count; byte for byte what the writer
-    writes for `load_scenario`. Units that a format writes as several messages come whole; some it may not write at all.
+    """The messages of units `start` to `start + count - 1`, without end when there is no count;
+    byte for byte what the writer writes for `load_scenario`. Units that a format writes as several
+    messages come whole; some it may not write at all.
 
-    The first call for a profile takes a moment to learn the writer's bytes; if they cannot be learned, the
-    writer itself writes every message. Raises UsageError for a negative start or count.
+    The first call for a profile takes a moment to learn the writer's bytes; if they cannot be
+    learned, the writer itself writes every message. Raises UsageError for a negative start or
+    count.
     """
     if start < 0 or (count is not None and count < 0):
         raise UsageError(f"load from {start}, {count} units: neither may be negative")
     fast = _learned(cast("Hashable", fmt.write), profile, layout, options)
     if not isinstance(fast, str):
         return _filled(fast, fmt, profile, seed, start, count, options)
-    return _written(fmt, profile, seed, endless(start) if count is None else range(start, start + count), layout, options)
+    return _written(
+        fmt,
+        profile,
+        seed,
+        endless(start) if count is None else range(start, start + count),
+        layout,
+        options,
+    )
 
 
-def why_not_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> str | None:
-    """Why templates cannot follow the writer's messages, which makes them then and sets the pace; None if they can."""
+def why_not_learned(
+    fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT
+) -> str | None:
+    """Why templates cannot follow the writer's messages, which makes them then and sets the pace;
+    None if they can.
+    """
     learned = _learned(cast("Hashable", fmt.write), profile, layout, options)
     return learned if isinstance(learned, str) else None
 
 
 def _written(
-    fmt: Format[Any], profile: Profile, seed: int, units: Iterable[int], layout: Layout, options: LoadOptions
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    units: Iterable[int],
+    layout: Layout,
+    options: LoadOptions,
 ) -> Iterator[Message]:
     for n in units:
-        for written in fmt.write(load_scenario(fmt, profile, seed, n, options).history, profile, layout):
+        for written in fmt.write(
+            load_scenario(fmt, profile, seed, n, options).history, profile, layout
+        ):
             yield written.message
 
 
 def _filled(
-    fast: Any, fmt: Format[Any], profile: Profile, seed: int, start: int, count: int | None, options: LoadOptions
+    fast: Any,
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    start: int,
+    count: int | None,
+    options: LoadOptions,
 ) -> Iterator[Message]:
     end = None if count is None else start + count
     while end is None or start < end:
         number, place = divmod(start, BLOCK)
         first = number * BLOCK
         last = BLOCK if end is None else min(BLOCK, end - first)
-        yield from fast.expand(block(seed, fmt, profile, number, options), first, range(place, last))
+        yield from fast.expand(
+            block(seed, fmt, profile, number, options), first, range(place, last)
+        )
         start = first + last
 
 

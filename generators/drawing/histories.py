@@ -1,6 +1,7 @@
 """Draws tables, rows, changes and histories, in as few draws as possible.
 
-The functions take Hypothesis's `draw`; `generators.drawing.strategies` makes strategies of them and checks arguments.
+The functions take Hypothesis's `draw`; `generators.drawing.strategies` makes strategies of them and
+checks arguments.
 """
 
 from __future__ import annotations
@@ -40,8 +41,23 @@ from generators.wire_format import Format
 T = TypeVar("T")
 
 PLAIN_NAMES: Final = ("a", "b", "id", "name", "value", "created_at", "x1", "key")
-ODD_NAMES: Final = (*AWKWARD_NAMES, " lead", "0", "a-b", "$x", "%s", "null", "a'b", "tab\there", "{k}", "é\u2028", "n" * 64)
-"""Names that MySQL accepts when quoted: up to 64 characters below U+10000, no trailing space; for PostgreSQL cut to 63 bytes."""
+ODD_NAMES: Final = (
+    *AWKWARD_NAMES,
+    " lead",
+    "0",
+    "a-b",
+    "$x",
+    "%s",
+    "null",
+    "a'b",
+    "tab\there",
+    "{k}",
+    "é\u2028",
+    "n" * 64,
+)
+"""Names that MySQL accepts when quoted: up to 64 characters below U+10000, no trailing space; for
+PostgreSQL cut to 63 bytes.
+"""
 
 MAX_COLUMNS: Final = 1017
 """InnoDB's limit of columns in a table (MySQL 8.0 Reference Manual 15.22)."""
@@ -54,16 +70,24 @@ _SHAPES: Final[Mapping[bool | None, tuple[str, ...]]] = {
     False: ("none",),
 }
 CLOCKS: Final = tuple(
-    (START.ms + offset, *step) for step in ((1, 0), (0, 1), (1000, 0), (86_400_000, 3)) for offset in (0, 1, 500, 999)
+    (START.ms + offset, *step)
+    for step in ((1, 0), (0, 1), (1000, 0), (86_400_000, 3))
+    for offset in (0, 1, 500, 999)
 )
 CHANCE: Final = st.integers(0, 0xFFFF)
 """One draw for details: the history's seed, and through it the clock."""
 
 
 def ddl_text(action: str, database: str, table: str, other: str = "", source: str = "mysql") -> str:
-    """The SQL of an action of the source's `ddl_actions` on a table; `other` is the old name of a renamed one."""
+    """The SQL of an action of the source's `ddl_actions` on a table; `other` is the old name of a
+    renamed one.
+    """
     origin = sources.source(source)
-    quoted = {"db": origin.quote(database), "table": origin.quote(table), "other": origin.quote(other)}
+    quoted = {
+        "db": origin.quote(database),
+        "table": origin.quote(table),
+        "other": origin.quote(other),
+    }
     return origin.ddl_actions[action].sql.format(**quoted)
 
 
@@ -80,8 +104,13 @@ def draw_table(
     supports: Callable[[SourceType], bool],
     source: sources.Source = sources.MYSQL,
 ) -> Table:
-    """A table in two draws, and one a column: a column's type is the high digits of its number, name and nullability the low."""
-    groups, key_groups = _values.type_groups(supports, False, source.name), _values.type_groups(supports, True, source.name)
+    """A table in two draws, and one a column: a column's type is the high digits of its number,
+    name and nullability the low.
+    """
+    groups, key_groups = (
+        _values.type_groups(supports, False, source.name),
+        _values.type_groups(supports, True, source.name),
+    )
     shapes = _SHAPES[keyed if key_groups else False]
     table_name, key_last, shape = draw(_heads(shapes))
     count = draw(_values.between(low, high))
@@ -90,7 +119,10 @@ def draw_table(
     taken: set[str] = set()
     for i in range(count):
         chosen = key_groups if i < width else groups
-        number, head = divmod(draw(_values.between(0, _values.STEPS * len(chosen) * len(_COLUMN_HEADS) - 1)), len(_COLUMN_HEADS))
+        number, head = divmod(
+            draw(_values.between(0, _values.STEPS * len(chosen) * len(_COLUMN_HEADS) - 1)),
+            len(_COLUMN_HEADS),
+        )
         name, nullable = _COLUMN_HEADS[head]
         name = source.identifier(name)
         if not name or name.casefold() in taken:
@@ -106,8 +138,15 @@ def draw_table(
 
 @lru_cache(maxsize=16)
 def _heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
-    """A table's name, whether its key comes last, and the kind of key; the plain combinations come first."""
-    combinations = [(name, last, shape) for name in _TABLE_NAMES for last in (False, False, True) for shape in shapes]
+    """A table's name, whether its key comes last, and the kind of key; the plain combinations come
+    first.
+    """
+    combinations = [
+        (name, last, shape)
+        for name in _TABLE_NAMES
+        for last in (False, False, True)
+        for shape in shapes
+    ]
     return st.sampled_from(combinations)
 
 
@@ -130,7 +169,9 @@ def draw_row(draw: DrawFn, table: Table) -> Row:
 
 @lru_cache(maxsize=256)
 def masks(count: int) -> SearchStrategy[int]:
-    """Which columns an UPDATE changes, as a bit mask: one, two neighbours, all or none, the last column first."""
+    """Which columns an UPDATE changes, as a bit mask: one, two neighbours, all or none, the last
+    column first.
+    """
     bits = [1 << i for i in reversed(range(count))]
     some = [a | b for a, b in itertools.pairwise(bits)]
     return st.sampled_from([*bits, *bits, *some, (1 << count) - 1, 0])
@@ -147,7 +188,9 @@ def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
 
 
 def identity(table: Table, row: Row) -> tuple[object, ...]:
-    """A row's key as a binary PAD SPACE collation compares it: without trailing spaces and BINARY's padding."""
+    """A row's key as a binary PAD SPACE collation compares it: without trailing spaces and BINARY's
+    padding.
+    """
     return tuple(map(_unpadded, (row[name] for name in table.handle_key)))
 
 
@@ -167,7 +210,9 @@ def keep_key(table: Table, before: Row, after: Row) -> Row:
 
 
 def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImages, ...]:
-    """Images of up to `count` rows; a row with a taken key is left out, a change to a taken key is dropped."""
+    """Images of up to `count` rows; a row with a taken key is left out, a change to a taken key is
+    dropped.
+    """
     taken: set[tuple[object, ...]] = set()
     images: list[RowImages] = []
     keyed = bool(table.handle_key)
@@ -221,7 +266,9 @@ class SourceModel:
         op = Op.DELETE if op is Op.INSERT else op  # every drawn key was taken
         return RowChange(at, table, op, (self._touched(draw, table, live, op),))
 
-    def _inserted(self, draw: DrawFn, table: Table, live: list[Row], count: int) -> tuple[RowImages, ...]:
+    def _inserted(
+        self, draw: DrawFn, table: Table, live: list[Row], count: int
+    ) -> tuple[RowImages, ...]:
         taken = {identity(table, row) for row in live} if table.handle_key else set()
         fresh = []
         for image in draw_images(draw, table, Op.INSERT, count):
@@ -265,16 +312,25 @@ class SourceModel:
 
 
 def added_column(name: str, source: sources.Source) -> Column:
-    """The column of the source's ADD COLUMN, spelled as the statement spells it: MySQL's without display width."""
-    return Column(name, source.number, declared=source.number.name if source.name == "mysql" else "")
+    """The column of the source's ADD COLUMN, spelled as the statement spells it: MySQL's without
+    display width.
+    """
+    return Column(
+        name, source.number, declared=source.number.name if source.name == "mysql" else ""
+    )
 
 
 def draw_history(
-    draw: DrawFn, fmt: Format[Any], database: str, max_events: int, origin: sources.Source = sources.MYSQL
+    draw: DrawFn,
+    fmt: Format[Any],
+    database: str,
+    max_events: int,
+    origin: sources.Source = sources.MYSQL,
 ) -> History:
     """A row change, then events whose kinds are drawn from a list that repeats row changes.
 
-    The first event is fixed: a watermark takes fewer draws than a row, and histories would shrink towards it.
+    The first event is fixed: a watermark takes fewer draws than a row, and histories would shrink
+    towards it.
     """
     first = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
     tables = [first]
@@ -286,7 +342,12 @@ def draw_history(
     source = SourceModel(tables)
     chance = draw(CHANCE)
     ms, step, tick = CLOCKS[chance % len(CLOCKS)]
-    choices = sample((*(Kind.ROW,) * 8, *(k for k in (Kind.DDL, Kind.WATERMARK, Kind.HEARTBEAT, Kind.BOOTSTRAP) if k in kinds)))
+    choices = sample(
+        (
+            *(Kind.ROW,) * 8,
+            *(k for k in (Kind.DDL, Kind.WATERMARK, Kind.HEARTBEAT, Kind.BOOTSTRAP) if k in kinds),
+        )
+    )
     events: list[Event] = []
     for i in range(draw(_values.between(1, max_events))):
         at = Instant(ms + i * step, 1 + i * tick)

@@ -1,7 +1,9 @@
-"""One history for every format: the changes of one table in each source's types, and the resulting table.
+"""One history for every format: the changes of one table in each source's types, and the resulting
+table.
 
-MySQL and PostgreSQL both hold its values, so that every format's decoder must return the same rows. `history_of` has row
-changes only; `streamed` adds the rest of a stream (`generators.drawing.streams`).
+MySQL and PostgreSQL both hold its values, so that every format's decoder must return the same rows.
+`history_of` has row changes only; `streamed` adds the rest of a stream
+(`generators.drawing.streams`).
 """
 
 from __future__ import annotations
@@ -86,13 +88,19 @@ def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
 
 
 def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Reference:
-    """The history of that seed for a format: `changes` row changes, one an event, of columns that it supports."""
+    """The history of that seed for a format: `changes` row changes, one an event, of columns that
+    it supports.
+    """
     table, names = _table(fmt, profile, NAME), supported(fmt, profile)
     rows: dict[Value, Row] = {}
     events = []
     for number, (op, before, after) in enumerate(_changes(seed, changes)):
-        was, now = (None if row is None else {name: row[name] for name in names} for row in (before, after))
-        events.append(RowChange(Instant(START_MS + 1000 * number, 1), table, op, (RowImages(was, now),)))
+        was, now = (
+            None if row is None else {name: row[name] for name in names} for row in (before, after)
+        )
+        events.append(
+            RowChange(Instant(START_MS + 1000 * number, 1), table, op, (RowImages(was, now),))
+        )
         if was is not None:
             del rows[was[KEY]]
         if now is not None:
@@ -110,7 +118,9 @@ def streamed(
     statements: tuple[str, ...] = STATEMENTS,
     fine: bool = False,
 ) -> Streamed:
-    """A history of a table of that name in about `changes` row changes, and the profile's messages of it (`tell`)."""
+    """A history of a table of that name in about `changes` row changes, and the profile's messages
+    of it (`tell`).
+    """
     return tell(
         fmt,
         profile,
@@ -125,9 +135,17 @@ def streamed(
 class _SharedStory(Story):
     """A `streamed` history of this module's table in the making."""
 
-    def __init__(self, fmt: Format[Any], profile: Profile, seed: int, name: str, statements: tuple[str, ...]) -> None:
+    def __init__(
+        self, fmt: Format[Any], profile: Profile, seed: int, name: str, statements: tuple[str, ...]
+    ) -> None:
         table = _table(fmt, profile, name)
-        super().__init__(table, seed, statements, Column(ADDED, _TYPES["number"][0]), Column(DROPPED, _TYPES[DROPPED][0]))
+        super().__init__(
+            table,
+            seed,
+            statements,
+            Column(ADDED, _TYPES["number"][0]),
+            Column(DROPPED, _TYPES[DROPPED][0]),
+        )
         self._fresh = 0
 
     def fresh(self) -> Row:
@@ -155,7 +173,9 @@ class _SharedStory(Story):
 
 
 def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None]]:
-    """Changes of a model table: inserts, updates of a few columns, of the key and of nothing, deletes, reused keys."""
+    """Changes of a model table: inserts, updates of a few columns, of the key and of nothing,
+    deletes, reused keys.
+    """
     chance = random.Random(f"{seed}/differential")
     rows: dict[Value, Row] = {}
     for number in range(count):
@@ -190,7 +210,13 @@ def _words(chance: random.Random) -> str:
 
 
 def _document(chance: random.Random) -> Json:
-    return Json({"a": chance.randrange(1 << 60), "b": [None, True, _words(chance)], "c": {"d": chance.randrange(999) / 8}})
+    return Json(
+        {
+            "a": chance.randrange(1 << 60),
+            "b": [None, True, _words(chance)],
+            "c": {"d": chance.randrange(999) / 8},
+        }
+    )
 
 
 _DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
@@ -199,8 +225,12 @@ _DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
     "big": lambda chance: chance.randint(-(1 << 63), (1 << 63) - 1),
     "price": lambda chance: _decimal(chance.randint(-(10**10) + 1, 10**10 - 1), 2),
     "exact": lambda chance: _decimal(chance.randint(-(10**38) + 1, 10**38 - 1), 10),
-    "ratio": lambda chance: chance.choice((chance.uniform(-1e6, 1e6), chance.uniform(-1, 1) * 1e-5, 1e21, 0.1, -2.5)),
-    "name": lambda chance: chance.choice((_words(chance)[:64], "", "null", 'it\'s "x" \\ <&>', "汉字😀", "é\t\n")),
+    "ratio": lambda chance: chance.choice(
+        (chance.uniform(-1e6, 1e6), chance.uniform(-1, 1) * 1e-5, 1e21, 0.1, -2.5)
+    ),
+    "name": lambda chance: chance.choice(
+        (_words(chance)[:64], "", "null", 'it\'s "x" \\ <&>', "汉字😀", "é\t\n")
+    ),
     "note": lambda chance: _words(chance) * chance.randint(1, 20),
     "day": lambda chance: dt.date(1000, 1, 1) + dt.timedelta(days=chance.randrange(3_000_000)),
     "wall": lambda chance: chance.randrange(mysql.wall("1000-01-01"), mysql.wall("9999-12-31")),

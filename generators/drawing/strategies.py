@@ -1,8 +1,10 @@
-"""Hypothesis strategies: types, values, names, columns, tables, rows, row changes, histories, messages and scenarios.
+"""Hypothesis strategies: types, values, names, columns, tables, rows, row changes, histories,
+messages and scenarios.
 
-They work in any `@given`, alone or composed: `messages("ticdc-canal-json", profile="v5.4.3")`. Options are
-keyword-only, an illegal argument raises `hypothesis.errors.InvalidArgument` where the strategy is made, and everything shrinks
-towards the smallest table with plain names and NULL, zero or empty values.
+They work in any `@given`, alone or composed: `messages("ticdc-canal-json", profile="v5.4.3")`.
+Options are keyword-only, an illegal argument raises `hypothesis.errors.InvalidArgument` where the
+strategy is made, and everything shrinks towards the smallest table with plain names and NULL, zero
+or empty values.
 """
 
 from __future__ import annotations
@@ -52,15 +54,21 @@ def any_type(_kind: SourceType) -> bool:
     return True
 
 
-def types(*, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql") -> SearchStrategy[SourceType]:
-    """Column types of a source (a name of `sources.SOURCES`) that `supports` accepts, over the whole domain.
+def types(
+    *, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql"
+) -> SearchStrategy[SourceType]:
+    """Column types of a source (a name of `sources.SOURCES`) that `supports` accepts, over the
+    whole domain.
 
-    MySQL: five widths of integers, signed, unsigned and zerofill, decimal(1..65, 0..30), bit(1..64), char and varchar lengths,
-    fractional digits 0 to 6, enum and set of up to 64 labels. PostgreSQL: three widths of integers, numeric(1..65, 0..30) and
-    without precision, money, boolean, bit and varbit(1..64), char and varchar lengths, text, bytea, fractional digits 0 to 6 with
-    and without time zone, interval, enum of up to 64 labels, uuid, inet, json, jsonb, hstore, integer[] and text[].
+    MySQL: five widths of integers, signed, unsigned and zerofill, decimal(1..65, 0..30),
+    bit(1..64), char and varchar lengths, fractional digits 0 to 6, enum and set of up to 64 labels.
+    PostgreSQL: three widths of integers, numeric(1..65, 0..30) and without precision, money,
+    boolean, bit and varbit(1..64), char and varchar lengths, text, bytea, fractional digits 0 to 6
+    with and without time zone, interval, enum of up to 64 labels, uuid, inet, json, jsonb, hstore,
+    integer[] and text[].
 
-    Raises InvalidArgument when `supports` is not callable or accepts no type, or `source` is unknown.
+    Raises InvalidArgument when `supports` is not callable or accepts no type, or `source` is
+    unknown.
 
     Shrinks towards int, and within a type towards the shortest or most common parameters.
     """
@@ -70,10 +78,12 @@ def types(*, supports: Callable[[SourceType], bool] = any_type, source: str = "m
 def values(type: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
     """Canonical values of a type, all of which fit it (`sources.fits`); with `nullable` also None.
 
-    About half are the type's boundaries and texts, bytes and times that decoders get wrong; the rest is the whole range. There
-    are no surrogates and no NaN, infinities and negative zeros only where the source is PostgreSQL.
+    About half are the type's boundaries and texts, bytes and times that decoders get wrong; the
+    rest is the whole range. There are no surrogates and no NaN, infinities and negative zeros only
+    where the source is PostgreSQL.
 
-    Raises InvalidArgument when `type` is no SourceType or of an unknown source, or `nullable` no bool.
+    Raises InvalidArgument when `type` is no SourceType or of an unknown source, or `nullable` no
+    bool.
 
     Shrinks towards None, zero, the empty value or 1970-01-01; enums towards their first label.
     """
@@ -84,18 +94,23 @@ def values(type: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Val
 
 
 def names() -> SearchStrategy[str]:
-    """Names of columns and tables: plain ones mostly, else ones that need escaping in SQL, JSON, JSON paths or HTML.
+    """Names of columns and tables: plain ones mostly, else ones that need escaping in SQL, JSON,
+    JSON paths or HTML.
 
     1 to 64 characters below U+10000, no trailing space, never empty.
 
     Shrinks towards "a".
     """
-    drawn = st.text("a0_Z `\"'\\.-<é汉\t", min_size=1, max_size=8).filter(lambda name: not name.endswith((" ", "\t")))
+    drawn = st.text("a0_Z `\"'\\.-<é汉\t", min_size=1, max_size=8).filter(
+        lambda name: not name.endswith((" ", "\t"))
+    )
     plain = st.sampled_from(_drawing.PLAIN_NAMES)
     return st.one_of(plain, plain, st.sampled_from(_drawing.ODD_NAMES), drawn)
 
 
-def columns(*, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql") -> SearchStrategy[Column]:
+def columns(
+    *, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql"
+) -> SearchStrategy[Column]:
     """Columns of any name, any type of the source that `supports` accepts, nullable or not.
 
     Raises InvalidArgument as `types` does.
@@ -103,7 +118,12 @@ def columns(*, supports: Callable[[SourceType], bool] = any_type, source: str = 
     Shrinks towards a nullable int named "a".
     """
     origin = _source(source)
-    return st.builds(Column, names().map(origin.identifier), _types(supports, origin), st.sampled_from((True, False)))
+    return st.builds(
+        Column,
+        names().map(origin.identifier),
+        _types(supports, origin),
+        st.sampled_from((True, False)),
+    )
 
 
 def tables(
@@ -115,14 +135,16 @@ def tables(
     supports: Callable[[SourceType], bool] = any_type,
     source: str = "mysql",
 ) -> SearchStrategy[Table]:
-    """Tables of a source of `min_columns` to `max_columns` columns whose names differ ignoring case, as MySQL requires.
+    """Tables of a source of `min_columns` to `max_columns` columns whose names differ ignoring
+    case, as MySQL requires.
 
-    Keys are single, composite (in another order than the columns, too), a unique key without nullable columns, or none.
-    `keyed` True gives only tables with a primary key, False only tables without any key. Key columns are of key-able types and
-    not nullable.
+    Keys are single, composite (in another order than the columns, too), a unique key without
+    nullable columns, or none. `keyed` True gives only tables with a primary key, False only tables
+    without any key. Key columns are of key-able types and not nullable.
 
-    Raises InvalidArgument for an empty database name, `min_columns` below 1 or above `max_columns`, `max_columns` above 1017,
-    `keyed` other than None, True or False, a `supports` that leaves no type, and an unknown source.
+    Raises InvalidArgument for an empty database name, `min_columns` below 1 or above `max_columns`,
+    `max_columns` above 1017, `keyed` other than None, True or False, a `supports` that leaves no
+    type, and an unknown source.
 
     Shrinks towards a table `t` of one int column `c0` that is its primary key.
     """
@@ -133,7 +155,11 @@ def tables(
         raise InvalidArgument(f"keyed={keyed!r}: expected None, True or False")
     origin = _source(source)
     _groups(supports, bool(keyed), origin)
-    return _by(lambda draw: _drawing.draw_table(draw, database, min_columns, max_columns, keyed, supports, origin))
+    return _by(
+        lambda draw: _drawing.draw_table(
+            draw, database, min_columns, max_columns, keyed, supports, origin
+        )
+    )
 
 
 def rows(table: Table, /) -> SearchStrategy[Row]:
@@ -147,10 +173,14 @@ def rows(table: Table, /) -> SearchStrategy[Row]:
     return _by(lambda draw: _drawing.draw_row(draw, table))
 
 
-def row_changes(table: Table, /, *, max_rows: int = 4, at: Instant = START) -> SearchStrategy[RowChange]:
-    """An INSERT, UPDATE or DELETE of 1 to `max_rows` rows of a table, whose keys differ where the table has a key.
+def row_changes(
+    table: Table, /, *, max_rows: int = 4, at: Instant = START
+) -> SearchStrategy[RowChange]:
+    """An INSERT, UPDATE or DELETE of 1 to `max_rows` rows of a table, whose keys differ where the
+    table has a key.
 
-    An UPDATE changes one column of a row more often than several, sometimes none or the key; NULL and values take turns.
+    An UPDATE changes one column of a row more often than several, sometimes none or the key; NULL
+    and values take turns.
 
     Raises InvalidArgument when `table` is no Table, or `max_rows` is not from 1 to 1000.
 
@@ -163,16 +193,22 @@ def row_changes(table: Table, /, *, max_rows: int = 4, at: Instant = START) -> S
 
 
 def histories(
-    fmt: str | Format[Any], /, *, database: str = "drawn", max_events: int = 5, source: str | None = None
+    fmt: str | Format[Any],
+    /,
+    *,
+    database: str = "drawn",
+    max_events: int = 5,
+    source: str | None = None,
 ) -> SearchStrategy[History]:
-    """What happens at a source that the format's writer can follow: changes of one or two tables, DDL, watermarks, heartbeats
-    and bootstraps where the format has them, 1 to `max_events` events at strictly growing instants.
+    """What happens at a source that the format's writer can follow: changes of one or two tables,
+    DDL, watermarks, heartbeats and bootstraps where the format has them, 1 to `max_events` events
+    at strictly growing instants.
 
-    Rows obey a model of the source: only existing rows are updated or deleted, keys stay unique. `source` is one that a
-    profile of the format reads; None is its first profile's.
+    Rows obey a model of the source: only existing rows are updated or deleted, keys stay unique.
+    `source` is one that a profile of the format reads; None is its first profile's.
 
-    Raises InvalidArgument for an unknown format (naming the nearest), an empty database, `max_events` not from 1 to 1000, or a
-    source that no profile of the format reads.
+    Raises InvalidArgument for an unknown format (naming the nearest), an empty database,
+    `max_events` not from 1 to 1000, or a source that no profile of the format reads.
 
     Shrinks towards one INSERT of one row into a table of one column.
     """
@@ -183,7 +219,9 @@ def histories(
     return _by(lambda draw: _drawing.draw_history(draw, resolved, database, max_events, origin))
 
 
-def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None) -> SearchStrategy[Written]:
+def messages(
+    fmt: str | Format[Any], /, *, profile: str | Profile | None = None
+) -> SearchStrategy[Written]:
     """One message of a format as a profile's release would write it, and its expected changes.
 
     `profile` is a profile's name or the profile; None draws one.
@@ -203,15 +241,22 @@ def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None)
     elif profile in resolved.profiles:
         profiles = (profile,)
     else:
-        raise InvalidArgument(f"profile={profile!r}: expected None, or one of {', '.join(p.name for p in resolved.profiles)}")
+        raise InvalidArgument(
+            f"profile={profile!r}: expected None, or one of"
+            f" {', '.join(p.name for p in resolved.profiles)}"
+        )
     return _by(lambda draw: _message(draw, resolved, profiles))
 
 
-def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn", source: str | None = None) -> SearchStrategy[Scenario]:
-    """Level-one scenarios: mostly one change of a small table, sometimes a history of several events. All are tagged `drawn`.
+def scenarios(
+    fmt: str | Format[Any], /, *, database: str = "drawn", source: str | None = None
+) -> SearchStrategy[Scenario]:
+    """Level-one scenarios: mostly one change of a small table, sometimes a history of several
+    events. All are tagged `drawn`.
 
-    `source` is one that a profile of the format reads, and only such profiles can write them; None is its first profile's. Table
-    names repeat from scenario to scenario; `rename` makes them unique.
+    `source` is one that a profile of the format reads, and only such profiles can write them; None
+    is its first profile's. Table names repeat from scenario to scenario; `rename` makes them
+    unique.
 
     Raises InvalidArgument as `histories` does.
 
@@ -226,7 +271,8 @@ def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn", source: str
 def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
     """Level-two scenarios: one change of one of the given tables. All are tagged `drawn`.
 
-    In a table of more than 12 columns, 1 to 5 columns beside the key have values and the others are NULL.
+    In a table of more than 12 columns, 1 to 5 columns beside the key have values and the others are
+    NULL.
 
     Raises InvalidArgument when `pool` is empty or holds something other than tables with columns.
 
@@ -241,13 +287,16 @@ def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
 
 
 def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
-    """The scenario with every table moved into `database` and `suffix` at the end of its name, in DDL texts too.
+    """The scenario with every table moved into `database` and `suffix` at the end of its name, in
+    DDL texts too.
 
     A name that becomes too long for the database loses what is before the suffix.
     """
 
     def table(old: Table) -> Table:
-        return replace(old, database=database, name=_suffixed(old.name, suffix, sources.of_table(old)))
+        return replace(
+            old, database=database, name=_suffixed(old.name, suffix, sources.of_table(old))
+        )
 
     def event(old: Event) -> Event:
         match old:
@@ -266,19 +315,32 @@ def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
                 )
             case SourceStatement():
                 moved = old.table and _suffixed(old.table, suffix, sources.MYSQL)
-                sql = _swap_quoted(old.sql, {old.database: database} | ({old.table: moved} if old.table and moved else {}))
+                sql = _swap_quoted(
+                    old.sql,
+                    {old.database: database} | ({old.table: moved} if old.table and moved else {}),
+                )
                 return replace(old, sql=sql, database=old.database and database, table=moved)
             case _:
                 return old
 
-    return replace(scenario, history=replace(scenario.history, events=tuple(map(event, scenario.history.events))))
+    return replace(
+        scenario,
+        history=replace(scenario.history, events=tuple(map(event, scenario.history.events))),
+    )
 
 
-def draw(strategy: SearchStrategy[T], count: int, seed_: int, *, progress: Callable[[int], None] | None = None) -> list[T]:
+def draw(
+    strategy: SearchStrategy[T],
+    count: int,
+    seed_: int,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> list[T]:
     """Exactly `count` values of a strategy, the same for the same seed within one installation.
 
-    `progress` is called with the number drawn so far, about every hundred values. Generation only: no database, no deadline, no
-    shrinking. Values may repeat when the strategy has fewer than `count`.
+    `progress` is called with the number drawn so far, about every hundred values. Generation only:
+    no database, no deadline, no shrinking. Values may repeat when the strategy has fewer than
+    `count`.
 
     Raises InvalidArgument for a negative count, and Unsatisfiable when the strategy gives nothing.
     """
@@ -288,18 +350,28 @@ def draw(strategy: SearchStrategy[T], count: int, seed_: int, *, progress: Calla
     part = 0
     with _without_constants():
         while len(drawn) < count:
-            _draw_some(strategy, drawn, count - len(drawn), f"{seed_}/{part}" if part else str(seed_), progress)
+            _draw_some(
+                strategy,
+                drawn,
+                count - len(drawn),
+                f"{seed_}/{part}" if part else str(seed_),
+                progress,
+            )
             part += 1
     return drawn[:count]
 
 
 @contextmanager
 def _without_constants() -> Iterator[None]:
-    """Hypothesis also draws constants that stand in the source of loaded modules. What a seed gives must not depend on them."""
+    """Hypothesis also draws constants that stand in the source of loaded modules. What a seed gives
+    must not depend on them.
+    """
     from hypothesis.internal.conjecture import providers
 
     names, known = ("_get_local_constants", "CONSTANTS_CACHE", "GLOBAL_CONSTANTS"), vars(providers)
-    if not all(name in known for name in names):  # another release of Hypothesis, which draws none or has other names
+    if not all(
+        name in known for name in names
+    ):  # another release of Hypothesis, which draws none or has other names
         yield
         return
     nothing, before = type(known["GLOBAL_CONSTANTS"])(), {name: known[name] for name in names}
@@ -311,7 +383,11 @@ def _without_constants() -> Iterator[None]:
 
 
 def _draw_some(
-    strategy: SearchStrategy[T], drawn: list[T], count: int, seed_: str, progress: Callable[[int], None] | None
+    strategy: SearchStrategy[T],
+    drawn: list[T],
+    count: int,
+    seed_: str,
+    progress: Callable[[int], None] | None,
 ) -> None:
     @seed(seed_)
     @settings(
@@ -357,7 +433,9 @@ def _format(fmt: str | Format[Any]) -> Format[Any]:
     if isinstance(fmt, Format):
         return fmt
     if not isinstance(fmt, str):
-        raise InvalidArgument(f"fmt={fmt!r}: expected a Format, or one of {', '.join(base.FORMATS)}")
+        raise InvalidArgument(
+            f"fmt={fmt!r}: expected a Format, or one of {', '.join(base.FORMATS)}"
+        )
     try:
         return base.get(fmt)
     except UnknownName as error:
@@ -371,31 +449,45 @@ def _source(name: object) -> sources.Source:
 
 
 def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
-    """The source of that name, which a profile of the format must read; None is its first profile's."""
+    """The source of that name, which a profile of the format must read; None is its first
+    profile's.
+    """
     legal = list(dict.fromkeys(profile.source for profile in fmt.profiles))
     if name is not None and name not in legal:
-        raise InvalidArgument(f"source={name!r}: expected None, or one that {fmt.name} reads: {', '.join(legal)}")
+        raise InvalidArgument(
+            f"source={name!r}: expected None, or one that {fmt.name} reads: {', '.join(legal)}"
+        )
     return _source(legal[0] if name is None else name)
 
 
-def _groups(supports: Callable[[SourceType], bool], keys: bool, source: sources.Source) -> tuple[tuple[SourceType, ...], ...]:
+def _groups(
+    supports: Callable[[SourceType], bool], keys: bool, source: sources.Source
+) -> tuple[tuple[SourceType, ...], ...]:
     if not callable(supports):
         raise InvalidArgument(f"supports={supports!r}: expected a function from SourceType to bool")
     groups = _values.type_groups(supports, keys, source.name)
     if not groups:
         of = "" if source is sources.MYSQL else f" of {source.name}"
-        raise InvalidArgument(f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{of}")
+        raise InvalidArgument(
+            f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{of}"
+        )
     return groups
 
 
-def _types(supports: Callable[[SourceType], bool], source: sources.Source) -> SearchStrategy[SourceType]:
+def _types(
+    supports: Callable[[SourceType], bool], source: sources.Source
+) -> SearchStrategy[SourceType]:
     groups = _groups(supports, False, source)
-    return st.integers(0, _values.STEPS * len(groups) - 1).map(lambda number: _values.type_at(groups, number))
+    return st.integers(0, _values.STEPS * len(groups) - 1).map(
+        lambda number: _values.type_at(groups, number)
+    )
 
 
 @st.composite
 def _by(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
-    """A strategy from a function, with a short repr: Hypothesis warns of a long one, which formats and wide tables would give."""
+    """A strategy from a function, with a short repr: Hypothesis warns of a long one, which formats
+    and wide tables would give.
+    """
     return make(draw)
 
 
@@ -407,11 +499,17 @@ def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
     solid = [c for c in table.columns if c.name in key or not c.nullable]
     op = draw(_drawing.sample(_drawing.OPS))
     row = bare | {c.name: _values.pick(draw, c.type, False) for c in solid}
-    indexes = [draw(_values.between(0, len(free) - 1)) for _ in range(draw(_values.between(1, 5)))] if free else []
+    indexes = (
+        [draw(_values.between(0, len(free) - 1)) for _ in range(draw(_values.between(1, 5)))]
+        if free
+        else []
+    )
     chosen = [table.columns[free[i]] for i in sorted(set(indexes))]
     row |= {c.name: _values.pick(draw, c.type, c.nullable) for c in chosen}
     if op is not Op.UPDATE:
-        return RowChange(START, table, op, (RowImages(None, row) if op is Op.INSERT else RowImages(row, None),))
+        return RowChange(
+            START, table, op, (RowImages(None, row) if op is Op.INSERT else RowImages(row, None),)
+        )
     after = dict(row)
     mask = draw(_drawing.masks(len(chosen))) if chosen else 0
     for i, column in enumerate(chosen):
@@ -422,7 +520,11 @@ def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
 
 def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
     table = pool[draw(_values.between(0, len(pool) - 1))]
-    change = _sparse_change(draw, table) if len(table.columns) > 12 else _drawing.draw_change(draw, table, 3, START)
+    change = (
+        _sparse_change(draw, table)
+        if len(table.columns) > 12
+        else _drawing.draw_change(draw, table, 3, START)
+    )
     return Scenario("drawn", History((change,), draw(_drawing.CHANCE)), 2, frozenset({"drawn"}))
 
 
@@ -459,7 +561,9 @@ def _source_of(event: SchemaChange) -> sources.Source:
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
     other, source = event.old_name or "", _source_of(event)
     drawn = event.action in source.ddl_actions
-    if drawn and event.sql == _drawing.ddl_text(event.action, event.database, event.table, other, source.name):
+    if drawn and event.sql == _drawing.ddl_text(
+        event.action, event.database, event.table, other, source.name
+    ):
         moved, old = (_suffixed(name, suffix, source) for name in (event.table, other))
         return _drawing.ddl_text(event.action, database, moved, old, source.name)
     tables = {name: _suffixed(name, suffix, source) for name in (event.table, other) if name}

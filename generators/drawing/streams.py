@@ -1,5 +1,5 @@
-"""Histories of one keyed table with everything that a stream has: transactions of several rows, statements that change the table,
-watermarks, schemas sent ahead and again, heartbeats.
+"""Histories of one keyed table with everything that a stream has: transactions of several rows,
+statements that change the table, watermarks, schemas sent ahead and again, heartbeats.
 """
 
 from __future__ import annotations
@@ -35,7 +35,13 @@ from generators.wire_format import Format, Profile
 
 START_MS: Final = 1_700_000_000_000
 
-STATEMENTS: Final = ("add column", "truncate table", "drop column", "drop table", "add column again")
+STATEMENTS: Final = (
+    "add column",
+    "truncate table",
+    "drop column",
+    "drop table",
+    "add column again",
+)
 """The statements on the table, in this order, if the profile has messages for them."""
 
 TWICE: Final = 10
@@ -51,10 +57,11 @@ Key: TypeAlias = tuple[Value, ...]
 class Streamed:
     """A history with everything that a stream has, as one profile writes it.
 
-    `table` is the final table, `rows` its rows by key. `last` has for each key of `rows` the number of the event
-    that left the row as it is, `added_after` the events that gave it a column without touching its rows: in these cells rows
-    whose last event is older hold NULL. `moved` are the keys that an UPDATE of the key left for good; `gone`
-    all other former keys. `statements` are those of STATEMENTS that the profile has messages for.
+    `table` is the final table, `rows` its rows by key. `last` has for each key of `rows` the number
+    of the event that left the row as it is, `added_after` the events that gave it a column without
+    touching its rows: in these cells rows whose last event is older hold NULL. `moved` are the keys
+    that an UPDATE of the key left for good; `gone` all other former keys. `statements` are those of
+    STATEMENTS that the profile has messages for.
     """
 
     table: Table
@@ -71,15 +78,28 @@ class Streamed:
 class Story(ABC):
     """A history in the making: the source's table and rows, and the events so far.
 
-    `fine`: some rows change twice within a millisecond, which only a position tells apart. `added` is the column that ADD COLUMN
-    adds, `dropped` the one that is dropped, as it is when it is added again, empty. Below `few` rows there are inserts alone,
-    above twice as many few in a `fine` history.
+    `fine`: some rows change twice within a millisecond, which only a position tells apart. `added`
+    is the column that ADD COLUMN adds, `dropped` the one that is dropped, as it is when it is added
+    again, empty. Below `few` rows there are inserts alone, above twice as many few in a `fine`
+    history.
     """
 
     def __init__(
-        self, table: Table, seed: int, statements: tuple[str, ...], added: Column, dropped: Column | None, few: int = 10
+        self,
+        table: Table,
+        seed: int,
+        statements: tuple[str, ...],
+        added: Column,
+        dropped: Column | None,
+        few: int = 10,
     ) -> None:
-        self.table, self.statements, self.added, self.dropped, self.few = table, statements, added, dropped, few
+        self.table, self.statements, self.added, self.dropped, self.few = (
+            table,
+            statements,
+            added,
+            dropped,
+            few,
+        )
         self.seed, self.chance = seed, random.Random(f"{seed}/streamed")
         self.events: list[Event] = []
         self.rows: dict[Key, Row] = {}
@@ -94,7 +114,9 @@ class Story(ABC):
 
     @abstractmethod
     def fresh(self) -> Row | None:
-        """A new row with a free key, which no other row of the statement takes; None if there is none."""
+        """A new row with a free key, which no other row of the statement takes; None if there is
+        none.
+        """
 
     @abstractmethod
     def updated(self, key: Key) -> Row:
@@ -107,7 +129,10 @@ class Story(ABC):
     def tell(self, changes: int) -> None:
         """The whole history."""
         self.events.append(Bootstrap(self.now(), self.table))
-        borders = {changes * (n + 1) // (len(self.statements) + 1): what for n, what in enumerate(self.statements)}
+        borders = {
+            changes * (n + 1) // (len(self.statements) + 1): what
+            for n, what in enumerate(self.statements)
+        }
         done = 0
         while done < changes:
             rows = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
@@ -133,18 +158,26 @@ class Story(ABC):
         self.events.append(Watermark(self.now()))
 
     def now(self, *, soon: bool = False) -> Instant:
-        """The next commit; commits are a second apart, since some writers write no finer time, but for one that comes `soon`."""
-        self._at = Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
+        """The next commit; commits are a second apart, since some writers write no finer time, but
+        for one that comes `soon`.
+        """
+        self._at = (
+            Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
+        )
         return self._at
 
     def soon(self, share: float) -> None:
-        """Another commit of a row of the last one, within its millisecond, in that share of cases of a `fine` history."""
+        """Another commit of a row of the last one, within its millisecond, in that share of cases
+        of a `fine` history.
+        """
         if self.fine and self._touched and self.chance.random() < share:
             self.transaction(1, soon=True)
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
-        """Changes of `count` different rows in one commit, of one kind, between its marks when there are several; one that comes
-        `soon` changes rows of the last one, within its millisecond."""
+        """Changes of `count` different rows in one commit, of one kind, between its marks when
+        there are several; one that comes `soon` changes rows of the last one, within its
+        millisecond.
+        """
         at, way = self.now(soon=soon), self.chance.random()
         known = self._touched if soon else sorted(self.rows, key=repr)
         keys = self.chance.sample(known, min(count, len(known)))
@@ -200,18 +233,35 @@ class Story(ABC):
             case "drop column":
                 assert self.dropped is not None
                 gone = self.dropped.name
-                self.table = replace(before, columns=tuple(c for c in before.columns if c.name != gone))
-                self.rows = {k: {n: v for n, v in row.items() if n != gone} for k, row in self.rows.items()}
-                self.change("drop column", f"ALTER TABLE {quote(name)} DROP COLUMN {quote(gone)}", before)
+                self.table = replace(
+                    before, columns=tuple(c for c in before.columns if c.name != gone)
+                )
+                self.rows = {
+                    k: {n: v for n, v in row.items() if n != gone} for k, row in self.rows.items()
+                }
+                self.change(
+                    "drop column", f"ALTER TABLE {quote(name)} DROP COLUMN {quote(gone)}", before
+                )
             case "truncate table":
                 self.empty()
                 self.change("truncate table", f"TRUNCATE TABLE {quote(name)}", before)
             case "drop table":
                 self.empty()
-                self.change("drop table", f"DROP TABLE {quote(before.database)}.{quote(name)}", before, there=False)
-                columns = ", ".join(f"{quote(c.name)} {source.declared(c.type)}" for c in before.columns)
+                self.change(
+                    "drop table",
+                    f"DROP TABLE {quote(before.database)}.{quote(name)}",
+                    before,
+                    there=False,
+                )
+                columns = ", ".join(
+                    f"{quote(c.name)} {source.declared(c.type)}" for c in before.columns
+                )
                 key = ", ".join(map(quote, before.primary_key))
-                self.change("create table", f"CREATE TABLE {quote(name)} ({columns}, PRIMARY KEY ({key}))", None)
+                self.change(
+                    "create table",
+                    f"CREATE TABLE {quote(name)} ({columns}, PRIMARY KEY ({key}))",
+                    None,
+                )
                 self.events.append(Bootstrap(self.now(), self.table))
 
     def empty(self) -> None:
@@ -222,7 +272,11 @@ class Story(ABC):
     def change(self, action: str, sql: str, before: Table | None, *, there: bool = True) -> None:
         """A statement as an event."""
         after = self.table if there else None
-        self.events.append(SchemaChange(self.now(), action, sql, self.table.database, self.table.name, before, after))
+        self.events.append(
+            SchemaChange(
+                self.now(), action, sql, self.table.database, self.table.name, before, after
+            )
+        )
 
 
 def tell(
@@ -234,10 +288,12 @@ def tell(
     statements: tuple[str, ...] = STATEMENTS,
     fine: bool = False,
 ) -> Streamed:
-    """A history of about `changes` row changes that `begin` makes with these statements, and the profile's messages of it.
+    """A history of about `changes` row changes that `begin` makes with these statements, and the
+    profile's messages of it.
 
-    A statement that the profile has no message for (CDL has none at all) does not happen. With `fine` positions order the
-    changes: if the profile writes them, some rows change twice within a millisecond.
+    A statement that the profile has no message for (CDL has none at all) does not happen. With
+    `fine` positions order the changes: if the profile writes them, some rows change twice within a
+    millisecond.
     """
     if profile.source != "mysql":
         statements = ()
@@ -247,7 +303,11 @@ def tell(
         story.tell(changes)
         history = History(tuple(story.events), story.seed)
         written = tuple(fmt.write(history, profile, layout))
-        numbers = {w.message.event for w in written if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)}
+        numbers = {
+            w.message.event
+            for w in written
+            if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)
+        }
         silent = {what for what, number in story.stated.items() if number not in numbers}
         apart = not fine or _distinct_positions(written)
         if not silent and apart:
@@ -273,7 +333,8 @@ def _distinct_positions(written: Iterable[Written]) -> bool:
     for w in written:
         for change in w.changes:
             if change.kind is Kind.ROW and (
-                change.position is None or events.setdefault(change.position, w.message.event) != w.message.event
+                change.position is None
+                or events.setdefault(change.position, w.message.event) != w.message.event
             ):
                 return False
     return True

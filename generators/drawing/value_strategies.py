@@ -1,7 +1,8 @@
 """Types of each source and their values as Hypothesis strategies, in few draws each.
 
-A value is drawn from a pool of its type's boundaries or from its whole range. Pools are ordered from plain to odd, since
-Hypothesis shrinks towards the first element. `generators.drawing.strategies` is the public face.
+A value is drawn from a pool of its type's boundaries or from its whole range. Pools are ordered
+from plain to odd, since Hypothesis shrinks towards the first element.
+`generators.drawing.strategies` is the public face.
 """
 
 from __future__ import annotations
@@ -55,10 +56,22 @@ AWKWARD_TEXTS: Final = (
 )
 """Texts that some escaper, parser or guesser gets wrong; none has a surrogate."""
 
-AWKWARD_BYTES: Final = (b"\x00", b'"\\\r\n', b"\xed\xa0\x80", b"\xc3", "😀".encode(), b"\x80\x9f", b"\xef\xbf\xbd")
-"""Bytes that are no UTF-8, are a surrogate's or the replacement character's, or differ between Latin-1 and Windows-1252."""
+AWKWARD_BYTES: Final = (
+    b"\x00",
+    b'"\\\r\n',
+    b"\xed\xa0\x80",
+    b"\xc3",
+    "😀".encode(),
+    b"\x80\x9f",
+    b"\xef\xbf\xbd",
+)
+"""Bytes that are no UTF-8, are a surrogate's or the replacement character's, or differ between
+Latin-1 and Windows-1252.
+"""
 
-ALPHABET: Final = "abcxyz019 AZ_-\"\\/'`<>&{}[]:,\x00\t\n\r\x01\x1f\x7f\x80éÿ汉字\u2028\u2029\ufeff\ufffd😀𝄞"
+ALPHABET: Final = (
+    "abcxyz019 AZ_-\"\\/'`<>&{}[]:,\x00\t\n\r\x01\x1f\x7f\x80éÿ汉字\u2028\u2029\ufeff\ufffd😀𝄞"
+)
 """Characters of drawn texts: a few of each kind that a wire format treats in its own way."""
 
 _STORABLE: Final = ALPHABET.replace("\0", "")
@@ -69,7 +82,10 @@ _DAY_MAX: Final = (dt.date(9999, 12, 31) - dt.date(1970, 1, 1)).days
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 
 _DATES: Final[tuple[Value, ...]] = (
-    *map(dt.date.fromisoformat, ("2000-02-29", "1900-03-01", "1969-12-31", "1582-10-15", "2038-01-19", "2024-12-31")),
+    *map(
+        dt.date.fromisoformat,
+        ("2000-02-29", "1900-03-01", "1969-12-31", "1582-10-15", "2038-01-19", "2024-12-31"),
+    ),
     ZeroDate(2024, 0, 15),
     ZeroDate(1970, 12, 0),
 )
@@ -115,7 +131,17 @@ _EPOCH_TIMES: Final = tuple(
 _JSON_TEXTS: Final = ("", "a", 'q"\\/', "<&>", "\t\n\x01", "é汉字", "😀", "\u2028", "null", "1")
 _JSON_KEYS: Final = ("a", "b", "", "aa", "A", "a b", "a.b", "$", 'q"', "汉", "<&>")
 _JSON_INTEGERS: Final = (0, 1, -1, 2**53 + 1, 2**63 - 1, -(2**63), 2**63, 2**64 - 1)
-_JSON_DOUBLES: Final = (0.5, -2.25, 1.0, 1e20, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 0.1 + 0.2)
+_JSON_DOUBLES: Final = (
+    0.5,
+    -2.25,
+    1.0,
+    1e20,
+    1e21,
+    1e-7,
+    5e-324,
+    1.7976931348623157e308,
+    0.1 + 0.2,
+)
 _JSON_PARTS: Final[tuple[Any, ...]] = ({}, [], "", 0, False, [[[]]], {"a": {"a": [{"a": None}]}})
 
 
@@ -128,7 +154,9 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
     origin = sources.source(source)
     slugs = [slug for slug, known in origin.types.items() if known.logical is logical]
-    distinct = {repr(value): value for slug in slugs for value in origin.boundary_values(slug).values()}
+    distinct = {
+        repr(value): value for slug in slugs for value in origin.boundary_values(slug).values()
+    }
     return tuple(distinct.values())
 
 
@@ -139,23 +167,66 @@ def _near(type: SourceType) -> tuple[Value, ...]:
 
 def _digits(type: SourceType) -> tuple[int, int]:
     """Precision and scale of drawn decimals: the type's, else everyday ones."""
-    return (40, 12) if _postgresql_values.unconstrained(type) else (type.precision or 1, type.scale or 0)
+    return (
+        (40, 12)
+        if _postgresql_values.unconstrained(type)
+        else (type.precision or 1, type.scale or 0)
+    )
 
 
-_AWKWARD_NUMBERS: Final = (2, -2, 10, 99, 100, 127, 128, 255, 256, 65_535, 65_536, 2**24, 2**31, 2**32, 2**53, 2**62, 10**15)
+_AWKWARD_NUMBERS: Final = (
+    2,
+    -2,
+    10,
+    99,
+    100,
+    127,
+    128,
+    255,
+    256,
+    65_535,
+    65_536,
+    2**24,
+    2**31,
+    2**32,
+    2**53,
+    2**62,
+    10**15,
+)
 
 
 def _candidates(source_type: SourceType) -> Iterable[Value]:
     low, high, step = source_type.low or 0, source_type.high or 0, 10 ** (6 - source_type.fsp)
     match source_type.logical:
         case Logical.INT | Logical.BIT | Logical.SET:
-            yield from (0, 1, -1, low, low + 1, high, high - 1, high >> 1, (high >> 1) + 1, *_AWKWARD_NUMBERS)
+            yield from (
+                0,
+                1,
+                -1,
+                low,
+                low + 1,
+                high,
+                high - 1,
+                high >> 1,
+                (high >> 1) + 1,
+                *_AWKWARD_NUMBERS,
+            )
             yield from _near(source_type)
         case Logical.DECIMAL:
             precision, scale = _digits(source_type)
             largest = int("9" * precision)
             tens = (10**n for n in range(precision))
-            for units in (0, 1, 12345, 10**scale, 15 * 10**scale // 10, largest, largest // 2, (1 << 53) + 1, *tens):
+            for units in (
+                0,
+                1,
+                12345,
+                10**scale,
+                15 * 10**scale // 10,
+                largest,
+                largest // 2,
+                (1 << 53) + 1,
+                *tens,
+            ):
                 yield signed_decimal(units, scale)
                 yield signed_decimal(-units, scale)
             for known in _near(source_type):
@@ -166,12 +237,30 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
                 if exact.denominator == 1:
                     yield signed_decimal(exact.numerator, scale)
         case Logical.FLOAT | Logical.DOUBLE:
-            yield from (0.0, 0.5, -0.5, 100.0, 1e6, 1e15, 1e16, 1e21, 1e-3, 1e-7, 123456.79, 16777216.0, 9007199254740992.0)
+            yield from (
+                0.0,
+                0.5,
+                -0.5,
+                100.0,
+                1e6,
+                1e15,
+                1e16,
+                1e21,
+                1e-3,
+                1e-7,
+                123456.79,
+                16777216.0,
+                9007199254740992.0,
+            )
             yield from _near(source_type)
         case Logical.TEXT:
             yield from _near(source_type)
             yield from source_type.members
-            yield from (*AWKWARD_TEXTS, "a" * min(source_type.length or 1, 255), "\\" * min(source_type.length or 1, 40))
+            yield from (
+                *AWKWARD_TEXTS,
+                "a" * min(source_type.length or 1, 255),
+                "\\" * min(source_type.length or 1, 40),
+            )
         case Logical.BINARY:
             yield from _near(source_type)
             yield from (*AWKWARD_BYTES, b"\xff" * min(source_type.length or 1, 40))
@@ -179,7 +268,9 @@ def _candidates(source_type: SourceType) -> Iterable[Value]:
             yield from _near(source_type)
             yield from _DATES
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            own = {Logical.DATETIME: _WALLS, Logical.TIMESTAMP: _EPOCH_TIMES}.get(source_type.logical, (3_599_999_999, -1))
+            own = {Logical.DATETIME: _WALLS, Logical.TIMESTAMP: _EPOCH_TIMES}.get(
+                source_type.logical, (3_599_999_999, -1)
+            )
             for value in (*_near(source_type), *own):
                 yield value - value % step if type(value) is int else value
         case Logical.YEAR:
@@ -200,7 +291,11 @@ def _oddness(value: Value) -> tuple[Any, ...]:
         case float():
             return (0, len(repr(abs(value))), abs(value), value < 0)
         case str():
-            return (0 if not value or (value.isascii() and value.isalnum()) else 1, len(value), value)
+            return (
+                0 if not value or (value.isascii() and value.isalnum()) else 1,
+                len(value),
+                value,
+            )
         case bytes():
             return (0, len(value), value)
         case dt.date():
@@ -213,7 +308,9 @@ def _oddness(value: Value) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=8192)
 def pool(type: SourceType) -> tuple[Value, ...]:
-    """The type's boundary and awkward values, plain ones first; all of them fit (`sources.fits`)."""
+    """The type's boundary and awkward values, plain ones first; all of them fit
+    (`sources.fits`).
+    """
     source = sources.of(type)
     distinct: dict[str, Value] = {}
     for candidate in _candidates(type):
@@ -228,7 +325,9 @@ def pool(type: SourceType) -> tuple[Value, ...]:
 def _fractions(fsp: int) -> SearchStrategy[int]:
     step = 10 ** (6 - fsp)
     some = (0, 1, 10, 1000, 999_000, 120_000, 500_000, 123_456, 999_999)
-    return st.sampled_from(sorted({step if 0 < f < step else f - f % step for f in some} - {1_000_000}))
+    return st.sampled_from(
+        sorted({step if 0 < f < step else f - f % step for f in some} - {1_000_000})
+    )
 
 
 def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
@@ -241,7 +340,9 @@ def _wall_clock(type: SourceType, low: int, high: int) -> SearchStrategy[int]:
 
 def _duration(type: SourceType) -> SearchStrategy[int]:
     if type.source == "postgresql":
-        return st.tuples(st.integers(0, 86_399), _fractions(type.fsp)).map(lambda parts: parts[0] * mysql.MICROS + parts[1])
+        return st.tuples(st.integers(0, 86_399), _fractions(type.fsp)).map(
+            lambda parts: parts[0] * mysql.MICROS + parts[1]
+        )
 
     def join(parts: tuple[int, int]) -> int:
         seconds, fraction = parts
@@ -262,7 +363,11 @@ def _documents() -> SearchStrategy[Any]:
         st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0),
     )
     keys = st.sampled_from(_JSON_KEYS)
-    return st.recursive(leaves, lambda c: st.lists(c, max_size=3) | st.dictionaries(keys, c, max_size=3), max_leaves=4)
+    return st.recursive(
+        leaves,
+        lambda c: st.lists(c, max_size=3) | st.dictionaries(keys, c, max_size=3),
+        max_leaves=4,
+    )
 
 
 def _composite(type: SourceType) -> SearchStrategy[Any]:
@@ -287,23 +392,33 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
         case Logical.DECIMAL:
             precision, scale = _digits(type)
             largest = int("9" * precision)
-            low, high = (0 if type.unsigned else -largest, largest) if type.low is None else (low, high)
+            low, high = (
+                (0 if type.unsigned else -largest, largest) if type.low is None else (low, high)
+            )
             return st.integers(low, high).map(lambda units: signed_decimal(units, scale))
         case Logical.FLOAT | Logical.DOUBLE:
             width: Literal[32, 64] = 32 if type.logical is Logical.FLOAT else 64
             least = 0.0 if type.unsigned else None
             # adding 0.0 makes 0.0 of -0.0
-            return st.floats(min_value=least, allow_nan=False, allow_infinity=False, width=width).map(lambda x: x + 0.0)
+            return st.floats(
+                min_value=least, allow_nan=False, allow_infinity=False, width=width
+            ).map(lambda x: x + 0.0)
         case Logical.TEXT:
             if _postgresql_values.spelled(type):
-                return st.integers(0, (1 << 128) - 1).map(lambda number: _postgresql_values.text_at(type, number))
+                return st.integers(0, (1 << 128) - 1).map(
+                    lambda number: _postgresql_values.text_at(type, number)
+                )
             source = sources.of(type)
-            drawn = st.text(ALPHABET if source is sources.MYSQL else _STORABLE, max_size=min(length, 12))
+            drawn = st.text(
+                ALPHABET if source is sources.MYSQL else _STORABLE, max_size=min(length, 12)
+            )
             return drawn.map(lambda s: source.as_stored(type, s)) if type.name == "char" else drawn
         case Logical.BINARY:
             return st.binary(max_size=min(length, 16))
         case Logical.DATE:
-            return st.integers(_DAY_MIN, _DAY_MAX).map(lambda days: _EPOCH_DATE + dt.timedelta(days=days))
+            return st.integers(_DAY_MIN, _DAY_MAX).map(
+                lambda days: _EPOCH_DATE + dt.timedelta(days=days)
+            )
         case Logical.DATETIME:
             return _wall_clock(type, _DAY_MIN, _DAY_MAX)
         case Logical.TIMESTAMP:
@@ -321,14 +436,23 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
 
 
 @lru_cache(maxsize=8192)
-def _choices(type: SourceType) -> tuple[tuple[Value, ...], SearchStrategy[Value], SearchStrategy[int], SearchStrategy[int]]:
+def _choices(
+    type: SourceType,
+) -> tuple[tuple[Value, ...], SearchStrategy[Value], SearchStrategy[int], SearchStrategy[int]]:
     values = pool(type)
     size = len(values)
-    return values, _range(type), between(0, 2 * size - 1), between(0, 2 * size + (size + 1) // 2 - 1)
+    return (
+        values,
+        _range(type),
+        between(0, 2 * size - 1),
+        between(0, 2 * size + (size + 1) // 2 - 1),
+    )
 
 
 def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
-    """A value of the type, in one draw when it comes from the pool; NULL is one in five of a nullable one."""
+    """A value of the type, in one draw when it comes from the pool; NULL is one in five of a
+    nullable one.
+    """
     values, ranged, some, more = _choices(type)
     if nullable:
         index = draw(more) - (len(values) + 1) // 2
@@ -361,9 +485,16 @@ def keyable(type: SourceType) -> bool:
 
 
 @lru_cache(maxsize=64)
-def type_groups(supports: Callable[[SourceType], bool], keys: bool, source: str = "mysql") -> tuple[tuple[SourceType, ...], ...]:
-    """The source's families cut down to types that `supports` accepts, for `keys` only key-able ones; empty ones left out."""
-    groups = (tuple(k for k in family if supports(k) and (not keys or keyable(k))) for family in sources.source(source).families)
+def type_groups(
+    supports: Callable[[SourceType], bool], keys: bool, source: str = "mysql"
+) -> tuple[tuple[SourceType, ...], ...]:
+    """The source's families cut down to types that `supports` accepts, for `keys` only key-able
+    ones; empty ones left out.
+    """
+    groups = (
+        tuple(k for k in family if supports(k) and (not keys or keyable(k)))
+        for family in sources.source(source).families
+    )
     return tuple(group for group in groups if group)
 
 

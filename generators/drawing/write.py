@@ -7,11 +7,15 @@ from generators.model import History, Layout, Written
 from generators.wire_format import get
 
 
-def write(fmt: str, history: History, *, profile: str | None = None, layout: Layout = LAYOUT) -> list[Written]:
+def write(
+    fmt: str, history: History, *, profile: str | None = None, layout: Layout = LAYOUT
+) -> list[Written]:
     """Every message of the history in the order of publication, each with its expected changes.
 
-    `profile` is a profile's name, None the format's first. Raises UnknownName for an unknown format or profile, and what the
-    writer raises on a history that its source cannot have.
+    `profile` is a profile's name, None the format's first. Raises UnknownName for an unknown format
+    or profile, and what the writer raises on a history that its source cannot have.
     """
     writer = get(fmt)
-    return writer.write(history, writer.profiles[0] if profile is None else writer.profile(profile), layout)
+    return writer.write(
+        history, writer.profiles[0] if profile is None else writer.profile(profile), layout
+    )

@@ -1,7 +1,9 @@
-"""What the Avro formats' writers share: encoding through fastavro, blocks of one's own choice, ways to spoil a value.
+"""What the Avro formats' writers share: encoding through fastavro, blocks of one's own choice, ways
+to spoil a value.
 
-Source: the Avro 1.12 specification, "Binary encoding". fastavro writes every array and map as one block; other writers need not,
-so `blocks` puts encoded items together in any way that the specification allows.
+Source: the Avro 1.12 specification, "Binary encoding". fastavro writes every array and map as one
+block; other writers need not, so `blocks` puts encoded items together in any way that the
+specification allows.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import fastavro
 from generators.garbage.faults import NULL, Fault
 
 Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
-"""An Avro schema as the specification writes it in JSON. A value of a union is (branch's full name, value), or None."""
+"""An Avro schema as the specification writes it in JSON. A value of a union is (branch's full name,
+value), or None.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,26 +35,33 @@ class Encoder:
         return fastavro.parse_schema(self.schema)  # type: ignore[arg-type]
 
     def __call__(self, value: Any) -> bytes:
-        """The bytes of a value. Raises what fastavro raises on one that the schema does not hold."""
+        """The bytes of a value. Raises what fastavro raises on one that the schema does not
+        hold.
+        """
         out = io.BytesIO()
         fastavro.schemaless_writer(out, self._parsed, value)
         return out.getvalue()
 
     def read(self, value: bytes) -> tuple[Any, int]:
-        """The value at the start of the bytes, and how many bytes it takes: how a fault finds its place."""
+        """The value at the start of the bytes, and how many bytes it takes: how a fault finds its
+        place.
+        """
         source = io.BytesIO(value)
         datum = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)
         return datum, source.tell()
 
 
 LONG: Final = Encoder("long")
-"""Also an int, a length, a block's count, the index of a union's branch or an enumeration's symbol."""
+"""Also an int, a length, a block's count, the index of a union's branch or an enumeration's symbol.
+"""
 
 
 def blocks(items: Sequence[bytes], sizes: Sequence[int] = (), *, sized: bool = False) -> bytes:
-    """An array's or a map's encoded items in blocks of these sizes, the last with all that are left.
+    """An array's or a map's encoded items in blocks of these sizes, the last with all that are
+    left.
 
-    `sized` writes a block's count negative and its number of bytes behind it, so that readers can skip it.
+    `sized` writes a block's count negative and its number of bytes behind it, so that readers can
+    skip it.
     """
     data, start = b"", 0
     for size in (*sizes, len(items)):
@@ -78,11 +89,27 @@ def behind(tail: bytes) -> Callable[[bytes], bytes]:
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    Fault("truncated", "truncated", "The value is cut in the middle.", _cut(lambda size: size // 2), packed=True),
+    Fault(
+        "truncated",
+        "truncated",
+        "The value is cut in the middle.",
+        _cut(lambda size: size // 2),
+        packed=True,
+    ),
     Fault("truncated-last", "truncated", "The last byte is missing.", _cut(lambda size: size - 1)),
-    Fault("trailing-content", "trailing-content", "The byte FF, no whole number, follows the record.", behind(b"\xff")),
+    Fault(
+        "trailing-content",
+        "trailing-content",
+        "The byte FF, no whole number, follows the record.",
+        behind(b"\xff"),
+    ),
     Fault("trailing-text", "trailing-content", "A text follows the record.", behind(b"\nand more")),
-    Fault("second-document", "second-document", "The record stands in the value twice.", lambda value: value + value),
+    Fault(
+        "second-document",
+        "second-document",
+        "The record stands in the value twice.",
+        lambda value: value + value,
+    ),
     Fault("empty", "empty", "The value has no bytes.", lambda _value: b"", packed=True),
     NULL,
     Fault(
@@ -94,12 +121,23 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(
         "single-object-header",
         "foreign-framing",
-        "The header of Avro's single-object encoding, C3 01 and a fingerprint, precedes the record.",
+        "The header of Avro's single-object encoding, C3 01 and a fingerprint, precedes the"
+        " record.",
         before(b"\xc3\x01\x8f\x5c\x39\x3f\x1a\xd5\x75\x72"),
     ),
     Fault(
-        "file-header", "foreign-framing", "The magic of an Avro object container file precedes the record.", before(b"Obj\x01")
+        "file-header",
+        "foreign-framing",
+        "The magic of an Avro object container file precedes the record.",
+        before(b"Obj\x01"),
     ),
-    Fault("json-text", "wrong-container", "A JSON object stands in the record's place.", lambda _value: b'{"version":1}'),
+    Fault(
+        "json-text",
+        "wrong-container",
+        "A JSON object stands in the record's place.",
+        lambda _value: b'{"version":1}',
+    ),
 )
-"""Envelope faults of any raw Avro record; where it has unions, lengths and enumerations only its format knows, and adds those."""
+"""Envelope faults of any raw Avro record; where it has unions, lengths and enumerations only its
+format knows, and adds those.
+"""

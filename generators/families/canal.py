@@ -1,6 +1,8 @@
-"""A MySQL value as a Canal flat message carries it: wire text, `java.sql.Types` code, type text, and what a decoder recovers.
+"""A MySQL value as a Canal flat message carries it: wire text, `java.sql.Types` code, type text,
+and what a decoder recovers.
 
-Sources: canal#integers to canal#texts (`RowsLogBuffer` and `LogEventConvert.parseOneRow`, run on binlog bytes).
+Sources: canal#integers to canal#texts (`RowsLogBuffer` and `LogEventConvert.parseOneRow`, run on
+binlog bytes).
 """
 
 from __future__ import annotations
@@ -12,7 +14,13 @@ from decimal import Decimal
 from typing import Any, Final, Protocol
 from zoneinfo import ZoneInfo
 
-from generators.families.java_text import document_text, double_text, float_text, java_decimal, unscaled
+from generators.families.java_text import (
+    document_text,
+    double_text,
+    float_text,
+    java_decimal,
+    unscaled,
+)
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -23,7 +31,9 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     "drop table": "ERASE",
     "truncate table": "TRUNCATE",
     "rename table": "RENAME",
-    **dict.fromkeys(("add column", "drop column", "modify column", "set default", "rename index"), "ALTER"),
+    **dict.fromkeys(
+        ("add column", "drop column", "modify column", "set default", "rename index"), "ALTER"
+    ),
     **dict.fromkeys(("table comment", "add partition", "table charset"), "ALTER"),
     "create index": "CINDEX",
     "drop index": "DINDEX",
@@ -31,11 +41,15 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     "drop primary key": "ALTER",
     "exchange partition": "ALTER",
 }
-"""The `type` of each DDL action. Of the others (ALTER DATABASE, views, sequences, foreign keys) Canal sends nothing."""
+"""The `type` of each DDL action. Of the others (ALTER DATABASE, views, sequences, foreign keys)
+Canal sends nothing.
+"""
 
 
 class ValueFacts(Protocol):
-    """What of a release decides how values are written; the fields are those of `alibaba_canal_json.CanalProfile`."""
+    """What of a release decides how values are written; the fields are those of
+    `alibaba_canal_json.CanalProfile`.
+    """
 
     @property
     def lob_null_codes(self) -> bool:
@@ -111,8 +125,15 @@ def is_blob(type: SourceType) -> bool:
 
 
 def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
-    """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the next wider type's."""
-    over = type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1
+    """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the
+    next wider type's.
+    """
+    over = (
+        type.logical is Logical.INT
+        and type.unsigned
+        and isinstance(value, int)
+        and value > (type.high or 0) >> 1
+    )
     if type.name == "tinyint" and type.length == 1 and not over:
         return -6 if value is None else facts.boolean_code
     if value is None:
@@ -148,7 +169,11 @@ def _encode(type: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
             return _text(type, value)
         case Logical.BINARY, bytes():
             kept = value.rstrip(b"\0") if type.name == "binary" else value
-            reason = "" if kept == value else "MySQL's row format strips trailing zero bytes and Canal does not pad"
+            reason = (
+                ""
+                if kept == value
+                else "MySQL's row format strips trailing zero bytes and Canal does not pad"
+            )
             return kept.decode("latin-1"), kept, reason
         case Logical.DATE, dt.date() | ZeroDate():
             return mysql.date_text(value), value, ""
@@ -168,8 +193,9 @@ def _encode(type: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
 
 
 def decimal_text(value: Decimal, scale: int) -> str:
-    """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when they are all zero
-    (canal#decimals)."""
+    """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when
+    they are all zero (canal#decimals).
+    """
     text, rest = scaled_text(value, scale), scale % 9
     if rest and not text[-rest:].strip("0"):
         text = text[:-rest]
@@ -186,12 +212,17 @@ def _text(type: SourceType, value: str) -> tuple[str, Value, str]:
     if type.name == "char" and value.endswith(" "):
         kept, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
     if any("\ud800" <= c <= "\udfff" for c in kept):
-        kept, reason = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept), "a lone surrogate is written as ?"
+        kept, reason = (
+            "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept),
+            "a lone surrogate is written as ?",
+        )
     return kept, kept, reason
 
 
 def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
-    """TIMESTAMP as wall clock of Canal's JVM; microseconds since the epoch, or the zero value as it is."""
+    """TIMESTAMP as wall clock of Canal's JVM; microseconds since the epoch, or the zero value as it
+    is.
+    """
     if isinstance(value, ZeroDate):
         return mysql.datetime_text(value, fsp)
     moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=value)
@@ -202,8 +233,13 @@ def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
 def _instants(text: str, zone: str) -> tuple[Value, ...]:
     """Every instant, in microseconds, that the wall-clock text names in that zone."""
     local = dt.datetime.fromisoformat(text)
-    moments = (local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None) for fold in (0, 1))
-    return tuple(sorted({(moment - mysql.EPOCH) // dt.timedelta(microseconds=1) for moment in moments}))
+    moments = (
+        local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None)
+        for fold in (0, 1)
+    )
+    return tuple(
+        sorted({(moment - mysql.EPOCH) // dt.timedelta(microseconds=1) for moment in moments})
+    )
 
 
 _HOUR: Final = 3600 * mysql.MICROS
@@ -217,14 +253,21 @@ def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
         text = f"{'-' if value < 0 else ''}{mysql.time_text(rest, fsp)}"
         return text, -rest if value < 0 else rest, "hour 100 is written as 00"
     if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
-        return mysql.time_text(-value, fsp), -value, "this release loses the sign of a TIME below one second"
+        return (
+            mysql.time_text(-value, fsp),
+            -value,
+            "this release loses the sign of a TIME below one second",
+        )
     return mysql.time_text(value, fsp), value, ""
 
 
 def json_text(value: Any) -> str:
-    """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys by length, then bytes
-    (canal#json-columns)."""
-    return document_text(value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"')
+    """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys
+    by length, then bytes (canal#json-columns).
+    """
+    return document_text(
+        value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"'
+    )
 
 
 _JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -1,6 +1,8 @@
-"""How formats say the named cases that only they have: each with a table of its own, which its name names.
+"""How formats say the named cases that only they have: each with a table of its own, which its name
+names.
 
-`read`, `inserted`, `updated` and `deleted` are changes of the case's own table, for which OWN stands.
+`read`, `inserted`, `updated` and `deleted` are changes of the case's own table, for which OWN
+stands.
 """
 
 from __future__ import annotations
@@ -9,7 +11,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from generators.model import Bootstrap, Column, Event, Op, Row, RowChange, Scenario, SourceType, Table, Value
+from generators.model import (
+    Bootstrap,
+    Column,
+    Event,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SourceType,
+    Table,
+    Value,
+)
 from generators.sources.boundaries import ID, change, insert, named, neutral, one_column
 
 OWN: Final = Table("", "", ())
@@ -29,9 +42,17 @@ class Cases:
         unique: tuple[Names, ...] = (),
         schema: str | None = None,
     ) -> None:
-        self.database, self.columns, self.key, self.unique, self.schema = database, columns, key, unique, schema
+        self.database, self.columns, self.key, self.unique, self.schema = (
+            database,
+            columns,
+            key,
+            unique,
+            schema,
+        )
 
-    def of(self, *columns: Column, key: Names | None = None, unique: tuple[Names, ...] | None = None) -> Cases:
+    def of(
+        self, *columns: Column, key: Names | None = None, unique: tuple[Names, ...] | None = None
+    ) -> Cases:
         """Cases whose tables have other columns, or other keys."""
         key, unique = self.key if key is None else key, self.unique if unique is None else unique
         return Cases(self.database, columns or self.columns, key, unique, self.schema)
@@ -43,12 +64,19 @@ class Cases:
     def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
         """A case of these events, with its own table in the place of OWN."""
         own = self.table(name)
-        own_events = (replace(e, table=own) if isinstance(e, RowChange | Bootstrap) and e.table is OWN else e for e in events)
+        own_events = (
+            replace(e, table=own) if isinstance(e, RowChange | Bootstrap) and e.table is OWN else e
+            for e in events
+        )
         return named(name, *own_events, tags=tags)
 
-    def value(self, name: str, type: SourceType, value: Value, tags: Iterable[str] = ()) -> Scenario:
+    def value(
+        self, name: str, type: SourceType, value: Value, tags: Iterable[str] = ()
+    ) -> Scenario:
         """A value in a column `c` of that type."""
-        return named(name, insert(one_column(self.database, name, type), {"id": 1, "c": value}), tags=tags)
+        return named(
+            name, insert(one_column(self.database, name, type), {"id": 1, "c": value}), tags=tags
+        )
 
 
 def read(*rows: Row) -> RowChange:

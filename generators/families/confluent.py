@@ -1,9 +1,10 @@
-"""Confluent's framing of Avro: a zero byte, four bytes of a schema's id, one datum; and Kafka Connect's values as such data.
+"""Confluent's framing of Avro: a zero byte, four bytes of a schema's id, one datum; and Kafka
+Connect's values as such data.
 
-Source: confluentinc/schema-registry, `AvroData.fromConnectSchema` and `AbstractKafkaAvroSerializer` (the page confluent of the
-sources). The id of a schema is made of its text, so that a schema has one id in every process; `SCHEMAS` are those that the
-writers of this process named. What else holds messages (kept cases, corpora) holds their schemas too (`named_in`), and `recall`s
-them.
+Source: confluentinc/schema-registry, `AvroData.fromConnectSchema` and `AbstractKafkaAvroSerializer`
+(the page confluent of the sources). The id of a schema is made of its text, so that a schema has
+one id in every process; `SCHEMAS` are those that the writers of this process named. What else holds
+messages (kept cases, corpora) holds their schemas too (`named_in`), and `recall`s them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,18 @@ from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.avro import LONG, Encoder
 from generators.garbage.faults import CellFault, Fault, Way, matrix
 from generators.garbage.wellformed import NULL, Left, State, avro_left, physical
-from generators.model import Case, Column, Logical, Message, Op, Row, Scenario, SchemaChange, Table, Value
+from generators.model import (
+    Case,
+    Column,
+    Logical,
+    Message,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    Table,
+    Value,
+)
 from generators.sources.boundaries import START, change, id_column, insert, neutral
 from generators.sources.boundaries import named as scenario
 from generators.sources.registry import source
@@ -46,7 +58,9 @@ STRATEGIES: Final[Mapping[str, Subject]] = {
     "record-name": lambda _topic, record, _side: record,
     "topic-record-name": lambda topic, record, _side: f"{topic}-{record}",
 }
-"""The subject of a schema by the strategy's option: TopicNameStrategy, RecordNameStrategy, TopicRecordNameStrategy."""
+"""The subject of a schema by the strategy's option: TopicNameStrategy, RecordNameStrategy,
+TopicRecordNameStrategy.
+"""
 
 
 def strategy(options: Iterable[str]) -> Subject:
@@ -55,7 +69,9 @@ def strategy(options: Iterable[str]) -> Subject:
 
 
 def named(subject: str, text: str) -> bytes:
-    """The framing of a datum of the schema, which is in SCHEMAS from then on. Raises HarnessError if two schemas have one id."""
+    """The framing of a datum of the schema, which is in SCHEMAS from then on. Raises HarnessError
+    if two schemas have one id.
+    """
     number = _number_of(text)
     subjects, known = SCHEMAS.get(number, ((), ""))
     if subject not in subjects or known != text:
@@ -79,8 +95,10 @@ def recall(schemas: Schemas, into: Schemas | None = None) -> None:
 
 
 def named_in(cases: Iterable[Case]) -> Schemas:
-    """The schemas that keys and values of the cases name, behind a wrong magic byte too, in the order of their ids, with the
-    subjects that the cases' profiles give them: whatever else this process has written."""
+    """The schemas that keys and values of the cases name, behind a wrong magic byte too, in the
+    order of their ids, with the subjects that the cases' profiles give them: whatever else this
+    process has written.
+    """
     schemas: Schemas = {}
     for case in cases:
         of = strategy(case.profile.split("+"))
@@ -91,8 +109,9 @@ def named_in(cases: Iterable[Case]) -> Schemas:
 
 
 def versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
-    """The texts of the schemas that messages name, by subject and id; a subject is one that a writer gave and the message's
-    topic has."""
+    """The texts of the schemas that messages name, by subject and id; a subject is one that a
+    writer gave and the message's topic has.
+    """
     texts: dict[tuple[str, int], str] = {}
     for number, topic, side in dict.fromkeys(_named(messages)):
         subjects, text = SCHEMAS[number]
@@ -122,8 +141,8 @@ def _record(text: str) -> str:
 def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
     """A key or value of this framing as JSON of its schema and its datum; other bytes as they are.
 
-    Values are as they are encoded: a decimal is bytes, which are base64. A datum that Avro would encode otherwise stands there
-    as it is, too.
+    Values are as they are encoded: a decimal is bytes, which are base64. A datum that Avro would
+    encode otherwise stands there as it is, too.
     """
     if data[: len(MAGIC)] != MAGIC:
         return data
@@ -135,14 +154,24 @@ def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
     document = {"subjects": subjects, "schema": schema, "payload": payload}
     if again.getvalue() != data[HEAD:]:
         document["datum"] = data[HEAD:]
-    shown = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
+    shown = json.dumps(
+        document,
+        ensure_ascii=False,
+        separators=(",", ":"),
+        default=lambda raw: base64.b64encode(raw).decode(),
+    )
     return shown.encode()
 
 
 # Connect's schemas as Avro's
 
 _TYPES: Final = {"int8": "int", "int16": "int", "int32": "int", "int64": "long"}
-_LOGICAL: Final = {"Decimal": "decimal", "Date": "date", "Time": "time-millis", "Timestamp": "timestamp-millis"}
+_LOGICAL: Final = {
+    "Decimal": "decimal",
+    "Date": "date",
+    "Time": "time-millis",
+    "Timestamp": "timestamp-millis",
+}
 _DATA: Final = "org.apache.kafka.connect.data."
 _UNNAMED: Final = "io.confluent.connect.avro.ConnectDefault"
 _PRECISION: Final = 64
@@ -155,7 +184,9 @@ def avro_schema(schema: Mapping[str, Any]) -> str:
 
 
 def _avro(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
-    """The schema within a namespace; `known` are the full names of records that stand before it, and how many have none."""
+    """The schema within a namespace; `known` are the full names of records that stand before it,
+    and how many have none.
+    """
     base = _base(schema, space, known)
     if not schema["optional"]:
         return base
@@ -185,7 +216,10 @@ def _base(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
     parameters = schema.get("parameters", {})
     decimal = name == f"{_DATA}Decimal"
     if decimal:
-        avro |= {"scale": int(parameters["scale"]), "precision": int(parameters.get("connect.decimal.precision", _PRECISION))}
+        avro |= {
+            "scale": int(parameters["scale"]),
+            "precision": int(parameters.get("connect.decimal.precision", _PRECISION)),
+        }
     for property_ in ("doc", "version", "parameters"):
         if property_ in schema:
             avro[f"connect.{property_}"] = schema[property_]
@@ -239,7 +273,9 @@ def _value(schema: Mapping[str, Any], value: Any) -> Any:
         case "map":
             return {name: _value(schema["values"], item) for name, item in value.items()}
         case "struct":
-            return {field["field"]: _value(field, value[field["field"]]) for field in schema["fields"]}
+            return {
+                field["field"]: _value(field, value[field["field"]]) for field in schema["fields"]
+            }
     return value
 
 
@@ -267,7 +303,9 @@ def converted(text: str, topic: str, side: str, subject: Subject) -> bytes:
     _, end = json.JSONDecoder().raw_decode(text, len(_OPENING))
     schema = text[len(_OPENING) : end]
     parsed, avro = _converter(schema)
-    return named(subject(topic, parsed.get("name", _UNNAMED), side), avro) + encoded(schema, text[end + len(_BETWEEN) : -1])
+    return named(subject(topic, parsed.get("name", _UNNAMED), side), avro) + encoded(
+        schema, text[end + len(_BETWEEN) : -1]
+    )
 
 
 _OPENING: Final = '{"schema":'
@@ -278,7 +316,9 @@ _BETWEEN: Final = ',"payload":'
 
 
 def evolved(of: str, database: str) -> Scenario:
-    """A table of the source that changes between its rows: each message names the schema of its time."""
+    """A table of the source that changes between its rows: each message names the schema of its
+    time.
+    """
     origin = source(of)
     name, quote = "schema/evolved", origin.quote
     columns = (id_column(of), Column("a", origin.string))
@@ -315,13 +355,18 @@ _OUTSIDE: Final = {
 }
 
 
-def unfit(of: str, fits: Mapping[str, str], good: Callable[[str, Value], bytes | None]) -> Iterator[CellFault]:
-    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `good` is the datum of a nullable column's
-    value that has these, None of others."""
+def unfit(
+    of: str, fits: Mapping[str, str], good: Callable[[str, Value], bytes | None]
+) -> Iterator[CellFault]:
+    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `good` is the
+    datum of a nullable column's value that has these, None of others.
+    """
     for logical, way, column, value in matrix(of, fits):
         if (datum := good(column, value)) is not None:
             bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
-            yield CellFault(f"cell-{logical}-{way}", column, value, datum, SOME + sized(bad.encode()))
+            yield CellFault(
+                f"cell-{logical}-{way}", column, value, datum, SOME + sized(bad.encode())
+            )
 
 
 def _headed(head: bytes) -> Callable[[bytes], bytes]:
@@ -339,13 +384,32 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *(fault for fault in AVRO_FAULTS if fault.tag != "foreign-framing"),
     Fault("magic-one", "wrong-magic", "The magic byte is 1.", _headed(b"\x01")),
     Fault("magic-minus-one", "wrong-magic", "The magic byte is FF.", _headed(b"\xff")),
-    Fault("unknown-id", "unknown-schema", "The registry has no schema of the id.", lambda v: v[:1] + UNKNOWN + v[HEAD:]),
-    Fault("negative-id", "unknown-schema", "The id is -1.", lambda v: v[:1] + b"\xff" * 4 + v[HEAD:]),
+    Fault(
+        "unknown-id",
+        "unknown-schema",
+        "The registry has no schema of the id.",
+        lambda v: v[:1] + UNKNOWN + v[HEAD:],
+    ),
+    Fault(
+        "negative-id", "unknown-schema", "The id is -1.", lambda v: v[:1] + b"\xff" * 4 + v[HEAD:]
+    ),
     Fault("id-cut", "truncated", "The value ends within the schema's id.", lambda v: v[:3]),
     Fault("head-alone", "truncated", "Nothing follows the schema's id.", lambda v: v[:HEAD]),
-    Fault("head-missing", "foreign-framing", "The datum stands without its framing.", lambda v: v[HEAD:]),
-    Fault("head-twice", "foreign-framing", "The framing stands there twice.", lambda v: v[:HEAD] + v),
-    Fault("json-alone", "wrong-container", "JSON with the schema's id stands in the datum's place.", _as_text),
+    Fault(
+        "head-missing",
+        "foreign-framing",
+        "The datum stands without its framing.",
+        lambda v: v[HEAD:],
+    ),
+    Fault(
+        "head-twice", "foreign-framing", "The framing stands there twice.", lambda v: v[:HEAD] + v
+    ),
+    Fault(
+        "json-alone",
+        "wrong-container",
+        "JSON with the schema's id stands in the datum's place.",
+        _as_text,
+    ),
 )
 """Ways to spoil a value of Confluent's framing."""
 
@@ -359,7 +423,11 @@ def left(value: bytes | None) -> Left:
     """What is left of a value, by the schema that it names."""
     if value is None:
         return NULL
-    entry = SCHEMAS.get(int.from_bytes(value[1:HEAD])) if len(value) >= HEAD and value[:1] == MAGIC else None
+    entry = (
+        SCHEMAS.get(int.from_bytes(value[1:HEAD]))
+        if len(value) >= HEAD and value[:1] == MAGIC
+        else None
+    )
     if entry is None:
         return Left(State.UNREADABLE, "empty" if not value else "syntax")
     judged = _oracle(entry[1])(value[HEAD:])

@@ -1,7 +1,9 @@
-"""Kafka Connect's JSON: schemas and payloads as `JsonConverter` writes them, for every format that goes through it.
+"""Kafka Connect's JSON: schemas and payloads as `JsonConverter` writes them, for every format that
+goes through it.
 
-Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` (the page connect of the sources). Bytes are base64
-(RFC 4648, padded), a struct has every field of its schema in order, nulls included; text is UTF-8 as Jackson escapes it.
+Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` (the page connect of the sources).
+Bytes are base64 (RFC 4648, padded), a struct has every field of its schema in order, nulls
+included; text is UTF-8 as Jackson escapes it.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from generators.families.java_text import double_text, float_text
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A Connect schema. `type` is JsonConverter's name for it (`int64`, `double`, `bytes`, `struct`, `array`, `map` ...).
+    """A Connect schema. `type` is JsonConverter's name for it (`int64`, `double`, `bytes`,
+    `struct`, `array`, `map` ...).
 
-    `fields` are a struct's, by name in order; `items` an array's elements or a map's values (whose keys are strings); `default`
-    is JSON text, "" when there is none; `parameters` are texts.
+    `fields` are a struct's, by name in order; `items` an array's elements or a map's values (whose
+    keys are strings); `default` is JSON text, "" when there is none; `parameters` are texts.
     """
 
     type: str
@@ -42,11 +45,14 @@ class Schema:
 
 
 def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
-    """A struct's fields in order, as `name:type`, with `?` behind the type of one that may be null; `schemas` are those of the
-    fields that stand without a type."""
+    """A struct's fields in order, as `name:type`, with `?` behind the type of one that may be null;
+    `schemas` are those of the fields that stand without a type.
+    """
     pairs = []
     for name, _, kind in (word.partition(":") for word in declared.split()):
-        pairs.append((name, Schema(kind.removesuffix("?"), kind.endswith("?")) if kind else schemas[name]))
+        pairs.append(
+            (name, Schema(kind.removesuffix("?"), kind.endswith("?")) if kind else schemas[name])
+        )
     return tuple(pairs)
 
 
@@ -64,7 +70,9 @@ def envelope(schema: Schema, payload: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def schema_text(schema: Schema, field: str = "") -> str:
-    """A schema as JSON, in JsonConverter's order of members; `field` names it when it is a struct's field."""
+    """A schema as JSON, in JsonConverter's order of members; `field` names it when it is a struct's
+    field.
+    """
     parts = [f'"type":{string(schema.type)}']
     if schema.type == "array":
         assert schema.items is not None
@@ -73,7 +81,9 @@ def schema_text(schema: Schema, field: str = "") -> str:
         assert schema.items is not None
         parts.append(f'"keys":{schema_text(Schema("string"))},"values":{schema_text(schema.items)}')
     elif schema.type == "struct":
-        parts.append(f'"fields":[{",".join(schema_text(inner, name) for name, inner in schema.fields)}]')
+        parts.append(
+            f'"fields":[{",".join(schema_text(inner, name) for name, inner in schema.fields)}]'
+        )
     parts.append(f'"optional":{"true" if schema.optional else "false"}')
     if schema.name:
         parts.append(f'"name":{string(schema.name)}')
@@ -82,7 +92,9 @@ def schema_text(schema: Schema, field: str = "") -> str:
     if schema.doc:
         parts.append(f'"doc":{string(schema.doc)}')
     if schema.parameters:
-        parts.append(f'"parameters":{{{",".join(f"{string(k)}:{string(v)}" for k, v in schema.parameters)}}}')
+        parts.append(
+            f'"parameters":{{{",".join(f"{string(k)}:{string(v)}" for k, v in schema.parameters)}}}'
+        )
     if schema.default:
         parts.append(f'"default":{schema.default}')
     if field:
@@ -93,10 +105,11 @@ def schema_text(schema: Schema, field: str = "") -> str:
 def payload_text(schema: Schema, value: Any) -> str:
     """A value of that schema as JSON.
 
-    int and bool for the integer types and boolean, float for float and double (non-finite ones become quoted names), bytes, str,
-    mappings for structs (every field is written, a missing one as null) and maps, sequences for arrays, None for null, `Raw` for
-    anything that is JSON already. A null of a schema with a default is written as the default (`replace.null.with.default`).
-    Raises TypeError for a value that the type does not take.
+    int and bool for the integer types and boolean, float for float and double (non-finite ones
+    become quoted names), bytes, str, mappings for structs (every field is written, a missing one as
+    null) and maps, sequences for arrays, None for null, `Raw` for anything that is JSON already. A
+    null of a schema with a default is written as the default (`replace.null.with.default`). Raises
+    TypeError for a value that the type does not take.
     """
     if isinstance(value, Raw):
         return value.text
@@ -159,13 +172,25 @@ _WRITE: Final[Mapping[str, Callable[[Schema, Any], str]]] = {
 
 _ESCAPES: Final = {
     **{code: f"\\u{code:04X}" for code in range(0x20)},
-    **{ord(k): v for k, v in {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}.items()},
+    **{
+        ord(k): v
+        for k, v in {
+            '"': '\\"',
+            "\\": "\\\\",
+            "\b": "\\b",
+            "\f": "\\f",
+            "\n": "\\n",
+            "\r": "\\r",
+            "\t": "\\t",
+        }.items()
+    },
 }
 
 
 def string(text: str) -> str:
-    """A JSON string as Jackson writes it in UTF-8: control characters and what is beyond the basic plane are escaped (upper-case
-    hex, surrogates), everything else is as it is (connect#text)."""
+    """A JSON string as Jackson writes it in UTF-8: control characters and what is beyond the basic
+    plane are escaped (upper-case hex, surrogates), everything else is as it is (connect#text).
+    """
     return _BEYOND.sub(_surrogates, quoted(text))
 
 

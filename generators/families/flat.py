@@ -1,4 +1,6 @@
-"""Formats with one JSON object for each row change of a MySQL table, written from a table of its members."""
+"""Formats with one JSON object for each row change of a MySQL table, written from a table of its
+members.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,9 @@ from generators.sources.boundaries import change, insert, named, neutral
 from generators.wire_format import P, Writer
 
 Member = Callable[[RowChange, Change], Any]
-"""What a member holds, from the event and the row's change, whose `row` numbers the rows of the event: a value for `json`, `Raw`
-text, or ABSENT, which leaves it out."""
+"""What a member holds, from the event and the row's change, whose `row` numbers the rows of the
+event: a value for `json`, `Raw` text, or ABSENT, which leaves it out.
+"""
 Members = Sequence[tuple[str, Member]]
 ABSENT: Final = object()
 
@@ -60,13 +63,15 @@ def _none(_event: Event) -> Iterable[tuple[str, Change]]:
 class Flat:
     """How a format writes INSERT, UPDATE and DELETE.
 
-    `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON numbers, and `spell` gives the
-    cell of a value that the format has otherwise. `keyed`: a message tells database, table and, if true, the key's columns;
-    `tells` are more fields of `Change` that it tells, beside op, images and the commit time, which is whole in units of `unit`
-    milliseconds. `whole_old`: the before image of an UPDATE has every column, not what changed alone; `tells_old` says of the
-    row before and after an UPDATE whether the message tells the one before; `nulls` False leaves NULLs out. `reads`: the format
-    writes rows of a snapshot, too. `position` is that of a row, by its number in the event; `key` is the record's key; `whole`
-    writes a row's message in place of `members`; `others` are the messages of other events, with their changes.
+    `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON
+    numbers, and `spell` gives the cell of a value that the format has otherwise. `keyed`: a message
+    tells database, table and, if true, the key's columns; `tells` are more fields of `Change` that
+    it tells, beside op, images and the commit time, which is whole in units of `unit` milliseconds.
+    `whole_old`: the before image of an UPDATE has every column, not what changed alone; `tells_old`
+    says of the row before and after an UPDATE whether the message tells the one before; `nulls`
+    False leaves NULLs out. `reads`: the format writes rows of a snapshot, too. `position` is that
+    of a row, by its number in the event; `key` is the record's key; `whole` writes a row's message
+    in place of `members`; `others` are the messages of other events, with their changes.
     """
 
     members: Members
@@ -97,30 +102,54 @@ class Flat:
                 records = ((None, text, expected) for text, expected in self.others(event))
             for key, text, expected in records:
                 coded = None if key is None else key.encode()
-                message = Message(layout.topic, 0, coded, text.encode(), timestamp_ms=event.at.ms, event=number)
+                message = Message(
+                    layout.topic, 0, coded, text.encode(), timestamp_ms=event.at.ms, event=number
+                )
                 written.append(Written(message, (replace(expected, row=0),)))
         return written
 
     def _rows(self, event: RowChange) -> Iterable[tuple[str | None, str, Change]]:
         for row, images in enumerate(event.rows):
-            before, after = (self.image(event.table, side) for side in (images.before, images.after))
+            before, after = (
+                self.image(event.table, side) for side in (images.before, images.after)
+            )
             expected = replace(self._change(event, before, after), row=row)
             if self.position is not None:
                 expected = replace(expected, position=self.position(event, row))
-            text = self.whole(event, expected) if self.whole else json_text(held(self.members, event, expected))
+            text = (
+                self.whole(event, expected)
+                if self.whole
+                else json_text(held(self.members, event, expected))
+            )
             yield None if self.key is None else json_text(self.key(event, expected)), text, expected
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
         sent, full = before, before
         if before and after and not self.whole_old:
-            sent = {n: cell if cell != after[n] else Cell(State.ABSENT, cell.type) for n, cell in before.items()}
+            sent = {
+                n: cell if cell != after[n] else Cell(State.ABSENT, cell.type)
+                for n, cell in before.items()
+            }
             if not self.nulls:
-                full = {n: _open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c for n, c in before.items()}
+                full = {
+                    n: _open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c
+                    for n, c in before.items()
+                }
         if before and after and not self.tells_old(before, after):
             sent = full = {n: _open(c, UNTOLD) for n, c in before.items()}
         micros = event.at.ms // self.unit * self.unit * 1000
-        doubtful = any(c.state is State.ANY or is_wide(c) for side in (before, after) for c in (side or {}).values())
-        accept = ((Kind.CORRUPT, None),) if doubtful else ((Kind.ROW, Op.INSERT),) if event.op is Op.READ else ()
+        doubtful = any(
+            c.state is State.ANY or is_wide(c)
+            for side in (before, after)
+            for c in (side or {}).values()
+        )
+        accept = (
+            ((Kind.CORRUPT, None),)
+            if doubtful
+            else ((Kind.ROW, Op.INSERT),)
+            if event.op is Op.READ
+            else ()
+        )
         return Change(
             0,
             Kind.ROW,
@@ -139,16 +168,24 @@ class Flat:
         """What a message tells of the table."""
         if self.keyed is None:
             return {}
-        return {"database": table.database, "table": table.name, "keys": (self.keyed and table.primary_key) or None}
+        return {
+            "database": table.database,
+            "table": table.name,
+            "keys": (self.keyed and table.primary_key) or None,
+        }
 
     def _sent(self, row: Image | None) -> Image | None:
         """What stands on the wire of an image."""
         if row is None or self.nulls:
             return row
-        return {n: Cell(State.ABSENT, c.type) if c.state is State.NULL else c for n, c in row.items()}
+        return {
+            n: Cell(State.ABSENT, c.type) if c.state is State.NULL else c for n, c in row.items()
+        }
 
     def image(self, table: Table, row: Row | None) -> Image | None:
-        """A row as it stands on the wire, its numbers as JSON: a number leaves no doubt that its text leaves."""
+        """A row as it stands on the wire, its numbers as JSON: a number leaves no doubt that its
+        text leaves.
+        """
         if row is None:
             return None
         image = {}
@@ -156,7 +193,11 @@ class Flat:
             value = row.get(column.name)
             own = cell(column.type, value, self.forms)
             own = own if value is None else self.spell(own, value)
-            is_number = column.type.logical in self.numbers and own.state in (State.VALUE, State.ONE_OF) and not own.json
+            is_number = (
+                column.type.logical in self.numbers
+                and own.state in (State.VALUE, State.ONE_OF)
+                and not own.json
+            )
             image[column.name] = _number(own) if is_number else own
         return image
 
@@ -174,11 +215,15 @@ def writer(flat: Callable[[P], Flat]) -> Writer[P]:
     return write
 
 
-def key_scenarios(database: str, columns: tuple[Column, ...], key: tuple[str, ...], row: Row) -> Iterator[Scenario]:
+def key_scenarios(
+    database: str, columns: tuple[Column, ...], key: tuple[str, ...], row: Row
+) -> Iterator[Scenario]:
     """A table whose key has several columns, not in the table's order, and one without a key."""
     keyed = Table(database, neutral("keys/two"), columns, key)
     yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(Table(database, neutral("keys/none"), columns), row), tags={"keys:none"})
+    yield named(
+        "keys/none", insert(Table(database, neutral("keys/none"), columns), row), tags={"keys:none"}
+    )
 
 
 def is_wide(cell: Cell) -> bool:
@@ -209,7 +254,13 @@ def json_text(value: object, spell: Callable[[str], str] = string) -> str:
         case str():
             return spell(value)
         case dict():
-            return "{" + ",".join(f"{spell(name)}:{json_text(member, spell)}" for name, member in value.items()) + "}"
+            return (
+                "{"
+                + ",".join(
+                    f"{spell(name)}:{json_text(member, spell)}" for name, member in value.items()
+                )
+                + "}"
+            )
         case list() | tuple():
             return f"[{','.join(json_text(item, spell) for item in value)}]"
     return json.dumps(value)
@@ -223,7 +274,9 @@ def cells(which: Callable[[Change], Image | None]) -> Member:
         if row is None or all(cell.reason == UNTOLD for cell in row.values()):
             return ABSENT
         there = {name: cell for name, cell in row.items() if cell.state is not State.ABSENT}
-        return {name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()}
+        return {
+            name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()
+        }
 
     return member
 

@@ -1,9 +1,10 @@
 """How a Java program writes text: numbers, hashes, and the JSON strings of the fastjson releases.
 
-`float_text` and `double_text` are `Float.toString` and `Double.toString` as every JDK up to 18 computes them
-(`jdk.internal.math.FloatingDecimal`), which is not always the shortest text: 2e23 gives `1.9999999999999998E23`. JDK 19 changed
-the algorithm (JDK-4511638). `hash_code` is `String.hashCode`. The escape tables were taken from output of fastjson 1.2.58,
-fastjson2 2.0.4 and fastjson2 2.0.31, the libraries of Canal 1.1.4 and 1.1.5, of 1.1.6, and of 1.1.7 and 1.1.8.
+`float_text` and `double_text` are `Float.toString` and `Double.toString` as every JDK up to 18
+computes them (`jdk.internal.math.FloatingDecimal`), which is not always the shortest text: 2e23
+gives `1.9999999999999998E23`. JDK 19 changed the algorithm (JDK-4511638). `hash_code` is
+`String.hashCode`. The escape tables were taken from output of fastjson 1.2.58, fastjson2 2.0.4 and
+fastjson2 2.0.31, the libraries of Canal 1.1.4 and 1.1.5, of 1.1.6, and of 1.1.7 and 1.1.8.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _FIVES_BITS: Final = (
 
 
 def double_text(value: float) -> str:
-    """`Double.toString(value)` of JDK 17 for a finite value. Raises ValueError for an infinity or NaN."""
+    """`Double.toString(value)` of JDK 17 for a finite value. Raises ValueError for an infinity or
+    NaN.
+    """
     _finite(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     fraction, exponent = bits & ((1 << _FRACTION_BITS) - 1), bits >> _FRACTION_BITS & 0x7FF
@@ -39,8 +42,9 @@ def double_text(value: float) -> str:
 
 
 def float_text(value: float) -> str:
-    """`Float.toString(value)` of JDK 17 for a finite value that a binary32 holds. Raises ValueError for an infinity or NaN, or
-    OverflowError beyond binary32."""
+    """`Float.toString(value)` of JDK 17 for a finite value that a binary32 holds. Raises ValueError
+    for an infinity or NaN, or OverflowError beyond binary32.
+    """
     _finite(value)
     (bits,) = struct.unpack("<I", struct.pack("<f", value))
     return _text(bits >> 31 == 1, bits & 0x7FFFFF, bits >> 23 & 0xFF, 127, 23)
@@ -68,7 +72,9 @@ def _text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -
 
 
 def _layout(digits: str, point: int) -> str:
-    """The digits with their decimal point after `point` of them: plain for 1e-3 <= x < 1e7, else with an exponent."""
+    """The digits with their decimal point after `point` of them: plain for 1e-3 <= x < 1e7, else
+    with an exponent.
+    """
     if 0 < point < 8:
         whole = digits[:point].ljust(point, "0")
         return f"{whole}.{digits[point:] or '0'}"
@@ -80,7 +86,8 @@ def _layout(digits: str, point: int) -> str:
 def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
     """FloatingDecimal's `dtoa`: decimal digits and the position of the decimal point among them.
 
-    `fraction` has its leading one at bit 52, `exponent` is unbiased, `significant` counts the bits that carry information.
+    `fraction` has its leading one at bit 52, `exponent` is unbiased, `significant` counts the bits
+    that carry information.
     """
     tail = (fraction & -fraction).bit_length() - 1
     fraction_bits = _FRACTION_BITS + 1 - tail
@@ -89,7 +96,9 @@ def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
         dropped = _insignificant(exponent - significant - 1) if exponent > significant else 0
         shift = exponent - _FRACTION_BITS
         return _integer_digits(fraction << shift if shift >= 0 else fraction >> -shift, dropped)
-    return _hard_digits(exponent, fraction >> tail, significant, fraction_bits, tiny, _estimate(exponent, fraction))
+    return _hard_digits(
+        exponent, fraction >> tail, significant, fraction_bits, tiny, _estimate(exponent, fraction)
+    )
 
 
 def _insignificant(power: int) -> int:
@@ -107,14 +116,22 @@ def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
 
 
 def _estimate(exponent: int, fraction: int) -> int:
-    """An estimate of the decimal exponent, at most one too high; Java's own constants, since the digits depend on it."""
+    """An estimate of the decimal exponent, at most one too high; Java's own constants, since the
+    digits depend on it.
+    """
     mantissa: float
-    (mantissa,) = struct.unpack("<d", struct.pack("<Q", _BIAS << _FRACTION_BITS | fraction & ((1 << _FRACTION_BITS) - 1)))
+    (mantissa,) = struct.unpack(
+        "<d", struct.pack("<Q", _BIAS << _FRACTION_BITS | fraction & ((1 << _FRACTION_BITS) - 1))
+    )
     return math.floor((mantissa - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
 
 
-def _hard_digits(exponent: int, fraction: int, significant: int, fraction_bits: int, tiny: int, decimal: int) -> tuple[str, int]:
-    """Digit by digit until the text identifies the number (Steele and White, with Java's stopping rules)."""
+def _hard_digits(
+    exponent: int, fraction: int, significant: int, fraction_bits: int, tiny: int, decimal: int
+) -> tuple[str, int]:
+    """Digit by digit until the text identifies the number (Steele and White, with Java's stopping
+    rules).
+    """
     five_b, five_s = max(0, -decimal), max(0, decimal)
     two_b, two_s = five_b + tiny + exponent, five_s + tiny
     two_m = two_b - significant
@@ -157,7 +174,9 @@ def _fives(power: int) -> int:
 
 
 def _wrap(value: int, word: int) -> int:
-    """Java's overflow in an int or long; 0 is a big integer, which has none. The last digit of some floats depends on it."""
+    """Java's overflow in an int or long; 0 is a big integer, which has none. The last digit of some
+    floats depends on it.
+    """
     if not word:
         return value
     value &= (1 << word) - 1
@@ -184,20 +203,31 @@ def hash_code(text: str) -> int:
 
 
 def remainder_of_abs(value: int, count: int) -> int:
-    """Java's `abs(abs(value) % count)` over 32-bit integers, where the absolute value of the least integer is itself."""
+    """Java's `abs(abs(value) % count)` over 32-bit integers, where the absolute value of the least
+    integer is itself.
+    """
     return abs(int(math.fmod(value if value == -(1 << 31) else abs(value), count)))
 
 
 class Escapes(enum.StrEnum):
-    """A JSON library's way with characters. FASTJSON2_RAW writes C0 controls other than the five short forms as they are, which
-    is not JSON (RFC 8259 section 7)."""
+    """A JSON library's way with characters. FASTJSON2_RAW writes C0 controls other than the five
+    short forms as they are, which is not JSON (RFC 8259 section 7).
+    """
 
     FASTJSON1 = "fastjson 1.2.58"
     FASTJSON2_RAW = "fastjson2 2.0.4"
     FASTJSON2 = "fastjson2 2.0.31"
 
 
-_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SHORT: Final = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+}
 _LONE: Final = {chr(c): "?" for c in range(0xD800, 0xE000)}
 
 
@@ -215,7 +245,9 @@ def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def json_string(text: str, library: Escapes) -> str:
-    """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder writes it."""
+    """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder
+    writes it.
+    """
     pattern, table = _escapes(library)
     return f'"{pattern.sub(lambda hit: table[hit[0]], text)}"'
 
@@ -235,7 +267,9 @@ def has_raw_control(text: str) -> bool:
 
 
 def hash_order(keys: Sequence[str]) -> list[str]:
-    """Keys in the order in which a `HashMap` that was filled in the given order goes over them (buckets as lists)."""
+    """Keys in the order in which a `HashMap` that was filled in the given order goes over them
+    (buckets as lists).
+    """
     buckets = 16
     while len(keys) > buckets * 3 // 4:
         buckets *= 2
@@ -259,12 +293,18 @@ def unscaled(value: Decimal, scale: int) -> int:
 
 
 def two_complement(number: int) -> bytes:
-    """`BigInteger.toByteArray`: big-endian two's complement in as few bytes as hold it, zero as one byte."""
-    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
+    """`BigInteger.toByteArray`: big-endian two's complement in as few bytes as hold it, zero as one
+    byte.
+    """
+    return number.to_bytes(
+        (number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True
+    )
 
 
 def java_decimal(number: int, scale: int, *, plain: bool) -> str:
-    """`BigDecimal.toPlainString`, or `toString`, which has an exponent where the first digit is past the sixth decimal place."""
+    """`BigDecimal.toPlainString`, or `toString`, which has an exponent where the first digit is
+    past the sixth decimal place.
+    """
     digits = str(abs(number))
     sign = "-" if number < 0 else ""
     adjusted = len(digits) - 1 - scale
@@ -286,8 +326,9 @@ def document_text(
     comma: str = ", ",
     colon: str = ": ",
 ) -> str:
-    """A JSON document with its doubles as `number` prints them, its texts as `spell` does, and its keys in that order. Raises
-    TypeError for what is no JSON value."""
+    """A JSON document with its doubles as `number` prints them, its texts as `spell` does, and its
+    keys in that order. Raises TypeError for what is no JSON value.
+    """
 
     def printed(item: Any) -> str:
         match item:
@@ -300,7 +341,9 @@ def document_text(
             case str():
                 return spell(item)
             case Mapping():
-                members = (f"{spell(key)}{colon}{printed(item[key])}" for key in sorted(item, key=order))
+                members = (
+                    f"{spell(key)}{colon}{printed(item[key])}" for key in sorted(item, key=order)
+                )
                 return f"{{{comma.join(members)}}}"
             case list() | tuple():
                 return f"[{comma.join(map(printed, item))}]"

@@ -1,7 +1,9 @@
-"""MySQL values as JSON writers of several vendors spell them: everything a text or null, after MySQL's and Java's own text forms.
+"""MySQL values as JSON writers of several vendors spell them: everything a text or null, after
+MySQL's and Java's own text forms.
 
-The vendors document little of it (cloudcanal#values-open), so a writer states its choices as `TextForms`, and a
-text that a careful reader could take for another value too gives a cell that allows both.
+The vendors document little of it (cloudcanal#values-open), so a writer states its choices as
+`TextForms`, and a text that a careful reader could take for another value too gives a cell that
+allows both.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ LATIN1: Final = ""
 HEX: Final = "hex"
 BASE64: Final = "base64"
 PREFIXED_HEX: Final = "0x"
-"""How binaries are spelled (`Deployment.binary` where a reader has to be told): ISO-8859-1 as Canal does it, hexadecimal digits,
-base64, or `0x` and hexadecimal digits."""
+"""How binaries are spelled (`Deployment.binary` where a reader has to be told): ISO-8859-1 as Canal
+does it, hexadecimal digits, base64, or `0x` and hexadecimal digits.
+"""
 
 TYPE_NUMBERS: Final = {
     "tinyint": 1,
@@ -52,18 +55,21 @@ TYPE_NUMBERS: Final = {
 """The numbers of MySQL's types in its protocol."""
 
 BIT_DOUBT: Final = "the text is a decimal number and a row of binary digits"
-LABEL_DOUBT: Final = "the text is a label and also an index or a mask, or the empty label and the empty value"
+LABEL_DOUBT: Final = (
+    "the text is a label and also an index or a mask, or the empty label and the empty value"
+)
 EPOCH_DOUBT: Final = "zero milliseconds are the zero value or 1970-01-01 00:00:00"
 TRUNCATED: Final = "the writer keeps milliseconds"
 
 
 @dataclass(frozen=True, slots=True)
 class TextForms:
-    """A writer's choices. `time_zone` renders TIMESTAMP; `labels` writes ENUM and SET as labels, else as index and mask.
+    """A writer's choices. `time_zone` renders TIMESTAMP; `labels` writes ENUM and SET as labels,
+    else as index and mask.
 
-    `timestamp` is "" (fraction digits of the column), "millis" (always three), "cut" (the column's, at most three) or "epoch"
-    (milliseconds since 1970). `time_digits`
-    is the number of fraction digits of TIME, None for the column's. The other fields are those of `canal.ValueFacts`.
+    `timestamp` is "" (fraction digits of the column), "millis" (always three), "cut" (the column's,
+    at most three) or "epoch" (milliseconds since 1970). `time_digits` is the number of fraction
+    digits of TIME, None for the column's. The other fields are those of `canal.ValueFacts`.
     """
 
     time_zone: str
@@ -80,8 +86,9 @@ class TextForms:
 
 
 def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
-    """A column's value as it stands on the wire (`text`, None for JSON null) and what it is worth. Raises TypeError for a value
-    that the type does not have."""
+    """A column's value as it stands on the wire (`text`, None for JSON null) and what it is worth.
+    Raises TypeError for a value that the type does not have.
+    """
     if value is None:
         return Cell(State.NULL, type)
     match type.logical, value:
@@ -104,8 +111,16 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
 
 
 def image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
-    """A row as it stands on the wire: every column of the table, NULL where the row has none; None without a row."""
-    return None if row is None else {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
+    """A row as it stands on the wire: every column of the table, NULL where the row has none; None
+    without a row.
+    """
+    return (
+        None
+        if row is None
+        else {
+            column.name: cell(column.type, row.get(column.name), forms) for column in table.columns
+        }
+    )
 
 
 def supports(type: SourceType) -> bool:
@@ -139,7 +154,9 @@ def _labels(type: SourceType, value: int) -> Cell:
     members = type.members
     if type.logical is Logical.ENUM:
         text = members[value - 1] if value else ""
-        options = {i for i, member in enumerate(members, 1) if member == text} | ({0} if not text else set())
+        options = {i for i, member in enumerate(members, 1) if member == text} | (
+            {0} if not text else set()
+        )
     else:
         text = ",".join(member for i, member in enumerate(members) if value >> i & 1)
         options = {value}

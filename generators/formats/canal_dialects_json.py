@@ -1,9 +1,11 @@
-"""Canal's flat message as cloud services write it: Tencent DTS and CKafka's connector, Huawei DRS, Aliyun DTS.
+"""Canal's flat message as cloud services write it: Tencent DTS and CKafka's connector, Huawei DRS,
+Aliyun DTS.
 
-Sources: the vendors' pages (canal-dialects#modes). Each message is one row. A decoder of Alibaba's flat message breaks
-on `type` INIT of a full load (Tencent DTS, Huawei DRS) and DDL (Huawei DRS), on a deleted row in `old` (Huawei DRS), on hex or
-lists of bytes in the place of ISO-8859-1, on a TIMESTAMP with its offset (Tencent DTS), and on `es` in seconds (CKafka). What the
-pages do not say of values is assumed to be Canal's.
+Sources: the vendors' pages (canal-dialects#modes). Each message is one row. A decoder of Alibaba's
+flat message breaks on `type` INIT of a full load (Tencent DTS, Huawei DRS) and DDL (Huawei DRS), on
+a deleted row in `old` (Huawei DRS), on hex or lists of bytes in the place of ISO-8859-1, on a
+TIMESTAMP with its offset (Tencent DTS), and on `es` in seconds (CKafka). What the pages do not say
+of values is assumed to be Canal's.
 """
 
 from __future__ import annotations
@@ -14,7 +16,16 @@ from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
-from generators.families.flat import ABSENT, OLD, ROW, Flat, Member, json_text, key_scenarios, writer
+from generators.families.flat import (
+    ABSENT,
+    OLD,
+    ROW,
+    Flat,
+    Member,
+    json_text,
+    key_scenarios,
+    writer,
+)
 from generators.families.mysql_texts import HEX, LATIN1, TextForms, supports
 from generators.model import (
     Cell,
@@ -51,9 +62,10 @@ LISTED: Final = "list"
 class DialectProfile(Profile):
     """A service, with what its messages have otherwise than Canal's.
 
-    `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has no sqlType; `described` False
-    has neither types nor keys; `gtid` is there; `seconds`: `es` and `ts` are in seconds, id is 0; `whole_old`: `old` is whole;
-    `deleted_in_old`: see its option; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
+    `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has
+    no sqlType; `described` False has neither types nor keys; `gtid` is there; `seconds`: `es` and
+    `ts` are in seconds, id is 0; `whole_old`: `old` is whole; `deleted_in_old`: see its option;
+    `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
     """
 
     zoned: bool = False
@@ -69,9 +81,19 @@ class DialectProfile(Profile):
 
 
 _LATIN: Final = Deployment("Asia/Shanghai", binary=LATIN1)
-_plain: Final = partial(DialectProfile, assumed="values, but binaries and TIMESTAMP of Tencent DTS and binaries of Huawei DRS")
+_plain: Final = partial(
+    DialectProfile,
+    assumed="values, but binaries and TIMESTAMP of Tencent DTS and binaries of Huawei DRS",
+)
 RELEASES: Final = {
-    TENCENT: _plain(TENCENT, deployment=replace(_LATIN, binary=HEX), zoned=True, bare_types=True, codes=False, init=True),
+    TENCENT: _plain(
+        TENCENT,
+        deployment=replace(_LATIN, binary=HEX),
+        zoned=True,
+        bare_types=True,
+        codes=False,
+        init=True,
+    ),
     HUAWEI: _plain(
         HUAWEI,
         deployment=replace(_LATIN, binary=LISTED),
@@ -82,7 +104,9 @@ RELEASES: Final = {
         ddl="DDL",
     ),
     ALIYUN: _plain(ALIYUN, deployment=_LATIN),
-    CKAFKA: _plain(CKAFKA, deployment=_LATIN, codes=False, described=False, seconds=True, whole_old=True),
+    CKAFKA: _plain(
+        CKAFKA, deployment=_LATIN, codes=False, described=False, seconds=True, whole_old=True
+    ),
 }
 
 CHOICES: Final = Choices(
@@ -92,7 +116,11 @@ CHOICES: Final = Choices(
     limits=(
         Limit("compatible", "is a mode of Tencent DTS", releases=(TENCENT,)),
         Limit("gtid", "is a member of Tencent DTS", releases=(TENCENT,)),
-        Limit("deleted-in-old", "is known of Aliyun DTS, and always so in Huawei DRS", releases=(ALIYUN,)),
+        Limit(
+            "deleted-in-old",
+            "is known of Aliyun DTS, and always so in Huawei DRS",
+            releases=(ALIYUN,),
+        ),
     ),
     facts={"compatible": {"zoned": False, "deployment": _LATIN}},
 )
@@ -106,8 +134,19 @@ def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
         return replace(cell, text=str(list(cell.value)))
     if profile.zoned and cell.type.logical is Logical.TIMESTAMP:
         zero = isinstance(value, ZeroDate)
-        text = cell.text if zero or not isinstance(value, int) else mysql.datetime_text(value, cell.type.fsp)
-        return replace(cell, state=State.VALUE, value=value, text=text if zero else f"{text} +00:00", options=(), reason="")
+        text = (
+            cell.text
+            if zero or not isinstance(value, int)
+            else mysql.datetime_text(value, cell.type.fsp)
+        )
+        return replace(
+            cell,
+            state=State.VALUE,
+            value=value,
+            text=text if zero else f"{text} +00:00",
+            options=(),
+            reason="",
+        )
     return cell
 
 
@@ -115,7 +154,9 @@ def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
     """The types of a row."""
     if not profile.described:
         return None
-    return {c.name: c.type.name if profile.bare_types else mysql.declared(c.type) for c in table.columns}
+    return {
+        c.name: c.type.name if profile.bare_types else mysql.declared(c.type) for c in table.columns
+    }
 
 
 def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
@@ -157,12 +198,28 @@ def _number(event: Event, row: int, profile: DialectProfile) -> int:
     return 0 if profile.seconds else event.at.tso * 16 + min(row, 15)
 
 
-_DRS: Final = ("mysqlType", "id", "es", "ts", "database", "table", "type", "isDdl", "sql", "sqlType", "data", "old", "pkNames")
+_DRS: Final = (
+    "mysqlType",
+    "id",
+    "es",
+    "ts",
+    "database",
+    "table",
+    "type",
+    "isDdl",
+    "sql",
+    "sqlType",
+    "data",
+    "old",
+    "pkNames",
+)
 
 
 def _text(members: dict[str, Any], profile: DialectProfile) -> str:
     """The message, its members in the order of Huawei's example or of the alphabet."""
-    return json_text({name: members[name] for name in (_DRS if profile.release == HUAWEI else sorted(members))})
+    return json_text(
+        {name: members[name] for name in (_DRS if profile.release == HUAWEI else sorted(members))}
+    )
 
 
 def _whole(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
@@ -180,7 +237,13 @@ def _whole(event: RowChange, change: Change, profile: DialectProfile) -> dict[st
         pkNames=table.primary_key or None if profile.described else None,
         sqlType=_codes(table, profile),
         table=table.name,
-        type="INSERT" if event.op is Op.READ and not profile.init else "INIT" if event.op is Op.READ else event.op,
+        type=(
+            "INSERT"
+            if event.op is Op.READ and not profile.init
+            else "INIT"
+            if event.op is Op.READ
+            else event.op
+        ),
     )
 
 
@@ -204,8 +267,20 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Cha
     if isinstance(event, SchemaChange) and event.action in DDL_TYPES:
         own = {"database": event.database, "isDdl": True, "sql": event.sql, "table": event.table}
         members = _envelope(event, 0, profile, **own, type=profile.ddl or DDL_TYPES[event.action])
-        statement = Change(0, Kind.DDL, None, event.database, None, event.table, position=str(members["id"]), sql=event.sql)
-        yield _text(members, profile), replace(statement, commit_time_us=event.at.ms // 1000 * 1_000_000)
+        statement = Change(
+            0,
+            Kind.DDL,
+            None,
+            event.database,
+            None,
+            event.table,
+            position=str(members["id"]),
+            sql=event.sql,
+        )
+        yield (
+            _text(members, profile),
+            replace(statement, commit_time_us=event.at.ms // 1000 * 1_000_000),
+        )
 
 
 write: Final = writer(_flat)
@@ -216,19 +291,33 @@ def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
     columns = (ID, *KEY_VALUES)
     row: Row = {"id": 1, "a": "x", "n": 5}
     loaded = Table(database, neutral("init/rows"), columns, ("id",))
-    yield named("init/rows", change(loaded, Op.READ, (None, row), (None, {**row, "id": 2, "a": None})), tags={"snapshot"})
+    yield named(
+        "init/rows",
+        change(loaded, Op.READ, (None, row), (None, {**row, "id": 2, "a": None})),
+        tags={"snapshot"},
+    )
     yield from key_scenarios(database, columns, ("n", "id"), row)
-    for action in ("create table", "drop table", "truncate table", "add column", "create index", "create database"):
+    for action in (
+        "create table",
+        "drop table",
+        "truncate table",
+        "add column",
+        "create index",
+        "create database",
+    ):
         yield of_statement(ddl_event(action, database))
 
 
 KEY_VALUES: Final = tuple(
-    replace(ID, name=name, type=type, nullable=True) for name, type in (("a", mysql.text()), ("n", ID.type))
+    replace(ID, name=name, type=type, nullable=True)
+    for name, type in (("a", mysql.text()), ("n", ID.type))
 )
 
 
 def writes(type: SourceType) -> bool:
-    """Whether the type has a form: MySQL's, but spatial ones, of which no page says more than hex."""
+    """Whether the type has a form: MySQL's, but spatial ones, of which no page says more than
+    hex.
+    """
     return supports(type) and type.name in SQL_TYPES
 
 

@@ -1,9 +1,11 @@
-"""CloudCanal's Canal Json: Canal's flat message as CloudCanal writes it for readers of Canal, with deviations of its own.
+"""CloudCanal's Canal Json: Canal's flat message as CloudCanal writes it for readers of Canal, with
+deviations of its own.
 
-Source: the vendor's page on message formats (cloudcanal#canal-members and after). Against Canal: `tableChanges` on DDL, no
-`gtid`, `old` holds whole rows (the option `partial-old`: the changed columns), and a DDL has `[]` for data, old and pkNames,
-and whole type maps, where Canal has null. Values are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries),
-since the format is offered for compatibility with it.
+Source: the vendor's page on message formats (cloudcanal#canal-members and after). Against Canal:
+`tableChanges` on DDL, no `gtid`, `old` holds whole rows (the option `partial-old`: the changed
+columns), and a DDL has `[]` for data, old and pkNames, and whole type maps, where Canal has null.
+Values are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries), since the format
+is offered for compatibility with it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ NAME: Final = "cloudcanal-canal-json"
 
 @dataclass(frozen=True, slots=True)
 class CanalJsonProfile(messages.CloudCanalProfile):
-    """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key (cloudcanal#canal-old-open)."""
+    """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key
+    (cloudcanal#canal-old-open).
+    """
 
     labels: ClassVar[bool] = False
     no_old: str = "[]"
@@ -47,7 +51,12 @@ CHOICES: Final = Choices(
     },
 )
 build: Final = partial(
-    CHOICES.made, {messages.RELEASE: CanalJsonProfile(messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED)}
+    CHOICES.made,
+    {
+        messages.RELEASE: CanalJsonProfile(
+            messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED
+        )
+    },
 )
 profile: Final = partial(build, messages.RELEASE)
 
@@ -55,7 +64,9 @@ _SHAPE: Final = messages.EnvelopeShape(messages.CANAL_ACTIONS, transaction_end=F
 
 
 def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:
-    """The messages of a history in order: row changes, one message a statement, and DDL of tables."""
+    """The messages of a history in order: row changes, one message a statement, and DDL of
+    tables.
+    """
     return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
 
@@ -73,11 +84,17 @@ def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list
         ("sql", messages.quoted(draft.sql)),
         ("sqlType", messages.jdbc_map(draft.columns)),
         ("table", messages.quoted(draft.table)),
-        *([("tableChanges", messages.table_changes(draft, profile))] if draft.described is not None else []),
+        *(
+            [("tableChanges", messages.table_changes(draft, profile))]
+            if draft.described is not None
+            else []
+        ),
         ("ts", str(draft.send_ms)),
         ("type", messages.quoted(draft.action)),
     ]
-    return messages.object_text(members), [replace(change, keys=draft.keys) for change in draft.changes]
+    return messages.object_text(members), [
+        replace(change, keys=draft.keys) for change in draft.changes
+    ]
 
 
 FORMAT: Final = Format(

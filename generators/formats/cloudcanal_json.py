@@ -1,9 +1,11 @@
-"""CloudCanal Json: the default message format of CloudCanal (ClouGence), as the vendor's page on message formats describes it.
+"""CloudCanal Json: the default message format of CloudCanal (ClouGence), as the vendor's page on
+message formats describes it.
 
-Source: that page (cloudcanal#members and after) and an older edition of it. It holds one DML and one DDL example, neither of
-them JSON (comments, a merged action). One message is one statement's rows of one table, all with one action; `before[i]` goes
-with `data[i]` (cloudcanal#pairing-open). The older edition prints `ddl` where
-this one prints `isDdl`: with `ddl` the keys of both examples are in alphabetical order, with `isDdl` they are not.
+Source: that page (cloudcanal#members and after) and an older edition of it. It holds one DML and
+one DDL example, neither of them JSON (comments, a merged action). One message is one statement's
+rows of one table, all with one action; `before[i]` goes with `data[i]` (cloudcanal#pairing-open).
+The older edition prints `ddl` where this one prints `isDdl`: with `ddl` the keys of both examples
+are in alphabetical order, with `isDdl` they are not.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ NAME: Final = "cloudcanal-json"
 
 @dataclass(frozen=True, slots=True)
 class JsonProfile(messages.CloudCanalProfile):
-    """`ddl_key` names the flag `ddl` (cloudcanal#ddl-key). `keyed` fills `pks`, which the examples leave empty
-    (cloudcanal#keys-empty)."""
+    """`ddl_key` names the flag `ddl` (cloudcanal#ddl-key). `keyed` fills `pks`, which the examples
+    leave empty (cloudcanal#keys-empty).
+    """
 
     ddl_key: bool = False
     keyed: bool = False
@@ -52,19 +55,30 @@ CHOICES: Final = Choices(
     },
 )
 build: Final = partial(
-    CHOICES.made, {messages.RELEASE: JsonProfile(messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED)}
+    CHOICES.made,
+    {
+        messages.RELEASE: JsonProfile(
+            messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED
+        )
+    },
 )
 profile: Final = partial(build, messages.RELEASE)
 
 _WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
-DDL_ACTIONS: Final = {action: _WORDS.get(word, word) for action, word in messages.CANAL_ACTIONS.items()}
-"""`action` of each DDL action: only ALTER is documented. Statements without a table of their own are not sent (assumed)."""
+DDL_ACTIONS: Final = {
+    action: _WORDS.get(word, word) for action, word in messages.CANAL_ACTIONS.items()
+}
+"""`action` of each DDL action: only ALTER is documented. Statements without a table of their own
+are not sent (assumed).
+"""
 
 _SHAPE: Final = messages.EnvelopeShape(DDL_ACTIONS, transaction_end=True)
 
 
 def write(history: History, profile: JsonProfile, layout: Layout) -> list[Written]:
-    """The messages of a history in order: row changes, DDL of tables, and a TRANSACTIONEND for every COMMIT mark."""
+    """The messages of a history in order: row changes, DDL of tables, and a TRANSACTIONEND for
+    every COMMIT mark.
+    """
     return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
 

@@ -1,13 +1,17 @@
-"""Upstream Debezium through Confluent's AvroConverter: MySQL and PostgreSQL connectors 1.4 to 3.6, in Confluent's framing.
+"""Upstream Debezium through Confluent's AvroConverter: MySQL and PostgreSQL connectors 1.4 to 3.6,
+in Confluent's framing.
 
-Source: debezium-json for the connectors, confluentinc/schema-registry for the converter (the pages debezium, confluent of the
-sources). Key and value are each a zero byte, the id of a schema in the registry, and one Avro record. The schema has all that
-Connect's has: the semantic type of a column is `connect.name`, and DECIMAL is Avro's logical type. The connectors run with
-`schema.name.adjustment.mode` and `field.name.adjustment.mode` (before 2.0 `sanitize.field.names`), without which the converter
-refuses names: a column's name has an underscore for each character that Avro's names do not have.
+Source: debezium-json for the connectors, confluentinc/schema-registry for the converter (the pages
+debezium, confluent of the sources). Key and value are each a zero byte, the id of a schema in the
+registry, and one Avro record. The schema has all that Connect's has: the semantic type of a column
+is `connect.name`, and DECIMAL is Avro's logical type. The connectors run with
+`schema.name.adjustment.mode` and `field.name.adjustment.mode` (before 2.0 `sanitize.field.names`),
+without which the converter refuses names: a column's name has an underscore for each character that
+Avro's names do not have.
 
-At level one a decimal is its digits, a float the shortest, and bytes are base64, as in JSON. Not written: tables of which two
-columns have one name then, which Connect refuses; `avro_unicode` adjustment; schema references; `use.latest.version`.
+At level one a decimal is its digits, a float the shortest, and bytes are base64, as in JSON. Not
+written: tables of which two columns have one name then, which Connect refuses; `avro_unicode`
+adjustment; schema references; `use.latest.version`.
 """
 
 from __future__ import annotations
@@ -48,7 +52,11 @@ CHOICES: Final = Choices(
     NAME,
     OF_CONNECTORS.releases,
     {
-        **{name: meaning for name, meaning in OF_CONNECTORS.options.items() if name not in _NOT_HERE},
+        **{
+            name: meaning
+            for name, meaning in OF_CONNECTORS.options.items()
+            if name not in _NOT_HERE
+        },
         **meanings(NAME),
     },
     (*OF_CONNECTORS.exclusive, ("record-name", "topic-record-name")),
@@ -57,20 +65,31 @@ CHOICES: Final = Choices(
 
 
 def profile(release: str, *options: str) -> DebeziumProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for a pair that cannot be."""
+    """The profile of a release with options. Raises UnknownName, or UsageError for a pair that
+    cannot be.
+    """
     ordered = CHOICES.checked(release, options)
-    common = connectors.profile(release, *(option for option in ordered if option not in confluent.STRATEGIES))
-    modes, deployment = replace(common.modes, avro=True), replace(common.deployment, schemas="registry")
+    common = connectors.profile(
+        release, *(option for option in ordered if option not in confluent.STRATEGIES)
+    )
+    modes, deployment = (
+        replace(common.modes, avro=True),
+        replace(common.deployment, schemas="registry"),
+    )
     return replace(common, options=ordered, modes=modes, deployment=deployment, avro_names=True)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
-    """The records of a history as the connector's JSON has them, converted; keys have other bytes, hence other partitions.
+    """The records of a history as the connector's JSON has them, converted; keys have other bytes,
+    hence other partitions.
 
     Nothing if two names of columns become one: the connector stops there.
     """
     try:
-        return [_converted(written, profile, layout.partitions) for written in connectors.write(history, profile, layout)]
+        return [
+            _converted(written, profile, layout.partitions)
+            for written in connectors.write(history, profile, layout)
+        ]
     except NamesClash:
         return []
 
@@ -86,7 +105,9 @@ def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> W
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
-    """The connectors' cases, and a table that changes between its rows: each message names the schema of its time."""
+    """The connectors' cases, and a table that changes between its rows: each message names the
+    schema of its time.
+    """
     yield from connectors.FORMAT.scenarios(profile, database)
     yield confluent.evolved(profile.source, database)
 
@@ -94,30 +115,62 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
 _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
     ("cell-json", "json", "json", Json({"k": "nearly all"}), '"{\\"k\\":!nearly all"'),
     ("cell-date-far", "date", "date", dt.date(2021, 7, 17), "99999999"),
-    ("cell-datetime-far", "datetime-0", "timestamp-0", mysql.wall("2021-07-17 10:11:14"), str((1 << 62) + 1)),
+    (
+        "cell-datetime-far",
+        "datetime-0",
+        "timestamp-0",
+        mysql.wall("2021-07-17 10:11:14"),
+        str((1 << 62) + 1),
+    ),
     ("cell-time-far", "time-6", "time-6", 40_333_000_001, "3600000000001"),
     ("cell-year-far", "year", "", 2019, "99999"),
 )
-"""Numbers and texts that Avro's type of the column holds and the column's does not: name, column of MySQL and of PostgreSQL,
-value, and JSON's of what stands in its place."""
+"""Numbers and texts that Avro's type of the column holds and the column's does not: name, column of
+MySQL and of PostgreSQL, value, and JSON's of what stands in its place.
+"""
 
 
-_FITTING: Final = ("cell-int-fraction", "cell-bigint-over", "cell-unsigned-bigint-over", "cell-boolean", "cell-bit-base64")
+_FITTING: Final = (
+    "cell-int-fraction",
+    "cell-bigint-over",
+    "cell-unsigned-bigint-over",
+    "cell-boolean",
+    "cell-bit-base64",
+)
 """JSON's unfit cells that Avro's type cannot hold at all, or that are another cell's there."""
 
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     """JSON's unfit cells as far as Avro's types hold them, and `_FAR`."""
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
-    of_json = [(f.name, f.column, f.value, str(f.bad).partition(":")[2], f.kept) for f in connectors.FORMAT.cell_faults(profile)]
-    far = ((name, f"c_{slug(b if profile.source != 'mysql' else a)}", value, bad, None) for name, a, b, value, bad in _FAR)
+    of_json = [
+        (f.name, f.column, f.value, str(f.bad).partition(":")[2], f.kept)
+        for f in connectors.FORMAT.cell_faults(profile)
+    ]
+    far = (
+        (name, f"c_{slug(b if profile.source != 'mysql' else a)}", value, bad, None)
+        for name, a, b, value, bad in _FAR
+    )
     faults = []
     for name, column, value, bad, kept in (*of_json, *far):
         cell = wire_of(profile, columns[column], value) if column in columns else None
-        if cell is None or name in _FITTING or (name == "cell-binary" and cell.schema.type == "bytes"):
+        if (
+            cell is None
+            or name in _FITTING
+            or (name == "cell-binary" and cell.schema.type == "bytes")
+        ):
             continue
         with contextlib.suppress(TypeError, ValueError, AttributeError, KeyError, OverflowError):
-            faults.append(CellFault(name, column, value, _datum(cell.schema, cell.json), _datum(cell.schema, bad), kept))
+            faults.append(
+                CellFault(
+                    name,
+                    column,
+                    value,
+                    _datum(cell.schema, cell.json),
+                    _datum(cell.schema, bad),
+                    kept,
+                )
+            )
     return tuple(faults)
 
 
@@ -127,13 +180,29 @@ def _datum(schema: Schema, text: str) -> bytes:
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
-_OF_NUMBERS: Final = ("int", "decimal", "float", "double", "bit", "date", "datetime", "time", "year")
+_OF_NUMBERS: Final = (
+    "int",
+    "decimal",
+    "float",
+    "double",
+    "bit",
+    "date",
+    "datetime",
+    "time",
+    "year",
+)
 FITS: Final = {
     **LABELS,
     **{f"{logical}/{way}": _NUMBERS for logical in _OF_NUMBERS for way in (Way.LETTERS, Way.SHAPE)},
     **{f"{logical}/empty": _NUMBERS for logical in _OF_NUMBERS if logical != "decimal"},
-    **{f"{logical}/outside": f"cell-{logical}-far" for logical in ("date", "datetime", "time", "year")},
-    **{f"{logical}/outside": "Avro's type has every number of the column's, and no other" for logical in ("float", "double")},
+    **{
+        f"{logical}/outside": f"cell-{logical}-far"
+        for logical in ("date", "datetime", "time", "year")
+    },
+    **{
+        f"{logical}/outside": "Avro's type has every number of the column's, and no other"
+        for logical in ("float", "double")
+    },
     "int/outside": "cell-int-over",
     "decimal/outside": "cell-decimal-digits",
     "bit/outside": "cell-bit",

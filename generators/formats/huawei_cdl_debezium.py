@@ -1,11 +1,14 @@
-"""Huawei MRS CDL's variant of Debezium JSON, message_version 2.0: schema and payload as JsonConverter writes them.
+"""Huawei MRS CDL's variant of Debezium JSON, message_version 2.0: schema and payload as
+JsonConverter writes them.
 
-Source: the page huawei of the sources. The envelope is that of Debezium 1.4's PostgreSQL connector less `transaction` and
-`source.xmin`, with fields of CDL's own behind it, and with struct names that Debezium's readers do not know (huawei#after-struct,
-huawei#envelope-name). One message is one row change; there are no tombstones, DDL or heartbeat messages.
+Source: the page huawei of the sources. The envelope is that of Debezium 1.4's PostgreSQL connector
+less `transaction` and `source.xmin`, with fields of CDL's own behind it, and with struct names that
+Debezium's readers do not know (huawei#after-struct, huawei#envelope-name). One message is one row
+change; there are no tombstones, DDL or heartbeat messages.
 
-Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka (huawei#drs-source). The
-vendor says that it has both versions, but not its DATA_STORE or connector, its lsn, txId and values, nor what its heartbeats are.
+Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka
+(huawei#drs-source). The vendor says that it has both versions, but not its DATA_STORE or connector,
+its lsn, txId and values, nor what its heartbeats are.
 """
 
 from __future__ import annotations
@@ -28,14 +31,19 @@ BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heart
 
 
 _SNAPSHOT: Final = Schema(
-    "string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", "true,last,false"),), default='"false"'
+    "string",
+    True,
+    "io.debezium.data.Enum",
+    1,
+    parameters=(("allowed", "true,last,false"),),
+    default='"false"',
 )
 _SOURCE: Final = Schema(
     "struct",
     name="io.debezium.connector.postgresql.Source",
     fields=fields(
-        "version:string connector:string name:string ts_ms:int64 snapshot db:string schema:string table:string "
-        "txId:int64? lsn:int64?",
+        "version:string connector:string name:string ts_ms:int64 snapshot db:string schema:string"
+        " table:string txId:int64? lsn:int64?",
         snapshot=_SNAPSHOT,
     ),
 )

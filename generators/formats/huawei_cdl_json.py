@@ -1,11 +1,13 @@
-"""Huawei MRS CDL's own JSON, message_version 1.0: schema and payload as Kafka Connect's JsonConverter writes them.
+"""Huawei MRS CDL's own JSON, message_version 1.0: schema and payload as Kafka Connect's
+JsonConverter writes them.
 
-Source: the page huawei of the sources. One message is one row change of a PostgreSQL table; there are no DDL,
-transaction or tombstone messages, and heartbeats are ordinary rows of a table of CDL's own. The bytes name the schema and the
-table but not the database.
+Source: the page huawei of the sources. One message is one row change of a PostgreSQL table; there
+are no DDL, transaction or tombstone messages, and heartbeats are ordinary rows of a table of CDL's
+own. The bytes name the schema and the table but not the database.
 
-Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka (huawei#drs-source). The
-vendor says that it has both versions, but not its DATA_STORE or connector, its lsn, txId and values, nor what its heartbeats are.
+Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka
+(huawei#drs-source). The vendor says that it has both versions, but not its DATA_STORE or connector,
+its lsn, txId and values, nor what its heartbeats are.
 """
 
 from __future__ import annotations
@@ -29,13 +31,18 @@ BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
 
 
 _PROPERTY: Final = Schema("struct", fields=fields("name:string value:int64"))
-_TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),))
+_TRANSACTION: Final = Schema(
+    "struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),)
+)
 
 
 def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written]:
     """The messages of a history's row changes, one a row, in order."""
     written = _cdl.write(history, profile, layout, _value)
-    return [replace(row, changes=tuple(replace(c, database=None) for c in row.changes)) for row in written]
+    return [
+        replace(row, changes=tuple(replace(c, database=None) for c in row.changes))
+        for row in written
+    ]
 
 
 def _value(event: Event) -> str:

@@ -1,9 +1,11 @@
-"""Maxwell's JSON: one message for each row of MySQL, with the old values of what an UPDATE changed beside the row.
+"""Maxwell's JSON: one message for each row of MySQL, with the old values of what an UPDATE changed
+beside the row.
 
-Source: Maxwell's data format and its source, 1.45.0 (maxwell#members and after). `ts` of a row is in seconds, of a DDL in
-milliseconds. Numbers are JSON numbers, a SET is a list of labels, a JSON column its document, a binary base64. Maxwell's JVM is
-assumed to run in UTC. Losses: an hour of TIME beyond a day, its sign, BIT from 2^31 to 2^63, an ENUM's empty value,
-YEAR 0000 and partly zero dates.
+Source: Maxwell's data format and its source, 1.45.0 (maxwell#members and after). `ts` of a row is
+in seconds, of a DDL in milliseconds. Numbers are JSON numbers, a SET is a list of labels, a JSON
+column its document, a binary base64. Maxwell's JVM is assumed to run in UTC. Losses: an hour of
+TIME beyond a day, its sign, BIT from 2^31 to 2^63, an ENUM's empty value, YEAR 0000 and partly zero
+dates.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
 
 
 def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
-    """A cell that is not MySQL's text: what Maxwell's column definitions make of the binlog's value (maxwell#numbers)."""
+    """A cell that is not MySQL's text: what Maxwell's column definitions make of the binlog's value
+    (maxwell#numbers).
+    """
     type = cell.type
     match type.logical, value:
         case Logical.DECIMAL, Decimal():
@@ -83,7 +87,9 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
             return Cell(State.ANY, type, text=str(wrong), cls=cell.cls, json=True, reason=reason)
         case Logical.YEAR, 0:
             reason = "YEAR 0000 is written as 1900"
-            return replace(cell, state=State.ONE_OF, text="1900", options=(0, 1900), reason=reason, json=True)
+            return replace(
+                cell, state=State.ONE_OF, text="1900", options=(0, 1900), reason=reason, json=True
+            )
         case Logical.TIME, int():
             return _time(cell, value)
         case Logical.ENUM, 0:
@@ -102,23 +108,40 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
         case _, ZeroDate() if profile.null_zerodates:
             return Cell(State.NULL, type)
         case _, ZeroDate():
-            zero = mysql.date_text(ZeroDate()) if type.logical is Logical.DATE else mysql.datetime_text(ZeroDate(), type.fsp)
+            zero = (
+                mysql.date_text(ZeroDate())
+                if type.logical is Logical.DATE
+                else mysql.datetime_text(ZeroDate(), type.fsp)
+            )
             reason = "" if value == ZeroDate() else "a partly zero date is written as zero"
             return replace(cell, value=ZeroDate(), text=zero, reason=reason)
     return cell
 
 
 def _time(cell: Cell, value: int) -> Cell:
-    """`java.sql.Time` of the milliseconds, and the microseconds' remainder, which has the sign of the value."""
+    """`java.sql.Time` of the milliseconds, and the microseconds' remainder, which has the sign of
+    the value.
+    """
     millis, fsp = int(value / 1000), cell.type.fsp
     clock = mysql.time_text(millis // 1000 % 86_400 * mysql.MICROS, 0)
     rest = abs(value) % mysql.MICROS // 10 ** (6 - fsp)
     if value < 0 and rest:
         text = f"{clock}.{'0' * (fsp - len(str(rest)) - 1)}-{rest}"
-        return Cell(State.ANY, cell.type, text=text, cls=cell.cls, reason="Maxwell writes the sign of a TIME into its fraction")
+        return Cell(
+            State.ANY,
+            cell.type,
+            text=text,
+            cls=cell.cls,
+            reason="Maxwell writes the sign of a TIME into its fraction",
+        )
     text = f"{clock}.{rest:0{fsp}d}" if fsp else clock
     left = value % mysql.DAY
-    return replace(cell, value=left, text=text, reason="" if left == value else "Maxwell writes a TIME as a time of day")
+    return replace(
+        cell,
+        value=left,
+        text=text,
+        reason="" if left == value else "Maxwell writes a TIME as a time of day",
+    )
 
 
 def _position(event: Event) -> str:
@@ -146,28 +169,50 @@ def _flat(profile: MaxwellProfile) -> Flat:
 
     def live(enabled: bool, value: Any) -> Any:
         """Members of what the binlog says: a row of a bootstrap has none."""
-        return lambda event, change: value(event, change) if enabled and event.op is not Op.READ else ABSENT
+        return lambda event, change: (
+            value(event, change) if enabled and event.op is not Op.READ else ABSENT
+        )
 
     return Flat(
         members=(
             ("database", lambda event, _: event.table.database),
             ("table", lambda event, _: event.table.name),
-            ("type", lambda event, _: "bootstrap-insert" if event.op is Op.READ else event.op.lower()),
+            (
+                "type",
+                lambda event, _: "bootstrap-insert" if event.op is Op.READ else event.op.lower(),
+            ),
             ("ts", lambda event, _: event.at.ms // 1000),
             ("xid", live(profile.commit_info, lambda event, _: event.at.tso % (1 << 31))),
-            ("xoffset", live(profile.xoffset, lambda event, change: ABSENT if is_last(event, change) else change.row)),
-            ("commit", live(profile.commit_info, lambda event, change: is_last(event, change) or ABSENT)),
+            (
+                "xoffset",
+                live(
+                    profile.xoffset,
+                    lambda event, change: ABSENT if is_last(event, change) else change.row,
+                ),
+            ),
+            (
+                "commit",
+                live(profile.commit_info, lambda event, change: is_last(event, change) or ABSENT),
+            ),
             ("position", live(profile.position, lambda event, _: _position(event))),
             ("server_id", live(profile.ids, lambda _event, _: 23042)),
             ("thread_id", live(profile.ids, lambda _event, _: 108)),
-            ("primary_key", lambda event, change: _keys(event, change) if profile.primary_keys else ABSENT),
-            ("primary_key_columns", lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT),
+            (
+                "primary_key",
+                lambda event, change: _keys(event, change) if profile.primary_keys else ABSENT,
+            ),
+            (
+                "primary_key_columns",
+                lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT,
+            ),
             ("data", ROW),
             ("old", OLD),
         ),
         forms=TextForms("UTC", binary=BASE64, labels=True),
         keyed=profile.primary_keys,
-        position=lambda event, _: _position(event) if profile.position and event.op is not Op.READ else None,
+        position=lambda event, _: (
+            _position(event) if profile.position and event.op is not Op.READ else None
+        ),
         unit=1000,
         numbers=frozenset({Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR}),
         tells_old=lambda before, after: before != after,
@@ -180,10 +225,19 @@ def _flat(profile: MaxwellProfile) -> Flat:
 
 
 DDL_TYPES: Final = {
-    **{f"{action} {what}": f"{what}-{action}" for what in ("database", "table") for action in ("create", "alter", "drop")},
-    **dict.fromkeys(("add column", "drop column", "modify column", "rename table", "table charset"), "table-alter"),
+    **{
+        f"{action} {what}": f"{what}-{action}"
+        for what in ("database", "table")
+        for action in ("create", "alter", "drop")
+    },
+    **dict.fromkeys(
+        ("add column", "drop column", "modify column", "rename table", "table charset"),
+        "table-alter",
+    ),
 }
-"""`type` of each DDL action that is a message: of the others Maxwell's schema does not change, or it is none of a table."""
+"""`type` of each DDL action that is a message: of the others Maxwell's schema does not change, or
+it is none of a table.
+"""
 
 
 def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
@@ -194,20 +248,51 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
             type = "bootstrap-complete" if over else "bootstrap-start"
             text = json_text({**names, "type": type, "ts": at.ms // 1000, "data": {}})
             micros = at.ms // 1000 * 1_000_000
-            yield text, Change(0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros)
+            yield (
+                text,
+                Change(
+                    0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros
+                ),
+            )
         case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:
             names = {"database": event.database} | ({"table": event.table} if event.table else {})
-            old = {"old": _definition(event.before)} if DDL_TYPES[action] == "table-alter" and event.before else {}
+            old = (
+                {"old": _definition(event.before)}
+                if DDL_TYPES[action] == "table-alter" and event.before
+                else {}
+            )
             def_ = {"def": _definition(event.after)} if event.after else {}
             place = {"position": _position(event)} if profile.position else {}
-            text = json_text({"type": DDL_TYPES[action], **names, **old, **def_, "ts": event.at.ms, "sql": event.sql, **place})
-            statement = Change(0, Kind.DDL, None, event.database, None, event.table or None, position=place.get("position"))
+            text = json_text(
+                {
+                    "type": DDL_TYPES[action],
+                    **names,
+                    **old,
+                    **def_,
+                    "ts": event.at.ms,
+                    "sql": event.sql,
+                    **place,
+                }
+            )
+            statement = Change(
+                0,
+                Kind.DDL,
+                None,
+                event.database,
+                None,
+                event.table or None,
+                position=place.get("position"),
+            )
             yield text, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)
 
 
 def _definition(table: Table) -> dict[str, Any]:
     names = {"database": table.database, "charset": "utf8mb4", "table": table.name}
-    return {**names, "columns": [_column(column) for column in table.columns], "primary-key": table.primary_key}
+    return {
+        **names,
+        "columns": [_column(column) for column in table.columns],
+        "primary-key": table.primary_key,
+    }
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -217,7 +302,9 @@ def _column(column: Column) -> dict[str, Any]:
         case Logical.INT:
             definition["signed"] = not type.unsigned
         case Logical.TEXT | Logical.BINARY:
-            definition["charset"] = column.charset or ("utf8mb4" if type.logical is Logical.TEXT else "binary")
+            definition["charset"] = column.charset or (
+                "utf8mb4" if type.logical is Logical.TEXT else "binary"
+            )
         case Logical.ENUM | Logical.SET:
             definition["enum-values"] = type.members
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if type.fsp:
@@ -229,7 +316,9 @@ write: Final = writer(_flat)
 
 
 def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
-    """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell changes."""
+    """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell
+    changes.
+    """
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
     row: Row = {"id": 1, "a": "x", "n": 5}
 
@@ -239,28 +328,59 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     there = table("bootstrap/rows")
     reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
     bounds = Bootstrap(START, there), Bootstrap(START, there, over=True)
-    yield named("bootstrap/rows", bounds[0], reads, bounds[1], insert(there, {**row, "id": 3}), tags={"snapshot"})
+    yield named(
+        "bootstrap/rows",
+        bounds[0],
+        reads,
+        bounds[1],
+        insert(there, {**row, "id": 3}),
+        tags={"snapshot"},
+    )
     yield from key_scenarios(database, columns, ("n", "id"), row)
-    yield named("commit/rows", change(table("commit/rows"), Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
+    yield named(
+        "commit/rows",
+        change(table("commit/rows"), Op.INSERT, *((None, {**row, "id": i}) for i in range(3))),
+    )
     nulled = ({**row, "a": None}, row), (row, {**row, "n": None})
     yield named("old/null", change(table("old/null"), Op.UPDATE, *nulled))
     small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
     if profile.ddl:
-        for event in (ddl_event(action, database, other="_other") for action in mysql.DDL_ACTIONS if action in DDL_TYPES):
+        for event in (
+            ddl_event(action, database, other="_other")
+            for action in mysql.DDL_ACTIONS
+            if action in DDL_TYPES
+        ):
             was = Table(database, event.table, columns, ("id",)) if event.table else None
-            yield of_statement(replace(event, before=was, after=None if event.action == "drop table" else was))
+            yield of_statement(
+                replace(event, before=was, after=None if event.action == "drop table" else was)
+            )
 
 
 def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
     """What the messages do not hold of the source's values."""
     left = _flat(profile).left
     return (
-        Loss((Logical.TIME,), "A TIME is a time of day: days and the sign are lost", "maxwell#time", left),
+        Loss(
+            (Logical.TIME,),
+            "A TIME is a time of day: days and the sign are lost",
+            "maxwell#time",
+            left,
+        ),
         Loss((Logical.BIT,), "BIT from 2^31 to 2^63 - 1 is another number", "maxwell#bit", left),
         Loss((Logical.YEAR,), "YEAR 0000 is 1900", "maxwell#year", left),
-        Loss((Logical.ENUM, Logical.JSON), "An ENUM's empty value and JSON's null are null, as NULL is", "maxwell#enum", left),
-        Loss((Logical.DATE, Logical.DATETIME), "A partly zero date is zero", "maxwell#zero-dates", left),
+        Loss(
+            (Logical.ENUM, Logical.JSON),
+            "An ENUM's empty value and JSON's null are null, as NULL is",
+            "maxwell#enum",
+            left,
+        ),
+        Loss(
+            (Logical.DATE, Logical.DATETIME),
+            "A partly zero date is zero",
+            "maxwell#zero-dates",
+            left,
+        ),
     )
 
 

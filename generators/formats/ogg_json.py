@@ -1,8 +1,10 @@
-"""Oracle GoldenGate's JSON: one message for each row operation, with the row before and the row after it.
+"""Oracle GoldenGate's JSON: one message for each row operation, with the row before and the row
+after it.
 
-Source: GoldenGate for Big Data, JSON formatter, as its documentation prints it and Flink's ogg-json reads it (ogg#members and
-after). The trail is MySQL's here: a table is `database.table`. Numbers are JSON numbers, everything else text; no page says how
-GoldenGate writes MySQL's BIT, ENUM, SET and JSON, which are left out. `op_ts` has no zone: UTC is assumed, for TIMESTAMP too.
+Source: GoldenGate for Big Data, JSON formatter, as its documentation prints it and Flink's ogg-json
+reads it (ogg#members and after). The trail is MySQL's here: a table is `database.table`. Numbers
+are JSON numbers, everything else text; no page says how GoldenGate writes MySQL's BIT, ENUM, SET
+and JSON, which are left out. `op_ts` has no zone: UTC is assumed, for TIMESTAMP too.
 """
 
 from __future__ import annotations
@@ -14,7 +16,17 @@ from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
-from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text, key_scenarios, writer
+from generators.families.flat import (
+    ABSENT,
+    Flat,
+    Member,
+    Members,
+    cells,
+    held,
+    json_text,
+    key_scenarios,
+    writer,
+)
 from generators.families.mysql_texts import BASE64, TextForms
 from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
@@ -68,7 +80,11 @@ _TEXTS: Final = frozenset({Logical.TEXT, Logical.BINARY, Logical.DATE, Logical.T
 
 def supports(type: SourceType) -> bool:
     """Whether a form of the type can be said to follow from the documentation."""
-    return type.source == "mysql" and type.logical in NUMBERS | _CLOCKS | _TEXTS and type.name != "vector"
+    return (
+        type.source == "mysql"
+        and type.logical in NUMBERS | _CLOCKS | _TEXTS
+        and type.name != "vector"
+    )
 
 
 def _decimal(cell: Cell, value: Value) -> Cell:
@@ -80,7 +96,11 @@ def _decimal(cell: Cell, value: Value) -> Cell:
 
 def _colons(cell: Cell, value: Value) -> Cell:
     cell = _decimal(cell, value)
-    return replace(cell, text=(cell.text or "").replace(" ", ":")) if cell.type.logical in _CLOCKS else cell
+    return (
+        replace(cell, text=(cell.text or "").replace(" ", ":"))
+        if cell.type.logical in _CLOCKS
+        else cell
+    )
 
 
 def _clock(ms: int, mark: str) -> str:
@@ -110,7 +130,10 @@ def _members(profile: OggProfile) -> Members:
         ("op_ts", lambda event, _: _clock(event.at.ms, " ")),
         ("current_ts", lambda event, _: _clock(event.at.ms + 729, "T")),
         ("pos", lambda event, change: _position(event, change.row)),
-        ("primary_keys", lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT),
+        (
+            "primary_keys",
+            lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT,
+        ),
         ("tokens", lambda _event, _: {"R": "AADPkvAAEAAEqLzAAA"} if profile.tokens else ABSENT),
         ("before", _image(profile, cells(lambda change: change.before))),
         ("after", _image(profile, cells(lambda change: change.after))),
@@ -133,11 +156,26 @@ def _flat(profile: OggProfile) -> Flat:
 
 def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]]:
     """TRUNCATE is the one statement that is an operation of a trail."""
-    if isinstance(event, SchemaChange) and event.action == "truncate table" and event.before is not None:
+    if (
+        isinstance(event, SchemaChange)
+        and event.action == "truncate table"
+        and event.before is not None
+    ):
         table = event.before
-        truncation = Change(0, Kind.ROW, Op.TRUNCATE, commit_time_us=event.at.ms * 1000, position=_position(event, 0))
+        truncation = Change(
+            0,
+            Kind.ROW,
+            Op.TRUNCATE,
+            commit_time_us=event.at.ms * 1000,
+            position=_position(event, 0),
+        )
         truncation = replace(truncation, accept=((Kind.DDL, None),), **_flat(profile).names(table))
-        yield json_text(held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation)), truncation
+        yield (
+            json_text(
+                held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation)
+            ),
+            truncation,
+        )
 
 
 write: Final = writer(_flat)
@@ -148,11 +186,15 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
     row: Row = {"id": 1, "a": "x", "n": None}
     emptied = Table(database, neutral("op/truncate"), columns, ("id",))
-    statement = SchemaChange(START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied)
+    statement = SchemaChange(
+        START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied
+    )
     yield named("op/truncate", insert(emptied, row), statement)
     yield from key_scenarios(database, columns, ("a", "id"), row)
     several = Table(database, neutral("position/rows"), columns, ("id",))
-    yield named("position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
+    yield named(
+        "position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3)))
+    )
 
 
 _UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
@@ -163,7 +205,9 @@ FORMAT: Final = Format(
     write=write,
     scenarios=scenarios,
     supports=supports,
-    cell_faults=lambda _profile: tuple(fault for fault in CELL_FAULTS if fault.column not in _UNTYPED),
+    cell_faults=lambda _profile: tuple(
+        fault for fault in CELL_FAULTS if fault.column not in _UNTYPED
+    ),
     fits={
         f"{logical}/{way}": "no documented form"
         for logical in (Logical.BIT, Logical.YEAR, Logical.ENUM, Logical.SET, Logical.JSON)

@@ -1,17 +1,22 @@
-"""TiCDC Avro: what PingCAP TiCDC writes to Kafka with `protocol=avro` and a Confluent schema registry.
+"""TiCDC Avro: what PingCAP TiCDC writes to Kafka with `protocol=avro` and a Confluent schema
+registry.
 
-Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.7 of the new one (pingcap/ticdc).
-Source of truth: PingCAP's TiCDC Avro Protocol, corrected by TiCDC's source (the facts ticdc-avro#...).
+Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.7 of the new one
+(pingcap/ticdc). Source of truth: PingCAP's TiCDC Avro Protocol, corrected by TiCDC's source (the
+facts ticdc-avro#...).
 
-A value is the row after the change behind Confluent's framing: a record of the table's columns, each with its `tidb_type` in the
-schema. A DELETE is a key without a value. Only with `enable-tidb-extension` does a row tell its operation and its commit, in
-fields behind the columns; a DELETE never does, and no message has the row before it: its place alone orders a DELETE.
-Names are Avro's: an underscore stands for each other character, in the names of databases and tables too.
+A value is the row after the change behind Confluent's framing: a record of the table's columns,
+each with its `tidb_type` in the schema. A DELETE is a key without a value. Only with
+`enable-tidb-extension` does a row tell its operation and its commit, in fields behind the columns;
+a DELETE never does, and no message has the row before it: its place alone orders a DELETE. Names
+are Avro's: an underscore stands for each other character, in the names of databases and tables too.
 
-Level one has bytes as base64 and a decimal as its digits. A row that the encoder refuses, one with an ENUM's empty value, ends
-the messages, as it stops the changefeed; so do two columns of one name. Not written: rows of tables without a handle key (but
-with `force-replicate`), in the new architecture without a primary key: their records would have no key; `avro-enable-watermark`,
-which TiCDC has for its own tests; AWS Glue's framing; `_ticdc_before`, which no release has; a topic for each table.
+Level one has bytes as base64 and a decimal as its digits. A row that the encoder refuses, one with
+an ENUM's empty value, ends the messages, as it stops the changefeed; so do two columns of one name.
+Not written: rows of tables without a handle key (but with `force-replicate`), in the new
+architecture without a primary key: their records would have no key; `avro-enable-watermark`, which
+TiCDC has for its own tests; AWS Glue's framing; `_ticdc_before`, which no release has; a topic for
+each table.
 """
 
 from __future__ import annotations
@@ -70,7 +75,8 @@ _NEW: Final = "new-8.5.7"
 class TicdcAvroProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
-    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are options.
+    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width.
+    The others are options.
     """
 
     deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
@@ -82,7 +88,9 @@ class TicdcAvroProfile(Profile):
     bigint_string: bool = False
 
 
-RELEASES: Final = {name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)}
+RELEASES: Final = {
+    name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)
+}
 
 
 CHOICES: Final = Choices(
@@ -100,10 +108,16 @@ CHOICES: Final = Choices(
 profile: Final = partial(CHOICES.made, RELEASES)
 
 
-def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object) -> Iterator[Sent]:
+def _messages(
+    event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object
+) -> Iterator[Sent]:
     if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
-        rows = placed_rows(event, profile.options, layout.partitions, profile.new) if key or profile.force_replicate else ()
+        rows = (
+            placed_rows(event, profile.options, layout.partitions, profile.new)
+            if key or profile.force_replicate
+            else ()
+        )
         for place, op, before, after in rows:
             yield (place,), *_row(event, key, op, after or before or {}, layout.topic, profile)
 
@@ -117,15 +131,21 @@ def adjusted(name: str) -> str:
     return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
 
 
-def _row(event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, profile: TicdcAvroProfile) -> Sent:
+def _row(
+    event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, profile: TicdcAvroProfile
+) -> Sent:
     table, at, deleted = event.table, event.at, op is Op.DELETE
     if not key and deleted:
         return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
-    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile, {})
+    keys, held = _record(
+        table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile, {}
+    )
     value = after = None
     if not deleted:
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
-        value, after = _record(table, columns, row, f"{topic}-value", profile, _extension(table, op, row, at, profile))
+        value, after = _record(
+            table, columns, row, f"{topic}-value", profile, _extension(table, op, row, at, profile)
+        )
     extended = profile.extension and not deleted
     change = committed(
         Kind.ROW,
@@ -136,27 +156,53 @@ def _row(event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, pro
         keys=tuple(held) if key else None,
         before=_image(table, held, adjusted) if deleted else None,
         after=after and _image(table, after, adjusted),
-        types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
+        types={
+            adjusted(c.name): _tidb_type(c.type)
+            for c in table.columns
+            if adjusted(c.name) in (after or held)
+        },
         accept=() if extended or deleted else ((Kind.ROW, Op.UPDATE),),
     )
     if any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns))):
-        before, whole = _image(table, held, str) if deleted else None, after and _image(table, after, str)
+        before, whole = (
+            _image(table, held, str) if deleted else None,
+            after and _image(table, after, str),
+        )
         change = replace(change, full_before=before, full_after=whole, tables=(table.name,))
-    return keys if key else None, value, change if extended else replace(change, position=None, commit_time_us=None)
+    return (
+        keys if key else None,
+        value,
+        change if extended else replace(change, position=None, commit_time_us=None),
+    )
 
 
 def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
-    return {name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type) for c in table.columns}
+    return {
+        name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type)
+        for c in table.columns
+    }
 
 
 def _record(
-    table: Table, columns: tuple[Column, ...], row: Row, subject: str, profile: TicdcAvroProfile, more: Mapping[str, Any]
+    table: Table,
+    columns: tuple[Column, ...],
+    row: Row,
+    subject: str,
+    profile: TicdcAvroProfile,
+    more: Mapping[str, Any],
 ) -> tuple[bytes, dict[str, Cell]]:
     """A framed record of the columns, and of what stands behind them."""
-    cells = {adjusted(c.name): _cell(c.type, None if c.generated == "virtual" else row[c.name], profile) for c in columns}
+    cells = {
+        adjusted(c.name): _cell(c.type, None if c.generated == "virtual" else row[c.name], profile)
+        for c in columns
+    }
     schema = _schema(table, columns, tuple(more), profile)
-    datum = confluent.encoder(schema)({**{name: value for name, (value, _) in cells.items()}, **more})
-    return confluent.named(subject, schema) + datum, {name: cell for name, (_, cell) in cells.items()}
+    datum = confluent.encoder(schema)(
+        {**{name: value for name, (value, _) in cells.items()}, **more}
+    )
+    return confluent.named(subject, schema) + datum, {
+        name: cell for name, (_, cell) in cells.items()
+    }
 
 
 _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
@@ -170,20 +216,31 @@ _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
 """The extension's fields, with type and default."""
 
 
-def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> dict[str, Any]:
+def _extension(
+    table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile
+) -> dict[str, Any]:
     if not profile.extension:
         return {}
     values: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
     if profile.checksum:
         columns = [c for c in table.columns if c.generated != "virtual"]
-        stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
+        stored = {
+            c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name]))
+            for c in columns
+        }
         checksum = checksum_of(columns, stored)
-        values += [str(checksum), False, 1 if profile.release == "v7.1.6" else 2] if checksum else ["", False, 0]
+        values += (
+            [str(checksum), False, 1 if profile.release == "v7.1.6" else 2]
+            if checksum
+            else ["", False, 0]
+        )
     return dict(zip(_FIELDS, values, strict=False))
 
 
 @lru_cache(maxsize=8192)
-def _schema(table: Table, columns: tuple[Column, ...], more: tuple[str, ...], profile: TicdcAvroProfile) -> str:
+def _schema(
+    table: Table, columns: tuple[Column, ...], more: tuple[str, ...], profile: TicdcAvroProfile
+) -> str:
     fields: list[dict[str, Any]] = []
     for column in columns:
         type, default = _type(column.type, profile), _default(column, profile)
@@ -191,13 +248,22 @@ def _schema(table: Table, columns: tuple[Column, ...], more: tuple[str, ...], pr
         if column.nullable and column.name not in table.primary_key:
             # The classic architecture takes the default "null" for none (ticdc-avro#nullable).
             last = default is not None and (profile.new or default != "null")
-            fields.append({"default": default, **field, "type": [type, "null"] if last else ["null", type]})
+            fields.append(
+                {"default": default, **field, "type": [type, "null"] if last else ["null", type]}
+            )
         else:
             fields.append(field if default is None else {"default": default, **field})
     if len({field["name"] for field in fields}) < len(fields):
         raise Stopped
-    fields += [{"default": _FIELDS[name][1], "name": name, "type": _FIELDS[name][0]} for name in more]
-    shape = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
+    fields += [
+        {"default": _FIELDS[name][1], "name": name, "type": _FIELDS[name][0]} for name in more
+    ]
+    shape = {
+        "type": "record",
+        "name": adjusted(table.name),
+        "namespace": f"{SPACE}.{adjusted(table.database)}",
+        "fields": fields,
+    }
     return json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -213,7 +279,9 @@ _NAMES: Final = {Logical.TEXT: "TEXT", Logical.BINARY: "BLOB"}
 def _tidb_type(type: SourceType) -> str:
     if type.name == "vector":
         return "TiDBVECTORFloat32"
-    name = "BIGINT" if type.name == "bigint" else _NAMES.get(type.logical, type.logical.value.upper())
+    name = (
+        "BIGINT" if type.name == "bigint" else _NAMES.get(type.logical, type.logical.value.upper())
+    )
     return f"{name} UNSIGNED" if type.unsigned and type.logical is Logical.INT else name
 
 
@@ -223,23 +291,32 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
         kind = "string" if profile.bigint_string and type.key == "bigint unsigned" else "long"
     if type.logical is Logical.DECIMAL and not profile.decimal_string:
-        kind, more = "bytes", {"logicalType": "decimal", "precision": type.precision, "scale": type.scale}
+        kind, more = (
+            "bytes",
+            {"logicalType": "decimal", "precision": type.precision, "scale": type.scale},
+        )
     if type.logical is Logical.BIT:
         parameters["length"] = str(type.length)
     if type.logical in (Logical.ENUM, Logical.SET):
-        labels = (label.replace(",", "\\,").replace("\\'", "'").replace("''", "'") for label in type.members)
+        labels = (
+            label.replace(",", "\\,").replace("\\'", "'").replace("''", "'")
+            for label in type.members
+        )
         parameters["allowed"] = ",".join(labels)
     return {"type": kind, "connect.parameters": dict(sorted(parameters.items())), **more}
 
 
 def _default(column: Column, profile: TicdcAvroProfile) -> Any:
-    """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64 (ticdc-avro#nullable)."""
+    """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64
+    (ticdc-avro#nullable).
+    """
     type, default = column.type, default_of(column)
     if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_string):
         return None
     if default.value is None:
         return default.text if default.text.upper().startswith("CURRENT_TIMESTAMP") else None
-    # A FLOAT's digits are a double's, a BIT's bytes as few as can be, a TIMESTAMP's wall clock that of UTC.
+    # A FLOAT's digits are a double's, a BIT's bytes as few as can be, a TIMESTAMP's wall clock that
+    # of UTC.
     match type.logical, default.value:
         case Logical.FLOAT, float() as value:
             return json.loads(text.json_number(value))
@@ -252,22 +329,30 @@ def _default(column: Column, profile: TicdcAvroProfile) -> Any:
 
 
 def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[Any, Cell]:
-    """A value as fastavro takes it, and what a perfect decoder recovers of it. Raises Stopped on what the encoder refuses."""
+    """A value as fastavro takes it, and what a perfect decoder recovers of it. Raises Stopped on
+    what the encoder refuses.
+    """
     if stored is None:
         return None, Cell(State.NULL, type)
     value = text.canonical(type, stored)
     cell = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
     match type.logical, value:
-        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_string and type.key == "bigint unsigned"):
+        case ((Logical.INT | Logical.YEAR), int()) if not (
+            profile.bigint_string and type.key == "bigint unsigned"
+        ):
             value -= 1 << 64 if value >> 63 > 0 else 0
             return value, replace(cell, text=str(value), json=True)
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            return value, replace(cell, text=text.json_number(value, single=type.logical is Logical.FLOAT), json=True)
+            return value, replace(
+                cell, text=text.json_number(value, single=type.logical is Logical.FLOAT), json=True
+            )
         case Logical.DECIMAL, Decimal() if not profile.decimal_string:
             shown = text.decimal_text(value, type.scale or 0)
             return two_complement(int(shown.replace(".", ""))), replace(cell, text=shown)
         case Logical.BIT, int():
-            width = (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
+            width = (
+                (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
+            )
             raw = value.to_bytes(width)
             return raw, replace(cell, text=base64.b64encode(raw).decode())
         case Logical.BINARY, bytes():
@@ -287,7 +372,9 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
 
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
-    """The format's own cases: keys, defaults, declared columns, a table that changes between its rows, what a DELETE leaves."""
+    """The format's own cases: keys, defaults, declared columns, a table that changes between its
+    rows, what a DELETE leaves.
+    """
     cases = Cases(database)
     yield from key_updates(database)
     yield from ambiguous_hours(profile.deployment.time_zone)
@@ -302,14 +389,29 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
         "t": (mysql.temporal("datetime"), "CURRENT_TIMESTAMP", None),
         "o": (mysql.integer("int"), "7", 7),
     }
-    own = (Column(n, type, n != "o", default=Default(text, value)) for n, (type, text, value) in given.items())
+    own = (
+        Column(n, type, n != "o", default=Default(text, value))
+        for n, (type, text, value) in given.items()
+    )
     row: Row = {**dict.fromkeys(given), "id": 1, "o": 1}
-    full: Row = {**row, **{n: value for n, (*_, value) in given.items() if n != "o"}, "t": mysql.wall("2024-01-02 03:04:05")}
-    yield cases.of(ID, *own).case("values/default", inserted(row), updated(row, full), tags=("default",))
+    full: Row = {
+        **row,
+        **{n: value for n, (*_, value) in given.items() if n != "o"},
+        "t": mysql.wall("2024-01-02 03:04:05"),
+    }
+    yield cases.of(ID, *own).case(
+        "values/default", inserted(row), updated(row, full), tags=("default",)
+    )
     yield declared("values/declared", database, profile.release, "virtual")
-    columns = (Column("b", mysql.text("varchar", 16), False), Column("a", mysql.decimal(10, 2), False), Column("c", ID.type))
+    columns = (
+        Column("b", mysql.text("varchar", 16), False),
+        Column("a", mysql.decimal(10, 2), False),
+        Column("c", ID.type),
+    )
     row = {"a": Decimal("-1.28"), "b": "k", "c": 5}
-    yield cases.of(*columns, key=("a", "b")).case("delete/key-alone", inserted(row), deleted(row), tags=("key-alone",))
+    yield cases.of(*columns, key=("a", "b")).case(
+        "delete/key-alone", inserted(row), deleted(row), tags=("key-alone",)
+    )
     yield cases.of(ID, Column("_tidb_op_", mysql.text("varchar", 8)), Column("1汉", ID.type)).case(
         "names/extension", inserted({"id": 1, "_tidb_op_": "u", "1汉": 2})
     )
@@ -318,7 +420,11 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
 FITS: Final = {
     **LABELS,
-    **{f"{logical}/{way}": _NUMBERS for logical in ("int", "float", "double", "year") for way in Way},
+    **{
+        f"{logical}/{way}": _NUMBERS
+        for logical in ("int", "float", "double", "year")
+        for way in Way
+    },
     **{
         f"{logical}/{way}": "any bytes fit"
         for logical in ("bit", "binary")
@@ -339,7 +445,9 @@ def _good(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
 
 
 def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
-    """MySQL's unfit cells in strings, and numbers that Avro's type of the column holds and the column does not."""
+    """MySQL's unfit cells in strings, and numbers that Avro's type of the column holds and the
+    column does not.
+    """
     for fault in CELL_FAULTS:
         type, bad = _COLUMNS[fault.column], json.loads(str(fault.bad))
         if _type(type, profile)["type"] == "string" and type.logical is not Logical.SET:
@@ -349,10 +457,17 @@ def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
         ("cell-int-over", "c_unsigned_int", 1234567893, LONG(1 << 33)),
         ("cell-year", "c_year", 2019, LONG(99_999)),
         ("cell-bit", "c_bit_8", 173, sized(b"\x01\x00")),
-        ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(two_complement(12345678925))),
+        (
+            "cell-decimal-digits",
+            "c_decimal_10_2",
+            Decimal("7654321.25"),
+            sized(two_complement(12345678925)),
+        ),
     ):
         if _type(_COLUMNS[column], profile)["type"] != "string":
-            yield CellFault(name, column, value, _good(profile, column, value), confluent.SOME + datum)
+            yield CellFault(
+                name, column, value, _good(profile, column, value), confluent.SOME + datum
+            )
 
 
 def _faults() -> Iterable[Any]:

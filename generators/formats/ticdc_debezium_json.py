@@ -1,17 +1,21 @@
 """TiCDC Debezium JSON: what PingCAP TiCDC writes to Kafka with `protocol=debezium`.
 
-Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of the new one (pingcap/ticdc).
-Source of truth: PingCAP's TiCDC Debezium Protocol, corrected by TiCDC's source (the facts ticdc-debezium#...).
+Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of
+the new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Debezium Protocol, corrected by
+TiCDC's source (the facts ticdc-debezium#...).
 
-The envelope is that of Debezium's MySQL connector 2.4, and it is not: the payload stands before its schema, and alone in an
-object where the schema is left out; `source` has `commit_ts` and `cluster_id`, and file, pos and row are always empty; no
-tombstone follows a DELETE; rows of a table go to one partition, chosen as for ticdc-canal-json, whatever their key; DECIMAL is
-always a double and BIGINT UNSIGNED a signed number. Classic TiCDC writes rows alone; the new architecture also writes DDL (to
-every partition) and, with the extension, watermarks of op `m`. A statement of a kind that the encoder does not know is left out.
+The envelope is that of Debezium's MySQL connector 2.4, and it is not: the payload stands before its
+schema, and alone in an object where the schema is left out; `source` has `commit_ts` and
+`cluster_id`, and file, pos and row are always empty; no tombstone follows a DELETE; rows of a table
+go to one partition, chosen as for ticdc-canal-json, whatever their key; DECIMAL is always a double
+and BIGINT UNSIGNED a signed number. Classic TiCDC writes rows alone; the new architecture also
+writes DDL (to every partition) and, with the extension, watermarks of op `m`. A statement of a kind
+that the encoder does not know is left out.
 
-Not written: large-message-handle-compression, which packs the key too; a server zone other than UTC, where a TIMESTAMP's
-default for NULL moves, and one with hours that occur twice, where the classic architecture may move a TIMESTAMP by an hour;
-hidden columns of indexes, which the schema has; most of a column in `tableChanges`, and `start_ts` of later releases.
+Not written: large-message-handle-compression, which packs the key too; a server zone other than
+UTC, where a TIMESTAMP's default for NULL moves, and one with hours that occur twice, where the
+classic architecture may move a TIMESTAMP by an hour; hidden columns of indexes, which the schema
+has; most of a column in `tableChanges`, and `start_ts` of later releases.
 """
 
 from __future__ import annotations
@@ -27,10 +31,24 @@ from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.connect import Raw, Schema
 from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
-from generators.families.debezium.values import DebeziumCell, Meaning, Modes, Wire, double_of, left_of, wired
+from generators.families.debezium.values import (
+    DebeziumCell,
+    Meaning,
+    Modes,
+    Wire,
+    double_of,
+    left_of,
+    wired,
+)
 from generators.families.flat import json_text
 from generators.families.ticdc import sink, text
-from generators.families.ticdc.scenarios import declared, key_updates, selected, statements, watermark
+from generators.families.ticdc.scenarios import (
+    declared,
+    key_updates,
+    selected,
+    statements,
+    watermark,
+)
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.model import (
@@ -67,9 +85,10 @@ _NEW: Final = "new-8.5.6"
 class TicdcDebeziumProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
-    `keyed`: records have the row's key. `filled`: a column's default stands for NULL, and the epoch for a zero TIMESTAMP.
-    `years`: years 1 to 99 are moved to 1970 to 2069. `statements`: DDL is written, and watermarks where `extension` says so.
-    `schemaless` leaves the schema block out, `before` the before image of an UPDATE.
+    `keyed`: records have the row's key. `filled`: a column's default stands for NULL, and the epoch
+    for a zero TIMESTAMP. `years`: years 1 to 99 are moved to 1970 to 2069. `statements`: DDL is
+    written, and watermarks where `extension` says so. `schemaless` leaves the schema block out,
+    `before` the before image of an UPDATE.
     """
 
     keyed: bool = True
@@ -100,25 +119,51 @@ CHOICES: Final = Choices(
 @cache
 def modes(*, adjusts_years: bool) -> Modes:
     """What of Debezium 2.4, whose version TiCDC names, its cells are like."""
-    return Modes((2, 4), decimal="double", binary="base64", escapes_labels=False, year_zero=0, adjusts_years=adjusts_years)
+    return Modes(
+        (2, 4),
+        decimal="double",
+        binary="base64",
+        escapes_labels=False,
+        year_zero=0,
+        adjusts_years=adjusts_years,
+    )
 
 
 def profile(release: str, *options: str) -> TicdcDebeziumProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
+    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go
+    together.
+    """
     made = CHOICES.made(RELEASES, release, *options)
     schemas = "none" if made.schemaless else "message" if made.keyed else "value"
-    return replace(made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas))
+    return replace(
+        made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas)
+    )
 
 
 _OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 _ACTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("create database", "create table", "create tables", "create view"), "CREATE"),
-    **dict.fromkeys(("drop database", "drop table", "drop index", "drop view", "truncate table"), "DROP"),
-    **dict.fromkeys(("add column", "drop column", "modify column", "change column", "multi schema change"), "ALTER"),
-    **dict.fromkeys(("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"),
-    **dict.fromkeys(("alter partitioning", "remove partitioning", "exchange partition", "rebase auto id"), "ALTER"),
-    **dict.fromkeys(("set default", "table comment", "table charset", "alter database", "create index"), "ALTER"),
-    **dict.fromkeys(("index visibility", "rename index", "rename table", "add primary key", "drop primary key"), "ALTER"),
+    **dict.fromkeys(
+        ("drop database", "drop table", "drop index", "drop view", "truncate table"), "DROP"
+    ),
+    **dict.fromkeys(
+        ("add column", "drop column", "modify column", "change column", "multi schema change"),
+        "ALTER",
+    ),
+    **dict.fromkeys(
+        ("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"
+    ),
+    **dict.fromkeys(
+        ("alter partitioning", "remove partitioning", "exchange partition", "rebase auto id"),
+        "ALTER",
+    ),
+    **dict.fromkeys(
+        ("set default", "table comment", "table charset", "alter database", "create index"), "ALTER"
+    ),
+    **dict.fromkeys(
+        ("index visibility", "rename index", "rename table", "add primary key", "drop primary key"),
+        "ALTER",
+    ),
 }
 """The type of a table's change by the action of the statement (ticdc-debezium#ddl-kinds)."""
 
@@ -135,13 +180,23 @@ def schema(type: SourceType, nullable: bool) -> Schema:
         return Schema("string", nullable, "io.debezium.data.TiDBVectorFloat32")
     shape = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
     if type.logical is Logical.ENUM:
-        return replace(shape, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),))
-    return replace(shape, parameters=(("allowed", ",".join(type.members)),)) if type.logical is Logical.SET else shape
+        return replace(
+            shape, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),)
+        )
+    return (
+        replace(shape, parameters=(("allowed", ",".join(type.members)),))
+        if type.logical is Logical.SET
+        else shape
+    )
 
 
-def cell(column: Column, stored: Value, *, new: bool, years: bool, classic: bool = False) -> DebeziumCell:
-    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved; `classic`:
-    as the classic architecture writes it. Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates)."""
+def cell(
+    column: Column, stored: Value, *, new: bool, years: bool, classic: bool = False
+) -> DebeziumCell:
+    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`:
+    two-digit years are moved; `classic`: as the classic architecture writes it. Raises Stopped for
+    what the encoder refuses (ticdc-debezium#zero-dates).
+    """
     type, nullable, meant = column.type, column.nullable, None
     if stored is None and new and column.default is not None:
         return _for_null(column, column.default.value, years=years, classic=classic)
@@ -165,7 +220,11 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool, classic: bool
             meant = Meaning(text.json_text(value.value), value)
     shape, of = schema(type, nullable), modes(adjusts_years=years)
     own = debezium_mysql.wire(type, value, of, nullable=nullable)
-    wire = wired(shape, type, text.value_class(type, value), meant, of) if meant else replace(own, schema=shape)
+    wire = (
+        wired(shape, type, text.value_class(type, value), meant, of)
+        if meant
+        else replace(own, schema=shape)
+    )
     return replace(wire, json=_json(wire.value)) if isinstance(wire.value, str) else wire
 
 
@@ -183,7 +242,10 @@ def _for_null(column: Column, known: Value, *, years: bool, classic: bool) -> De
             raise sink.Stopped
         classic |= _partly(known)  # a default is a text, which both architectures parse
         known = None if kind is Logical.TIMESTAMP else known
-    elif not classic and (kind is Logical.TIME or (kind is Logical.INT and isinstance(known, int) and known >= 1 << 63)):
+    elif not classic and (
+        kind is Logical.TIME
+        or (kind is Logical.INT and isinstance(known, int) and known >= 1 << 63)
+    ):
         known = 0
     shown = cell(replace(column, default=None), known, new=True, years=years, classic=classic)
     reason = "a column's default stands in place of NULL: the two cannot be told apart"
@@ -193,16 +255,22 @@ def _for_null(column: Column, known: Value, *, years: bool, classic: bool) -> De
     stored = text.canonical(column.type, known)
     written = _json(stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored))
     members = written if kind is Logical.YEAR else f"{shown.json},{_json(column.name)}:{written}"
-    return replace(shown, json=members, corrupt=True, cell=replace(shown.cell, state=State.ANY, text=None))
+    return replace(
+        shown, json=members, corrupt=True, cell=replace(shown.cell, state=State.ANY, text=None)
+    )
 
 
 # Messages
 
 
-def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object) -> Iterator[sink.Sent]:
+def _messages(
+    event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object
+) -> Iterator[sink.Sent]:
     match event:
         case RowChange():
-            for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
+            for place, op, before, after in sink.placed_rows(
+                event, profile.options, layout.partitions
+            ):
                 yield (place,), *_row(event, op, before, after, profile, ms)
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield range(layout.partitions), *_statement(event, profile, ms)
@@ -217,27 +285,44 @@ _OWN: Final = debezium.profile("2.5.4.Final")
 
 
 def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
-    return _json({"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})).encode()
+    return _json(
+        {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})
+    ).encode()
 
 
 @lru_cache(maxsize=4096)
 def _text_of(schema: Schema, field: str = "") -> str:
     """A schema in TiCDC's order of members; of a column `doc` is its TiDB type."""
-    members: dict[str, Any] = {"tidb_type": schema.doc, "type": schema.type, "optional": schema.optional, "name": schema.name}
+    members: dict[str, Any] = {
+        "tidb_type": schema.doc,
+        "type": schema.type,
+        "optional": schema.optional,
+        "name": schema.name,
+    }
     members |= {"version": schema.version, "parameters": dict(schema.parameters)}
     members |= {"field": field, "default": Raw(schema.default) if schema.default else ""}
     fields = [Raw(_text_of(inner, name)) for name, inner in schema.fields]
     members |= {"fields": fields} if schema.type == "struct" else {}
-    first = _FIRST.get(field, ()) if field else ("type", "name") if schema.name.endswith("Key") else ()
+    first = (
+        _FIRST.get(field, ()) if field else ("type", "name") if schema.name.endswith("Key") else ()
+    )
     ordered = {name: members[name] for name in (*first, *members) if name in members}
-    return _json({name: value for name, value in ordered.items() if value or value is False or name == "fields"})
+    return _json(
+        {
+            name: value
+            for name, value in ordered.items()
+            if value or value is False or name == "fields"
+        }
+    )
 
 
 _FIRST: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("source", "transaction"), ("type", "fields")),
     "snapshot": ("type", "optional", "name", "version", "parameters", "default"),
 }
-"""The members that stand first in the schema of a field of the envelope, where they are not those of most schemas."""
+"""The members that stand first in the schema of a field of the envelope, where they are not those
+of most schemas.
+"""
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
@@ -281,20 +366,45 @@ def _number(value: float, *, single: bool = False) -> str:
 
 
 def _named(profile: TicdcDebeziumProfile, *parts: str) -> str:
-    """The name of a schema, in which what Avro's names do not have is an underscore (ticdc-debezium#schema-names)."""
+    """The name of a schema, in which what Avro's names do not have is an underscore
+    (ticdc-debezium#schema-names).
+    """
     if not profile.keyed:
         return ".".join((CLUSTER, *parts))
     *database, table = (re.sub(r"[^A-Za-z0-9_.]", "_", part) for part in parts)
-    return ".".join((CLUSTER, *(re.sub(r"^(?=\d)", "_", part.replace(".", "_")) for part in database), table))
+    return ".".join(
+        (CLUSTER, *(re.sub(r"^(?=\d)", "_", part.replace(".", "_")) for part in database), table)
+    )
 
 
 def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
-    block: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": event.at.ms}
-    block |= {"snapshot": "false", "db": database, "table": table, "server_id": 0, "gtid": None, "file": "", "pos": 0, "row": 0}
+    block: dict[str, Any] = {
+        "version": "2.4.0.Final",
+        "connector": "TiCDC",
+        "name": CLUSTER,
+        "ts_ms": event.at.ms,
+    }
+    block |= {
+        "snapshot": "false",
+        "db": database,
+        "table": table,
+        "server_id": 0,
+        "gtid": None,
+        "file": "",
+        "pos": 0,
+        "row": 0,
+    }
     return block | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
 
 
-def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
+def _row(
+    event: RowChange,
+    op: Op,
+    before: Row | None,
+    after: Row | None,
+    profile: TicdcDebeziumProfile,
+    ms: int,
+) -> sink.Sent:
     table = event.table
     columns = sink.columns_of_rows(table, profile.options)
 
@@ -307,13 +417,21 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
         sides = {"after": None, "before": sides["before"]}
     elif op is Op.UPDATE and not profile.before:
         del sides["before"]
-    images = {side: row and {name: Raw(wire.json) for name, wire in row.items()} for side, row in sides.items()}
+    images = {
+        side: row and {name: Raw(wire.json) for name, wire in row.items()}
+        for side, row in sides.items()
+    }
     source = _source(event, table.database, table.name)
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
     virtual = [c for c in table.columns if c.generated == "virtual"]
-    listed = [*(c for c in table.columns if c in columns or (profile.statements and c in virtual)), *virtual]
+    listed = [
+        *(c for c in table.columns if c in columns or (profile.statements and c in virtual)),
+        *virtual,
+    ]
     name = _named(profile, table.database, table.name)
-    shape = Schema("struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed))
+    shape = Schema(
+        "struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed)
+    )
     payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
     value = _message(profile, payload, envelope_schema(_OWN, name, shape))
     keys = [c for c in table.columns if c.name in table.handle_key]
@@ -321,10 +439,26 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
     key = _message(profile, {c.name: image[c.name] for c in keys}, shape) if profile.keyed else b""
     lossy = any(wire.corrupt for row in sides.values() for wire in (row or {}).values())
-    cells = {side: row and table.image({name: wire.cell for name, wire in row.items()}) for side, row in sides.items()}
+    cells = {
+        side: row and table.image({name: wire.cell for name, wire in row.items()})
+        for side, row in sides.items()
+    }
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
-    return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
+    return (
+        key,
+        value,
+        sink.committed(
+            Kind.ROW,
+            event.at,
+            table.database,
+            table.name,
+            op=op,
+            keys=names,
+            accept=accept,
+            **cells,
+        ),
+    )
 
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
@@ -337,9 +471,17 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
         shape = None if event.action == "drop table" else _shape(event.after)
         changed.append({"type": _ACTIONS[event.action], "id": renamed, "table": shape})
     source = _source(event, event.database, event.table)
-    payload = {"source": source, "ts_ms": ms, "databaseName": event.database, "schemaName": None, "ddl": sql}
+    payload = {
+        "source": source,
+        "ts_ms": ms,
+        "databaseName": event.database,
+        "schemaName": None,
+        "ddl": sql,
+    }
     key, value = schema_change_schemas(_OWN)
-    shown = _message(profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1]))
+    shown = _message(
+        profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1])
+    )
     change = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
     return _message(profile, {"databaseName": event.database}, key), shown, change
 
@@ -351,7 +493,12 @@ def _shape(table: Table | None) -> dict[str, Any]:
         for i, c in enumerate(table.columns if table else (), 1)
     ]
     keys = list(table.primary_key) if table else []
-    return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": keys, "columns": columns, "comment": None}
+    return {
+        "defaultCharsetName": "utf8mb4",
+        "primaryKeyColumnNames": keys,
+        "columns": columns,
+        "comment": None,
+    }
 
 
 def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
@@ -363,7 +510,9 @@ def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink
 
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
-    """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit years, zero dates."""
+    """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit
+    years, zero dates.
+    """
     cases = Cases(database)
     if profile.statements:
         yield from statements(database, profile, _ACTIONS)
@@ -372,19 +521,36 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     yield from key_updates(database)
     yield from selected(database, profile)
     string_, whole = mysql.text("varchar", 64), mysql.integer("int")
-    columns = (ID, Column("a", string_, default=Default("'d'", "d")), Column("n", whole, default=Default("5", 5)))
+    columns = (
+        ID,
+        Column("a", string_, default=Default("'d'", "d")),
+        Column("n", whole, default=Default("5", 5)),
+    )
     row: Row = {"id": 1, "a": None, "n": None}
-    yield cases.of(*columns).case("values/default-for-null", inserted(row), updated(row, {"a": "x"}), tags=("default-for-null",))
+    yield cases.of(*columns).case(
+        "values/default-for-null",
+        inserted(row),
+        updated(row, {"a": "x"}),
+        tags=("default-for-null",),
+    )
     yield declared("values/declared", database, profile.release)
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
     zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
     yield cases.of(ID, *(Column(neutral(n), type, False) for n, type in types.items())).case(
         "values/zero-not-null", inserted(zeros), tags=("zero-not-null",)
     )
-    years: list[Row] = [{"id": i, "c": mysql.wall(f"00{year}-02-03 04:05:06")} for i, year in enumerate((18, 99))]
+    years: list[Row] = [
+        {"id": i, "c": mysql.wall(f"00{year}-02-03 04:05:06")} for i, year in enumerate((18, 99))
+    ]
     moment = Column("c", mysql.temporal("datetime"))
-    yield cases.of(ID, moment).case("values/two-digit-year", inserted(*years), tags=("two-digit-year",))
-    columns = (Column("schema", whole, False), Column("payload", string_, False), Column("a", string_))
+    yield cases.of(ID, moment).case(
+        "values/two-digit-year", inserted(*years), tags=("two-digit-year",)
+    )
+    columns = (
+        Column("schema", whole, False),
+        Column("payload", string_, False),
+        Column("a", string_),
+    )
     row = {"schema": 1, "payload": "{}", "a": "x"}
     yield cases.of(*columns, key=("schema", "payload")).case(
         "key/named-schema-and-payload", inserted(row), deleted(row), tags=("key-look-alike",)
@@ -396,13 +562,25 @@ def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     left = left_of(_wires(profile))
     dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
     return (
-        Loss((Logical.DECIMAL,), "DECIMAL is a double, which keeps some 17 digits", "ticdc-debezium#decimal-double", left),
-        Loss(dates, "zero dates are NULL or the epoch, and years 1 to 99 may move", "ticdc-debezium#zero-dates", left),
+        Loss(
+            (Logical.DECIMAL,),
+            "DECIMAL is a double, which keeps some 17 digits",
+            "ticdc-debezium#decimal-double",
+            left,
+        ),
+        Loss(
+            dates,
+            "zero dates are NULL or the epoch, and years 1 to 99 may move",
+            "ticdc-debezium#zero-dates",
+            left,
+        ),
     )
 
 
 def _wires(profile: TicdcDebeziumProfile) -> Wire:
-    return lambda type, value: cell(Column("c", type), value, new=profile.filled, years=profile.years)
+    return lambda type, value: cell(
+        Column("c", type), value, new=profile.filled, years=profile.years
+    )
 
 
 FORMAT: Final = Format(

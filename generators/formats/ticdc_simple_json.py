@@ -1,15 +1,19 @@
-"""TiCDC Simple protocol, JSON encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=json`.
+"""TiCDC Simple protocol, JSON encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`,
+`encoding-format=json`.
 
-Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 to v8.5.7 of the new one (pingcap/ticdc).
-Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
+Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 to v8.5.7 of the
+new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's
+source and output (the facts ticdc#...).
 
-A message is one JSON object without headers; keys that do not apply are left out, never null. Rows go to one partition a table
-(chosen as for ticdc-canal-json) under a zero-length key, DDL and WATERMARK to every partition under a null key, BOOTSTRAP, in
-the rows' channel, to every partition or the first. Rows name the version of their table's schema and carry no types: `types` is
-the mysqlType (without "unsigned", which is a flag of its own) of the tableSchema or preTableSchema of the same database, table
-and version, if a message of the case has it, before the row or after it. `keys` of a row is empty, since no row's message tells
-them, and of a DDL or BOOTSTRAP the primary index of its tableSchema, whose columns have no isPk (ticdc#simple-columns). A DDL's
-database and table are those of its tableSchema; a statement on a database has none.
+A message is one JSON object without headers; keys that do not apply are left out, never null. Rows
+go to one partition a table (chosen as for ticdc-canal-json) under a zero-length key, DDL and
+WATERMARK to every partition under a null key, BOOTSTRAP, in the rows' channel, to every partition
+or the first. Rows name the version of their table's schema and carry no types: `types` is the
+mysqlType (without "unsigned", which is a flag of its own) of the tableSchema or preTableSchema of
+the same database, table and version, if a message of the case has it, before the row or after it.
+`keys` of a row is empty, since no row's message tells them, and of a DDL or BOOTSTRAP the primary
+index of its tableSchema, whose columns have no isPk (ticdc#simple-columns). A DDL's database and
+table are those of its tableSchema; a statement on a database has none.
 
 Not written: ticdc#simple-column-sort, which only a lying profile has.
 """
@@ -70,8 +74,13 @@ class Printer:
             case records.DmlRecord():
                 return self._row(record)
             case records.DdlRecord():
-                schemas = (("tableSchema", record.table_schema), ("preTableSchema", record.pre_table_schema))
-                tail = "".join(f',"{name}":{self.schema(schema)}' for name, schema in schemas if schema)
+                schemas = (
+                    ("tableSchema", record.table_schema),
+                    ("preTableSchema", record.pre_table_schema),
+                )
+                tail = "".join(
+                    f',"{name}":{self.schema(schema)}' for name, schema in schemas if schema
+                )
                 head = f'{{"version":1,"type":"{record.type}","sql":{self._text(record.sql)},'
                 return f'{head}"commitTs":{record.commit_ts},"buildTs":{record.build_ts}{tail}}}'
             case records.BootstrapRecord():
@@ -91,12 +100,26 @@ class Printer:
 
     def _column(self, column: records.ColumnSchema) -> str:
         kind = column.data_type
-        members = [f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"']
-        members += [f'"{name}":{number}' for name, number in (("length", kind.length), ("decimal", kind.decimal)) if number]
+        members = [
+            f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"'
+        ]
+        members += [
+            f'"{name}":{number}'
+            for name, number in (("length", kind.length), ("decimal", kind.decimal))
+            if number
+        ]
         if kind.elements:
             members.append(f'"elements":[{",".join(map(self._text, kind.elements))}]')
-        members += [f'"{name}":true' for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill)) if flag]
-        default = self._text(column.default) if isinstance(column.default, str) else json.dumps(column.default)
+        members += [
+            f'"{name}":true'
+            for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill))
+            if flag
+        ]
+        default = (
+            self._text(column.default)
+            if isinstance(column.default, str)
+            else json.dumps(column.default)
+        )
         return (
             f'{{"name":{self._text(column.name)},"dataType":{{{",".join(members)}}},"nullable":{json.dumps(column.nullable)},'
             f'"default":{default}}}'
@@ -126,7 +149,11 @@ class Printer:
 
     def _image(self, image: records.RowImage) -> str:
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
-        return "{" + ",".join(f"{self._text(name)}:{self.cell(*image[name])[0]}" for name in names) + "}"
+        return (
+            "{"
+            + ",".join(f"{self._text(name)}:{self.cell(*image[name])[0]}" for name in names)
+            + "}"
+        )
 
     def _text(self, value: str) -> str:
         escape = text.escape if len(value) > 100 else text.escape_name
@@ -143,7 +170,9 @@ class Printer:
             cell = timestamp(self.profile, type, value)[2]
             return cell.text or "", cell
         shown = self._shown(type, value)
-        return self._text(shown), Cell(State.VALUE, type, value, shown, text.value_class(type, value))
+        return self._text(shown), Cell(
+            State.VALUE, type, value, shown, text.value_class(type, value)
+        )
 
     def _shown(self, type: SourceType, value: Value) -> str:
         match value:
@@ -160,7 +189,8 @@ def _checksum(record: records.Checksum) -> str:
 
 
 def go_shortest(value: float, *, single: bool) -> str:
-    """A float by Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4 and from 1e6 on.
+    """A float by Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4
+    and from 1e6 on.
 
     `single` takes the shortest digits that read back as the same binary32.
     """
@@ -187,9 +217,27 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     type = mysql.TYPES["timestamp-0"]
     return (
         *CELL_FAULTS,
-        fault("cell-base64", "c_varbinary", mysql.TYPES["varbinary"], b"\xff\xfe\xfd\x00base64", '"//79AGJh*2U2NA=="'),
-        fault("cell-timestamp-value", "c_timestamp_0", type, stamp, f'{{"location":"{zone}","value":"2021-07-19 25:61:61"}}'),
-        fault("cell-timestamp-zone", "c_timestamp_0", type, stamp, '{"location":"Mars/Olympus","value":"2021-07-19 11:12:13"}'),
+        fault(
+            "cell-base64",
+            "c_varbinary",
+            mysql.TYPES["varbinary"],
+            b"\xff\xfe\xfd\x00base64",
+            '"//79AGJh*2U2NA=="',
+        ),
+        fault(
+            "cell-timestamp-value",
+            "c_timestamp_0",
+            type,
+            stamp,
+            f'{{"location":"{zone}","value":"2021-07-19 25:61:61"}}',
+        ),
+        fault(
+            "cell-timestamp-zone",
+            "c_timestamp_0",
+            type,
+            stamp,
+            '{"location":"Mars/Olympus","value":"2021-07-19 11:12:13"}',
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """Malformed variants of valid messages and of single cells, each with what a decoder owes for it.
 
-An envelope fault alters the whole value of a message; a cell fault puts a text into one column that its type cannot hold.
+An envelope fault alters the whole value of a message; a cell fault puts a text into one column that
+its type cannot hold.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ _QUOTED_NUMBER: Final = re.compile(r'"(-?\d+(?:\.\d+)?(?:e\d+)?)"')
 class Fault:
     """A way to spoil the value of a message.
 
-    `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is MUST (exactly one CORRUPT
-    row) or UNSPECIFIED (any rows, at least one). `apply` gives the spoiled value, or None where the value has no place for it.
-    `packed`: it applies to values compressed as a whole too. `accept` are kinds as good as CORRUPT; `nothing`: the value is NULL.
+    `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is
+    MUST (exactly one CORRUPT row) or UNSPECIFIED (any rows, at least one). `apply` gives the
+    spoiled value, or None where the value has no place for it. `packed`: it applies to values
+    compressed as a whole too. `accept` are kinds as good as CORRUPT; `nothing`: the value is NULL.
     """
 
     name: str
@@ -62,7 +64,9 @@ class Fault:
     nothing: bool = False
 
 
-UNREADABLE: Final = frozenset({"truncated", "trailing-content", "second-document", "empty", "wrong-container"})
+UNREADABLE: Final = frozenset(
+    {"truncated", "trailing-content", "second-document", "empty", "wrong-container"}
+)
 """The tags of faults that make a value unreadable, whatever it holds."""
 
 
@@ -126,9 +130,15 @@ NULL: Final = Fault(
     accept=(Kind.TOMBSTONE,),
     nothing=True,
 )
-"""A record without a value, in a format that writes none: CORRUPT, or TOMBSTONE (no row at level two)."""
+"""A record without a value, in a format that writes none: CORRUPT, or TOMBSTONE (no row at level
+two).
+"""
 NO_MESSAGE: Final = Fault(
-    "no-message", "no-message", "The object has no member.", lambda value: b"{}" + _split(value)[1], accept=(Kind.CONTROL,)
+    "no-message",
+    "no-message",
+    "The object has no member.",
+    lambda value: b"{}" + _split(value)[1],
+    accept=(Kind.CONTROL,),
 )
 """A document that is no message of any format: CORRUPT, or CONTROL as an unknown message."""
 
@@ -138,7 +148,9 @@ _ROWS: Final = ("newColumns", "data", "after", "row")
 """Members that hold an INSERT's or UPDATE's new rows."""
 
 
-def _into(names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]) -> Callable[[bytes], bytes | None]:
+def _into(
+    names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]
+) -> Callable[[bytes], bytes | None]:
     """Changes the first of these members of the object, or of its payload."""
 
     def apply(value: bytes) -> bytes | None:
@@ -170,13 +182,19 @@ def _reshaped(held: dict[str, Any], name: str) -> None:
     if isinstance(rows, dict):
         held[name] = [rows]
     else:
-        held[name] = rows[0] if isinstance(rows[0], dict) else {str(i): cell for i, cell in enumerate(rows)}
+        held[name] = (
+            rows[0] if isinstance(rows[0], dict) else {str(i): cell for i, cell in enumerate(rows)}
+        )
 
 
 _NO_SUCH: Final = tuple(
     Fault(name, "no-such-message", statement, apply, accept=(Kind.CONTROL,))
     for name, statement, apply in (
-        ("no-type", "The member that says what the message is is missing.", _into(_KINDS, lambda held, name: held.pop(name))),
+        (
+            "no-type",
+            "The member that says what the message is is missing.",
+            _into(_KINDS, lambda held, name: held.pop(name)),
+        ),
         (
             "unknown-type",
             "The member that says what the message is has a word that the product does not write.",
@@ -189,7 +207,9 @@ _NO_SUCH: Final = tuple(
         ),
     )
 )
-"""JSON documents that look like the format and that the product does not write: CORRUPT, or CONTROL as an unknown message."""
+"""JSON documents that look like the format and that the product does not write: CORRUPT, or CONTROL
+as an unknown message.
+"""
 _ROWS_GONE: Final = Fault(
     "rows-gone",
     "no-such-message",
@@ -197,16 +217,30 @@ _ROWS_GONE: Final = Fault(
     _into(_ROWS, lambda held, name: held.pop(name)),
     accept=(Kind.CONTROL, Kind.DDL),
 )
-"""Likewise; DDL is as good, since Canal's readers may take a row change without rows for a statement that was logged as one."""
+"""Likewise; DDL is as good, since Canal's readers may take a row change without rows for a
+statement that was logged as one.
+"""
 
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", "The value is cut in the middle.", _truncated, packed=True),
     Fault("truncated-last", "truncated", "The closing brace is missing.", _truncated_last),
-    Fault("wrong-container", "wrapped", "The object is wrapped in an array.", _wrapped, UNSPECIFIED),
+    Fault(
+        "wrong-container", "wrapped", "The object is wrapped in an array.", _wrapped, UNSPECIFIED
+    ),
     Fault("scalar", "wrong-container", "A number stands in the object's place.", _scalar),
     Fault("trailing-content", "trailing-content", "A letter follows the object.", _trailing(b"x")),
-    Fault("trailing-brace", "trailing-content", "A second closing brace follows the object.", _trailing(b"}")),
-    Fault("second-document", "second-document", "The document stands in the value twice.", lambda value: value + value),
+    Fault(
+        "trailing-brace",
+        "trailing-content",
+        "A second closing brace follows the object.",
+        _trailing(b"}"),
+    ),
+    Fault(
+        "second-document",
+        "second-document",
+        "The document stands in the value twice.",
+        lambda value: value + value,
+    ),
     Fault(
         "closing-tail",
         "trailing-content",
@@ -222,7 +256,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(
         "joined",
         "second-document",
-        "The document stands in the value twice, joined as members of what a decoder may have wrapped it in.",
+        "The document stands in the value twice, joined as members of what a decoder may have"
+        " wrapped it in.",
         lambda value: value + b'],"m":[' + value,
     ),
     Fault("empty", "empty", "The value has no bytes.", lambda _value: b"", packed=True),
@@ -230,23 +265,61 @@ FAULTS: Final[tuple[Fault, ...]] = (
     NO_MESSAGE,
     *_NO_SUCH,
     _ROWS_GONE,
-    Fault("duplicate-key", "duplicate-key", "The first member's name occurs again, with null.", _duplicate_key, UNSPECIFIED),
-    Fault("bom", "bom", "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value, UNSPECIFIED),
-    Fault("invalid-utf-8", "invalid-utf-8", "A string holds the byte FF.", _into_string(b"\xff"), UNSPECIFIED),
-    Fault("lone-surrogate", "lone-surrogate", "A string holds an escaped lone surrogate.", _into_string(b"\\ud800"), UNSPECIFIED),
-    Fault("raw-control", "raw-control", "A string holds a raw control character.", _into_string(b"\x01"), UNSPECIFIED),
+    Fault(
+        "duplicate-key",
+        "duplicate-key",
+        "The first member's name occurs again, with null.",
+        _duplicate_key,
+        UNSPECIFIED,
+    ),
+    Fault(
+        "bom",
+        "bom",
+        "A UTF-8 byte order mark precedes the object.",
+        lambda value: b"\xef\xbb\xbf" + value,
+        UNSPECIFIED,
+    ),
+    Fault(
+        "invalid-utf-8",
+        "invalid-utf-8",
+        "A string holds the byte FF.",
+        _into_string(b"\xff"),
+        UNSPECIFIED,
+    ),
+    Fault(
+        "lone-surrogate",
+        "lone-surrogate",
+        "A string holds an escaped lone surrogate.",
+        _into_string(b"\\ud800"),
+        UNSPECIFIED,
+    ),
+    Fault(
+        "raw-control",
+        "raw-control",
+        "A string holds a raw control character.",
+        _into_string(b"\x01"),
+        UNSPECIFIED,
+    ),
 )
-"""Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser;
-raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ."""
+"""Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2)
+and a BOM (8.1) to the parser; raw control characters (7) and invalid UTF-8 (8.1) it forbids, but
+common parsers differ.
+"""
 
 NESTED_CELL: Final = Fault(
     "nested-cell",
     "nested-cell",
     "A cell is an object, in a format whose cells are texts.",
-    _into_rows(lambda row: {**row, min(row): {"k": "1"}} if isinstance(row, dict) else [{"k": "1"}, *row[1:]]),
+    _into_rows(
+        lambda row: (
+            {**row, min(row): {"k": "1"}} if isinstance(row, dict) else [{"k": "1"}, *row[1:]]
+        )
+    ),
     UNSPECIFIED,
 )
-"""Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: a decoder gives its JSON, or refuses it."""
+"""Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: a decoder gives
+its JSON, or refuses it.
+"""
 
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 
@@ -257,7 +330,8 @@ def applicable(faults: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
 
 
 def apply(written: Written, fault: Fault) -> Written:
-    """The message with its value spoiled, and what a decoder owes for it: exactly one CORRUPT row, or for UNSPECIFIED any row.
+    """The message with its value spoiled, and what a decoder owes for it: exactly one CORRUPT row,
+    or for UNSPECIFIED any row.
 
     Raises Refused when the message has no value, or none that the fault can spoil.
     """
@@ -274,11 +348,19 @@ def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
     """The level-two row that a message would have carried, had the fault not spoiled it."""
     row: Row = {"a": 1, "b": "x", "c": None}
     change = boundaries.insert(boundaries.keyless(source), row)
-    return boundaries.scenario(f"fault/rows/{fault.name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{fault.tag}"})
+    return boundaries.scenario(
+        f"fault/rows/{fault.name}",
+        change,
+        level=2,
+        tags=boundaries.BOUNDARY | {f"fault:{fault.tag}"},
+    )
 
 
-def fault_scenarios(database: str, source: str = "mysql", faults: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
-    """Each fault with an INSERT and an UPDATE to whose messages it applies; level one, each with a table of the source.
+def fault_scenarios(
+    database: str, source: str = "mysql", faults: Iterable[Fault] = FAULTS
+) -> Iterator[tuple[Fault, Scenario]]:
+    """Each fault with an INSERT and an UPDATE to whose messages it applies; level one, each with a
+    table of the source.
 
     Raises UnknownName.
     """
@@ -288,9 +370,14 @@ def fault_scenarios(database: str, source: str = "mysql", faults: Iterable[Fault
     after: Row = {**before, "a": "y"}
     for fault in faults:
         tags = BOUNDARY | {f"fault:{fault.tag}"}
-        for label, op, pair in (("insert", Op.INSERT, (None, after)), ("update", Op.UPDATE, (before, after))):
+        for label, op, pair in (
+            ("insert", Op.INSERT, (None, after)),
+            ("update", Op.UPDATE, (before, after)),
+        ):
             name = f"fault/{fault.name}/{label}"
-            table = Table(database, boundaries.neutral(name), columns, ("id",), schema=origin.schema)
+            table = Table(
+                database, boundaries.neutral(name), columns, ("id",), schema=origin.schema
+            )
             yield fault, boundaries.scenario(name, boundaries.change(table, op, pair), tags=tags)
 
 
@@ -298,11 +385,11 @@ def fault_scenarios(database: str, source: str = "mysql", faults: Iterable[Fault
 class CellFault:
     """A wire form that a column's type cannot hold.
 
-    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
-    value, quotes included ("" is what stands there), and `bad` the JSON that replaces it; in a binary format both are bytes,
-    lengths and branch included.
-    `number` is the JSON that replaces a number, where that is another; `kept` is the value of `bad`, if the type that the message
-    declares can hold it: a row with just that value loses nothing.
+    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON
+    that the writer gives that value, quotes included ("" is what stands there), and `bad` the JSON
+    that replaces it; in a binary format both are bytes, lengths and branch included. `number` is
+    the JSON that replaces a number, where that is another; `kept` is the value of `bad`, if the
+    type that the message declares can hold it: a row with just that value loses nothing.
     """
 
     name: str
@@ -320,22 +407,54 @@ def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFau
 
 CELL_FAULTS: Final[tuple[CellFault, ...]] = (
     _texts("cell-int", "c_int", 1234567891, "1234567891", "12x4"),
-    _texts("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
-    _texts("cell-unsigned-bigint-negative", "c_unsigned_bigint", 12345678901234567891, "12345678901234567891", "-1"),
-    _texts("cell-unsigned-bigint-over", "c_unsigned_bigint", 12345678901234567892, "12345678901234567892", str(1 << 64)),
-    _texts("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"),
-    _texts("cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"),
+    _texts(
+        "cell-bigint-over",
+        "c_bigint",
+        1234567890123456789,
+        "1234567890123456789",
+        "9223372036854775808",
+    ),
+    _texts(
+        "cell-unsigned-bigint-negative",
+        "c_unsigned_bigint",
+        12345678901234567891,
+        "12345678901234567891",
+        "-1",
+    ),
+    _texts(
+        "cell-unsigned-bigint-over",
+        "c_unsigned_bigint",
+        12345678901234567892,
+        "12345678901234567892",
+        str(1 << 64),
+    ),
+    _texts(
+        "cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"
+    ),
+    _texts(
+        "cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"
+    ),
     _texts("cell-float", "c_float", 12345.5, "12345.5", "1.2.3"),
     _texts("cell-double", "c_double", 54321.25, "54321.25", "5432x"),
     _texts("cell-bit", "c_bit_8", 173, "173", "256"),
     _texts("cell-date", "c_date", dt.date(2021, 7, 19), "2021-07-19", "2021-13-45"),
-    _texts("cell-datetime", "c_datetime_0", mysql.wall("2021-07-19 11:12:13"), "2021-07-19 11:12:13", "2021-07-19 25:61:61"),
-    _texts("cell-time", "c_time_0", (11 * 3600 + 12 * 60 + 13) * mysql.MICROS, "11:12:13", "99:99:99"),
+    _texts(
+        "cell-datetime",
+        "c_datetime_0",
+        mysql.wall("2021-07-19 11:12:13"),
+        "2021-07-19 11:12:13",
+        "2021-07-19 25:61:61",
+    ),
+    _texts(
+        "cell-time", "c_time_0", (11 * 3600 + 12 * 60 + 13) * mysql.MICROS, "11:12:13", "99:99:99"
+    ),
     _texts("cell-year", "c_year", 2019, "2019", "20x4"),
     _texts("cell-set", "c_set_64", 4886718345, "4886718345", "48x6"),
 )
-"""The cell faults of formats that write values as MySQL's texts in JSON strings, or numbers as JSON numbers. The values' texts
-occur nowhere else in a message, and are the same in every release and time zone."""
+"""The cell faults of formats that write values as MySQL's texts in JSON strings, or numbers as JSON
+numbers. The values' texts occur nowhere else in a message, and are the same in every release and
+time zone.
+"""
 
 
 class Way(enum.StrEnum):
@@ -355,29 +474,46 @@ SAMPLES: Final[Mapping[Logical, tuple[str, str, Value, str]]] = {
     Logical.BIT: ("c_bit_8", "c_boolean", 187, "256"),
     Logical.BINARY: ("c_varbinary", "c_bytea", b"unfit bytes", ""),
     Logical.DATE: ("c_date", "c_date", dt.date(2021, 7, 18), "2021-13-45"),
-    Logical.DATETIME: ("c_datetime_0", "c_timestamp_0", mysql.wall("2021-07-18 10:11:14"), "2021-07-18 25:61:61"),
-    Logical.TIMESTAMP: ("c_timestamp_0", "c_timestamptz_0", mysql.wall("2021-07-18 10:11:15"), "2021-07-18 25:61:61"),
+    Logical.DATETIME: (
+        "c_datetime_0",
+        "c_timestamp_0",
+        mysql.wall("2021-07-18 10:11:14"),
+        "2021-07-18 25:61:61",
+    ),
+    Logical.TIMESTAMP: (
+        "c_timestamp_0",
+        "c_timestamptz_0",
+        mysql.wall("2021-07-18 10:11:15"),
+        "2021-07-18 25:61:61",
+    ),
     Logical.TIME: ("c_time_0", "c_time_0", (10 * 3600 + 11 * 60 + 16) * mysql.MICROS, "99:99:99"),
     Logical.YEAR: ("c_year", "", 2017, "9999"),
     Logical.ENUM: ("c_enum", "", 3, "77"),
     Logical.SET: ("c_set_64", "", 4886718346, str(1 << 64)),
     Logical.JSON: ("c_json", "c_json", Json({"unfit": "cell"}), ""),
 }
-"""Of each kind of types: a column in MySQL and in PostgreSQL, a value of it that nothing else in a message has, and the text of a
-value of that form which the type does not have. Any text fits a column of texts."""
+"""Of each kind of types: a column in MySQL and in PostgreSQL, a value of it that nothing else in a
+message has, and the text of a value of that form which the type does not have. Any text fits a
+column of texts.
+"""
 
 FITS: Final[Mapping[str, str]] = {
     "binary/outside": "any bytes fit",
     "json/outside": "any document fits",
     "json/shape": "an object is a document",
-    "json/empty": "MySQL may log a document of no bytes, and Canal writes the empty text of it (canal#json-empty)",
+    "json/empty": (
+        "MySQL may log a document of no bytes, and Canal writes the empty text of it"
+        " (canal#json-empty)"
+    ),
     "binary/empty": "the empty text is no bytes",
     "enum/empty": "the empty text is MySQL's value of invalid input",
     "set/empty": "the empty text is the empty set",
 }
 """What fits nevertheless in every format, `LOGICAL/WAY`, and why."""
 
-LABELS: Final = {f"{logical}/{way}": "a decoder may pass labels on" for logical in ("enum", "set") for way in Way}
+LABELS: Final = {
+    f"{logical}/{way}": "a decoder may pass labels on" for logical in ("enum", "set") for way in Way
+}
 """What fits in formats of labels."""
 _BAD: Final = {Way.LETTERS: '"?€"', Way.EMPTY: '""', Way.SHAPE: '{"x":"y"}'}
 _NO_NUMBER: Final = str(10**20)
@@ -385,8 +521,9 @@ _NO_NUMBER: Final = str(10**20)
 
 
 def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way, str, Value]]:
-    """Every kind of types and way in which a cell of it is unfit, but for what fits in the format (`LOGICAL/WAY`, and why), with
-    the column and its value."""
+    """Every kind of types and way in which a cell of it is unfit, but for what fits in the format
+    (`LOGICAL/WAY`, and why), with the column and its value.
+    """
     for logical, (of_mysql, of_postgresql, value, _) in SAMPLES.items():
         column = of_mysql if source == "mysql" else of_postgresql
         for way in Way:
@@ -404,32 +541,43 @@ def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:
 
 _OUTSIDE_DOMAIN: Final = frozenset(
     {
-        *("cell-bit", "cell-time", "cell-unsigned-bigint-negative", "cell-unsigned-bigint-over", "cell-unsigned-int-negative"),
+        *(
+            "cell-bit",
+            "cell-time",
+            "cell-unsigned-bigint-negative",
+            "cell-unsigned-bigint-over",
+            "cell-unsigned-int-negative",
+        ),
         *(f"cell-{logical}-outside" for logical in ("bit", "year", "enum", "set")),
         *(f"cell-{logical}-{way}" for logical in ("time", "json") for way in Way),
     }
 )
-"""The cell faults whose value no column of the source holds, but the default Spark type does: decimal(20,0), bigint, string."""
+"""The cell faults whose value no column of the source holds, but the default Spark type does:
+decimal(20,0), bigint, string.
+"""
 
 
 def outside_domain(fault: str) -> bool:
-    """Whether the column's default Spark type holds what the cell fault of that name puts there, though its source has no such
-    value."""
+    """Whether the column's default Spark type holds what the cell fault of that name puts there,
+    though its source has no such value.
+    """
     return fault in _OUTSIDE_DOMAIN
 
 
 def cell_fault(written: Written, fault: CellFault) -> Written:
-    """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row at level two.
+    """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row
+    at level two.
 
-    A text that the message does not have is taken for another spelling of the value: that of the cell is replaced instead.
-    Raises Refused unless the form occurs exactly once.
+    A text that the message does not have is taken for another spelling of the value: that of the
+    cell is replaced instead. Raises Refused unless the form occurs exactly once.
     """
     return Written(replace(written.message, value=_spoiled(written, fault)), (_CORRUPT,))
 
 
 def cell_text(written: Written, fault: CellFault) -> Written:
-    """The same message as level one sees it, without types: it owes the text that stands in the cell, whatever it is, or as well
-    one CORRUPT row. A JSON reader may give an object, or a number that no double holds, as any text.
+    """The same message as level one sees it, without types: it owes the text that stands in the
+    cell, whatever it is, or as well one CORRUPT row. A JSON reader may give an object, or a number
+    that no double holds, as any text.
 
     Raises Refused unless the form occurs exactly once.
     """
@@ -443,26 +591,37 @@ def cell_text(written: Written, fault: CellFault) -> Written:
             cells[fault.column] = replace(cell, state=State.ANY, value=None, text=None, reason=why)
         else:
             text = bad if isinstance(bad, str) else json.dumps(bad)
-            cells[fault.column] = replace(cell, state=State.VALUE, text=text, json=not isinstance(bad, str), cls="")
+            cells[fault.column] = replace(
+                cell, state=State.VALUE, text=text, json=not isinstance(bad, str), cls=""
+            )
         changes.append(replace(change, after=cells, accept=(*change.accept, (Kind.CORRUPT, None))))
     return Written(replace(written.message, value=value), tuple(changes))
 
 
 def _spoiled(written: Written, fault: CellFault) -> bytes:
     value = written.message.value or b""
-    good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
+    good, bad = (
+        text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad)
+    )
     if isinstance(fault.good, str) and (not good or good not in value):
         good, bad = (text.encode() for text in _as_written(written, fault))
         # A cell is the member of its column, or the member v of an object there.
-        members = re.findall(rb'"%b":(?:\{[^{}]*"v":)?(?=%b)' % (re.escape(fault.column.encode()), re.escape(good)), value)
+        members = re.findall(
+            rb'"%b":(?:\{[^{}]*"v":)?(?=%b)' % (re.escape(fault.column.encode()), re.escape(good)),
+            value,
+        )
         good, bad = (members[0] + good, members[0] + bad) if len(members) == 1 else (good, bad)
     if value.count(good) != 1:
-        raise Refused(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
+        raise Refused(
+            f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}"
+        )
     return value.replace(good, bad)
 
 
 def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
-    """The JSON of the cell that has the fault's value, and what replaces it: a number in the place of a number, if it is one."""
+    """The JSON of the cell that has the fault's value, and what replaces it: a number in the place
+    of a number, if it is one.
+    """
     good, bad = str(fault.good), str(fault.bad)
     for change in written.changes:
         cell = (change.image("after", 2) or {}).get(fault.column)
@@ -474,9 +633,12 @@ def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
 
 
 def cell_fault_scenarios(
-    supports: Callable[[SourceType], bool], faults: tuple[CellFault, ...] = CELL_FAULTS, source: str = "mysql"
+    supports: Callable[[SourceType], bool],
+    faults: tuple[CellFault, ...] = CELL_FAULTS,
+    source: str = "mysql",
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each cell fault whose column of that source the format has, with the level-two INSERT to which it applies.
+    """Each cell fault whose column of that source the format has, with the level-two INSERT to
+    which it applies.
 
     Raises UnknownName.
     """
@@ -486,19 +648,29 @@ def cell_fault_scenarios(
     for fault in faults:
         if fault.column in bare:
             event = boundaries.insert(table, bare | {fault.column: fault.value})
-            tags = BOUNDARY | {"fault:domain" if outside_domain(fault.name) else f"fault:{fault.name}"}
+            tags = BOUNDARY | {
+                "fault:domain" if outside_domain(fault.name) else f"fault:{fault.name}"
+            }
             yield fault, boundaries.scenario(f"fault/{fault.name}", event, level=2, tags=tags)
 
 
 def cell_text_scenarios(
     database: str, supports: Callable[[SourceType], bool], source: str = "mysql"
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each unfit cell of the matrix, with the level-one INSERT into a table of that column to which it applies."""
+    """Each unfit cell of the matrix, with the level-one INSERT into a table of that column to which
+    it applies.
+    """
     columns = {column.name: column for column in boundaries.every_type(supports, source).columns}
     for fault in unfit_cells(source, {}):
         if fault.column in columns:
             name = f"fault/text/{fault.name}"
             kinds = (boundaries.id_column(source), columns[fault.column])
-            table = Table(database, boundaries.neutral(name), kinds, ("id",), schema=sources.source(source).schema)
+            table = Table(
+                database,
+                boundaries.neutral(name),
+                kinds,
+                ("id",),
+                schema=sources.source(source).schema,
+            )
             event = boundaries.insert(table, {"id": 1, fault.column: fault.value})
             yield fault, boundaries.scenario(name, event, tags=BOUNDARY | {"unfit"})

@@ -1,4 +1,6 @@
-"""The ways to mutate a valid message, as data: what each does to the bytes, and how often it is chosen."""
+"""The ways to mutate a valid message, as data: what each does to the bytes, and how often it is
+chosen.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from typing import Final, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A JSON value in a message: `value` to `end`; `start` is where its member's name begins, or the same as `value`."""
+    """A JSON value in a message: `value` to `end`; `start` is where its member's name begins, or
+    the same as `value`.
+    """
 
     start: int
     value: int
@@ -32,7 +36,9 @@ _OPENING, _CLOSING, _COLON = b"{[", b"}]", b":"
 
 @lru_cache(maxsize=8192)
 def parts(value: bytes) -> Parts:
-    """Every value below the root of a valid JSON document, scalars and containers, in the order of their ends."""
+    """Every value below the root of a valid JSON document, scalars and containers, in the order of
+    their ends.
+    """
     values: list[Part] = []
     open_: list[tuple[int, int]] = []
     name = -1
@@ -55,7 +61,9 @@ def parts(value: bytes) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The input of a way: a valid value, the mutant's own random stream, another valid value on demand, foreign messages."""
+    """The input of a way: a valid value, the mutant's own random stream, another valid value on
+    demand, foreign messages.
+    """
 
     chance: random.Random
     value: bytes
@@ -77,7 +85,11 @@ class Material:
     def part(self) -> Part:
         """A value inside the document; the whole document where there is none."""
         values = parts(self.value)
-        return values[int(self.chance.random() * len(values))] if values else Part(0, 0, len(self.value))
+        return (
+            values[int(self.chance.random() * len(values))]
+            if values
+            else Part(0, 0, len(self.value))
+        )
 
     def cut(self, start: int, end: int, text: bytes) -> bytes:
         """The value with a range replaced."""
@@ -86,7 +98,9 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to make garbage. `weight` is how often it is chosen; None for a value says that the mutant has none."""
+    """A way to make garbage. `weight` is how often it is chosen; None for a value says that the
+    mutant has none.
+    """
 
     name: str
     weight: int
@@ -174,7 +188,11 @@ BYTES: Final = (
 """The ways for any bytes."""
 
 
-_KINDS: Final = tuple(b'null|true|false|0|-1|1|""|"x"|{}|[]|[null]|[[]]|[{}]|{"":null}|{"a":[]}|1.5|"\\u0000"'.split(b"|"))
+_KINDS: Final = tuple(
+    b'null|true|false|0|-1|1|""|"x"|{}|[]|[null]|[[]]|[{}]|{"":null}|{"a":[]}|1.5|"\\u0000"'.split(
+        b"|"
+    )
+)
 _NUMBERS: Final = (
     b"1e400", b"-1e400", b"1e-400", b"1E+2147483648", b"-0", b"-0.0", b"0e0", b"9223372036854775807", b"9223372036854775808",
     b"-9223372036854775809", b"18446744073709551615", b"18446744073709551616", b"253402300799999", b"253402300800000", b"1e18",
@@ -242,14 +260,20 @@ def _number(m: Material) -> bytes:
 
 def _nested(m: Material) -> bytes:
     part, depth = m.part(), m.scale(10, DEEPEST)
-    head, core, tail = ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'[{"a":', b"null", b"}]"))[m.below(3)]
+    head, core, tail = ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'[{"a":', b"null", b"}]"))[
+        m.below(3)
+    ]
     short = m.below(8) == 0
     return m.cut(part.value, part.end, head * depth + core + tail * (depth - short))
 
 
 def _long(m: Material) -> bytes:
     part, size = m.part(), m.scale(1000, LONGEST)
-    return m.cut(part.value, part.end, b'"%b"' % (m.pick((b"x", b"\xe6\xb1\x89", b"\\n", b"\\u00ff")) * (size // 4)))
+    return m.cut(
+        part.value,
+        part.end,
+        b'"%b"' % (m.pick((b"x", b"\xe6\xb1\x89", b"\\n", b"\\u00ff")) * (size // 4)),
+    )
 
 
 def _wide(m: Material) -> bytes:
@@ -260,7 +284,11 @@ def _wide(m: Material) -> bytes:
 def _dropped(m: Material) -> bytes:
     part = m.part()
     end = part.end + 1 if m.value[part.end : part.end + 1] == b"," else part.end
-    start = part.start - 1 if end == part.end and m.value[part.start - 1 : part.start] == b"," else part.start
+    start = (
+        part.start - 1
+        if end == part.end and m.value[part.start - 1 : part.start] == b","
+        else part.start
+    )
     return m.cut(start, end, b"")
 
 
@@ -332,7 +360,9 @@ JSON: Final = (
 
 
 def _varint(number: int) -> bytes:
-    """A long as Avro writes it: zig-zag, seven bits to a byte; not through fastavro, which refuses numbers beyond a long."""
+    """A long as Avro writes it: zig-zag, seven bits to a byte; not through fastavro, which refuses
+    numbers beyond a long.
+    """
     rest, data = (number << 1) ^ (number >> 70), bytearray()
     while rest > 0x7F:
         data.append(rest & 0x7F | 0x80)
@@ -359,7 +389,9 @@ def _length(m: Material) -> bytes:
 def _overlong(m: Material) -> bytes:
     """A byte that may end a number, followed by nothing but zeros of the same number."""
     place = m.below(len(m.value))
-    return m.cut(place, place + 1, bytes((m.value[place] | 0x80,)) + b"\x80" * m.below(10) + b"\x00")
+    return m.cut(
+        place, place + 1, bytes((m.value[place] | 0x80,)) + b"\x80" * m.below(10) + b"\x00"
+    )
 
 
 def _shifted(m: Material) -> bytes:
@@ -377,7 +409,9 @@ _BLOCKS: Final = (
     b"\x02\x01\x03",
     b"\x01\x02\x00\x00",
 )
-"""Heads of an array's or a map's block with a negative count, and of the bytes that it takes: none, less than none, too many."""
+"""Heads of an array's or a map's block with a negative count, and of the bytes that it takes: none,
+less than none, too many.
+"""
 
 
 def _block(m: Material) -> bytes:
@@ -391,7 +425,11 @@ OPAQUE: Final = (
     Way("neighbour", 12, _shifted),
     Way("block", 6, _block),
     Way("zeros", 3, lambda m: m.cut(p := m.below(len(m.value)), p, b"\x00" * m.scale(1, 10_000))),
-    Way("long-string", 1, lambda m: m.cut(p := m.below(len(m.value)), p, b"x" * m.scale(1000, LONGEST))),
+    Way(
+        "long-string",
+        1,
+        lambda m: m.cut(p := m.below(len(m.value)), p, b"x" * m.scale(1000, LONGEST)),
+    ),
     Way("head", 4, lambda m: m.pick(_HEADS) + m.value),
     Way("tail", 4, lambda m: m.value + m.pick(_HEADS)),
     Way("in-string", 4, lambda m: m.cut(p := m.below(len(m.value)), p, m.pick(_IN_STRINGS))),

@@ -1,8 +1,10 @@
-"""Disturbances of a stream between its writer and reader: repeats, replays, lagging partitions, garbage, other borders.
+"""Disturbances of a stream between its writer and reader: repeats, replays, lagging partitions,
+garbage, other borders.
 
-A nemesis splits the messages of one history, in the order of publication, into stages: what the topic holds at the
-reader's first look, what arrives until the second, and so on. Every nemesis keeps what Kafka and the writers
-promise: each message arrives at least once, and the first arrivals of one partition come in their order. All chance is seeded.
+A nemesis splits the messages of one history, in the order of publication, into stages: what the
+topic holds at the reader's first look, what arrives until the second, and so on. Every nemesis
+keeps what Kafka and the writers promise: each message arrives at least once, and the first arrivals
+of one partition come in their order. All chance is seeded.
 """
 
 from __future__ import annotations
@@ -44,13 +46,15 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Nemesis:
-    """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it (conformance.rules.streams),
-    unless they are wrong under `twin` as well, which is the same without the trait that the rule is about.
+    """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it
+    (conformance.rules.streams), unless they are wrong under `twin` as well, which is the same
+    without the trait that the rule is about.
 
-    `quiet` needs a history without statements, where nothing makes up for rows lost early. `append_time` needs a topic whose
-    broker sets the records' timestamps, `compacted` records with the key of their row. `ordered` says that changes come again
-    behind newer ones, and that only what the messages tell of their order undoes it. Without `fine` commits have different times,
-    so that timestamps of records order them, too.
+    `quiet` needs a history without statements, where nothing makes up for rows lost early.
+    `append_time` needs a topic whose broker sets the records' timestamps, `compacted` records with
+    the key of their row. `ordered` says that changes come again behind newer ones, and that only
+    what the messages tell of their order undoes it. Without `fine` commits have different times, so
+    that timestamps of records order them, too.
     """
 
     name: str
@@ -75,7 +79,10 @@ def named(glob: str) -> tuple[Nemesis, ...]:
     """The nemeses that match. Raises NothingSelected."""
     matching = tuple(nemesis for nemesis in NEMESES if fnmatchcase(nemesis.name, glob))
     if not matching:
-        raise NothingSelected(f"no nemesis matches {glob!r}; there are {', '.join(nemesis.name for nemesis in NEMESES)}")
+        raise NothingSelected(
+            f"no nemesis matches {glob!r}; there are"
+            f" {', '.join(nemesis.name for nemesis in NEMESES)}"
+        )
     return matching
 
 
@@ -90,8 +97,13 @@ def _evenly(messages: Sequence[Written]) -> Stages:
 
 
 def _again(written: Written, later_ms: int) -> Written:
-    """The message again: the same bytes under a later record timestamp, as from a restarted writer."""
-    return replace(written, message=replace(written.message, timestamp_ms=written.message.timestamp_ms + later_ms))
+    """The message again: the same bytes under a later record timestamp, as from a restarted
+    writer.
+    """
+    return replace(
+        written,
+        message=replace(written.message, timestamp_ms=written.message.timestamp_ms + later_ms),
+    )
 
 
 def _none(stream: Stream, chance: random.Random) -> Stages:
@@ -99,8 +111,9 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
-    """A third of the messages again: at once, or any number of messages later; and of two commits of a millisecond the first one
-    behind the second."""
+    """A third of the messages again: at once, or any number of messages later; and of two commits
+    of a millisecond the first one behind the second.
+    """
     keyed = [(float(n), written) for n, written in enumerate(stream.written)]
     size = len(keyed)
     for number, written in tuple(keyed):
@@ -108,14 +121,21 @@ def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_00
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
             keyed.append((number + distance, _again(written, restarted_ms)))
     rows = [(number, written) for number, written in enumerate(stream.written) if _is_row(written)]
-    keyed += [(late + 0.7, _again(old, restarted_ms)) for (_, old), (late, new) in itertools.pairwise(rows) if _soon(old, new)]
+    keyed += [
+        (late + 0.7, _again(old, restarted_ms))
+        for (_, old), (late, new) in itertools.pairwise(rows)
+        if _soon(old, new)
+    ]
     keyed.sort(key=lambda item: item[0])
     return _evenly([written for _, written in keyed])
 
 
 def _soon(old: Written, new: Written) -> bool:
     """Whether they tell of two commits of one time."""
-    return old.message.event != new.message.event and old.changes[0].commit_time_us == new.changes[0].commit_time_us is not None
+    return (
+        old.message.event != new.message.event
+        and old.changes[0].commit_time_us == new.changes[0].commit_time_us is not None
+    )
 
 
 def _copied(stream: Stream, chance: random.Random) -> Stages:
@@ -124,25 +144,37 @@ def _copied(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _replay(stream: Stream, chance: random.Random) -> Stages:
-    """Twice in the middle the stream continues from an older place; at the end everything comes once more."""
+    """Twice in the middle the stream continues from an older place; at the end everything comes
+    once more.
+    """
     size = len(stream.written)
     borders = sorted(chance.sample(range(1, size), 2)) if size > 2 else [0, 0]
     first, second, third = _cut(stream.written, borders)[:3]
     after_one = tuple(_again(written, 600_000) for written in first[len(first) // 3 :])
     after_two = tuple(_again(written, 1_200_000) for written in (first + second)[len(first) // 2 :])
-    return (first, after_one + second, after_two + third, tuple(_again(written, 1_800_000) for written in stream.written))
+    return (
+        first,
+        after_one + second,
+        after_two + third,
+        tuple(_again(written, 1_800_000) for written in stream.written),
+    )
 
 
 def _compacted(stream: Stream, chance: random.Random) -> Stages:
-    """The first two looks find what compaction left: in the topics of rows the last record of each key, and for some keys whose
-    last record is a tombstone, nothing."""
+    """The first two looks find what compaction left: in the topics of rows the last record of each
+    key, and for some keys whose last record is a tombstone, nothing.
+    """
     end, size = _compacted_end(stream.written), len(stream.written)
     first, second, *rest = _cut(stream.written, (end // 2, end, (end + size) // 2))
     topics = {written.message.topic for written in stream.written if _is_row(written)}
     last: dict[tuple[str, int, bytes | None], int] = {}
     for number, written in enumerate(first + second):
         last[written.message.topic, written.message.partition, written.message.key] = number
-    gone = {key for key, number in last.items() if (first + second)[number].message.value is None and chance.random() < 0.5}
+    gone = {
+        key
+        for key, number in last.items()
+        if (first + second)[number].message.value is None and chance.random() < 0.5
+    }
 
     def left(number: int, written: Written) -> Written:
         key = written.message.topic, written.message.partition, written.message.key
@@ -158,7 +190,9 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _compacted_end(written: Sequence[Written]) -> int:
-    """Where compaction ended: in the middle, or after the first UPDATE behind it that leaves a row's INSERT removed for good."""
+    """Where compaction ended: in the middle, or after the first UPDATE behind it that leaves a
+    row's INSERT removed for good.
+    """
     alone: dict[tuple[str, int, bytes | None], int | None] = {}
     for number, w in enumerate(written):
         key = w.message.topic, w.message.partition, w.message.key
@@ -196,11 +230,17 @@ def _places(size: int, chance: random.Random) -> list[int]:
 
 
 def _control_lags(stream: Stream, chance: random.Random) -> Stages:
-    """The partition that carries statements and schemas is read last; without these, any partition."""
+    """The partition that carries statements and schemas is read last; without these, any
+    partition.
+    """
     partitions = _partitions(stream.written)
     if not partitions:
         return _evenly(())
-    control = [written.message.partition for written in stream.written if any(_is_control(c.kind) for c in written.changes)]
+    control = [
+        written.message.partition
+        for written in stream.written
+        if any(_is_control(c.kind) for c in written.changes)
+    ]
     last = min(control) if control else chance.choice(sorted(partitions))
     others = [written for written in stream.written if written.message.partition != last]
     quarter = len(partitions[last]) // 8
@@ -232,7 +272,11 @@ def _rebatch(stream: Stream, chance: random.Random) -> Stages:
 def _split(stream: Stream, chance: random.Random) -> Stages:
     """Cuts stages between two messages of one event."""
     messages = stream.written
-    inside = [n for n in range(1, len(messages)) if messages[n].message.event == messages[n - 1].message.event]
+    inside = [
+        n
+        for n in range(1, len(messages))
+        if messages[n].message.event == messages[n - 1].message.event
+    ]
     if not inside:
         return _evenly(messages)
     chosen = chance.sample(inside, min(len(inside), STAGES - 1))
@@ -240,14 +284,25 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _late(stream: Stream, chance: random.Random) -> Stages:
-    """Watermarks come again behind higher ones, and rows behind watermarks that have passed them, in a later look."""
+    """Watermarks come again behind higher ones, and rows behind watermarks that have passed them,
+    in a later look.
+    """
     first, second, third, fourth = _evenly(stream.written)
-    marks, come = ([_again(w, 900_000) for w in some if _is_watermark(w)] for some in (stream.written, first + second))
+    marks, come = (
+        [_again(w, 900_000) for w in some if _is_watermark(w)]
+        for some in (stream.written, first + second)
+    )
 
     def some(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
-        """Rows again, no deletes: a deleted row that comes back shows who believed the late ones."""
+        """Rows again, no deletes: a deleted row that comes back shows who believed the late
+        ones.
+        """
         for written in messages:
-            if _is_row(written) and any(c.op is not Op.DELETE for c in written.changes) and chance.random() < 0.9:
+            if (
+                _is_row(written)
+                and any(c.op is not Op.DELETE for c in written.changes)
+                and chance.random() < 0.9
+            ):
                 yield _again(written, later_ms)
 
     rows, early = tuple(some(first + second, 900_000)), tuple(some(first, 300_000))
@@ -265,7 +320,11 @@ def _is_row(written: Written) -> bool:
 
 def _corrupt(stream: Stream, chance: random.Random) -> Stages:
     """Unreadable messages stand between the others, in every stage."""
-    must = [f for f in faults.applicable(stream.faults, stream.compression) if f.obligation == MUST and not f.accept]
+    must = [
+        f
+        for f in faults.applicable(stream.faults, stream.compression)
+        if f.obligation == MUST and not f.accept
+    ]
     messages: list[Written] = []
     for number, written in enumerate(stream.written):
         if number % 6 == 0 or chance.random() < 0.1:
@@ -276,7 +335,9 @@ def _corrupt(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _spoiled(written: Written, tried: Iterable[Fault]) -> Written | None:
-    """A row's message spoiled by the first applicable fault; None for other messages: not every format has faults for them."""
+    """A row's message spoiled by the first applicable fault; None for other messages: not every
+    format has faults for them.
+    """
     for fault in tried if _is_row(written) else ():
         if written.message.value is not None and fault.apply(written.message.value) is not None:
             return faults.apply(written, fault)
@@ -286,23 +347,52 @@ def _spoiled(written: Written, tried: Iterable[Fault]) -> Written | None:
 def _all(stream: Stream, chance: random.Random) -> Stages:
     """Garbage and repeats on partitions that lag behind each other, and all of it again."""
     flat = [written for stage in _corrupt(stream, chance) for written in stage]
-    twice = [written for stage in _duplicate(replace(stream, written=tuple(flat)), chance) for written in stage]
+    twice = [
+        written
+        for stage in _duplicate(replace(stream, written=tuple(flat)), chance)
+        for written in stage
+    ]
     first, second, third, fourth = _reorder(replace(stream, written=tuple(twice)), chance)
     return (
         first,
         second,
         third,
-        fourth + tuple(_again(written, 2_000_000) for written in stream.written[len(stream.written) // 2 :]),
+        fourth
+        + tuple(
+            _again(written, 2_000_000) for written in stream.written[len(stream.written) // 2 :]
+        ),
     )
 
 
 NEMESES: Final[tuple[Nemesis, ...]] = (
     Nemesis("none", "The messages as they were written.", "convergence", _none),
-    Nemesis("duplicate", "Whole messages come again, at once or later.", "order", _duplicate, ordered=True),
-    Nemesis("replay", "The stream goes on from an older offset, twice in the middle and at the end.", "order", _replay),
+    Nemesis(
+        "duplicate",
+        "Whole messages come again, at once or later.",
+        "order",
+        _duplicate,
+        ordered=True,
+    ),
+    Nemesis(
+        "replay",
+        "The stream goes on from an older offset, twice in the middle and at the end.",
+        "order",
+        _replay,
+    ),
     Nemesis("reorder", "Each partition is read at its own pace.", "convergence", _reorder),
-    Nemesis("control-lags", "The partition of statements and schemas is read last.", "convergence", _control_lags),
-    Nemesis("schema-lags", "The same, for a table that no statement changes.", "convergence", _control_lags, quiet=True),
+    Nemesis(
+        "control-lags",
+        "The partition of statements and schemas is read last.",
+        "convergence",
+        _control_lags,
+    ),
+    Nemesis(
+        "schema-lags",
+        "The same, for a table that no statement changes.",
+        "convergence",
+        _control_lags,
+        quiet=True,
+    ),
     Nemesis("rebatch", "Micro-batches end at random places.", "convergence", _rebatch),
     Nemesis("split", "Micro-batches end within transactions.", "convergence", _split),
     Nemesis(
@@ -334,7 +424,8 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
     ),
     Nemesis(
         "compacted",
-        "Compaction has removed all records of the first half but the last of each key; a tombstone stays.",
+        "Compaction has removed all records of the first half but the last of each key; a tombstone"
+        " stays.",
         "compaction",
         _compacted,
         quiet=True,
@@ -342,6 +433,14 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         compacted=True,
         fine=False,
     ),
-    Nemesis("all", "Garbage, repeats, lagging partitions and a replay together.", "order", _all, ordered=True),
+    Nemesis(
+        "all",
+        "Garbage, repeats, lagging partitions and a replay together.",
+        "order",
+        _all,
+        ordered=True,
+    ),
 )
-"""Every nemesis of the data. Killed processes are a separate check, on all of these streams at once."""
+"""Every nemesis of the data. Killed processes are a separate check, on all of these streams at
+once.
+"""

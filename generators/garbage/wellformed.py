@@ -1,7 +1,8 @@
 """Whether bytes are one well-formed message of a container, by readers independent of Spark.
 
-JSON by RFC 8259: one object, UTF-8, nothing behind it. What the RFC forbids or leaves open and common parsers read is DOUBTFUL,
-as the UNSPECIFIED faults are (`faults`). Avro by the schema that the writer's vendor publishes: one record, all bytes.
+JSON by RFC 8259: one object, UTF-8, nothing behind it. What the RFC forbids or leaves open and
+common parsers read is DOUBTFUL, as the UNSPECIFIED faults are (`faults`). Avro by the schema that
+the writer's vendor publishes: one record, all bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class State(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of a message, and why: for UNREADABLE and DOUBTFUL the fault's tag (`truncated`), else ""."""
+    """What is left of a message, and why: for UNREADABLE and DOUBTFUL the fault's tag
+    (`truncated`), else "".
+    """
 
     state: State
     reason: str = ""
@@ -64,10 +67,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-# Numbers stay texts: Python's int refuses more than 4,300 digits, and no number is too large for RFC 8259 (6).
-_LOOSE: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=_refuse)
+# Numbers stay texts: Python's int refuses more than 4,300 digits, and no number is too large for
+# RFC 8259 (6).
+_LOOSE: Final = json.JSONDecoder(
+    strict=False, parse_int=str, parse_float=str, parse_constant=_refuse
+)
 _STRICT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
-_ONCE: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, object_pairs_hook=_once)
+_ONCE: Final = json.JSONDecoder(
+    strict=False, parse_int=str, parse_float=str, object_pairs_hook=_once
+)
 
 
 def json_left(value: bytes | None) -> Left:
@@ -81,7 +89,8 @@ def json_left(value: bytes | None) -> Left:
     if type(document) is not dict:
         return _container(document)
     try:
-        # A document that is as long when it is printed again has no name twice; most need no closer look.
+        # A document that is as long when it is printed again has no name twice; most need no closer
+        # look.
         if _printed(document) != len(value):
             _ONCE.decode(value.decode())
     except _Doubled:
@@ -92,7 +101,9 @@ def json_left(value: bytes | None) -> Left:
 
 
 def _container(document: object) -> Left:
-    """What is left of a document that is no object; an array of one object counts as that object."""
+    """What is left of a document that is no object; an array of one object counts as that
+    object.
+    """
     if type(document) is list and len(document) == 1 and type(document[0]) is dict:
         return Left(State.DOUBTFUL, "wrapped")
     return Left(State.UNREADABLE, "wrong-container")
@@ -107,7 +118,9 @@ def _printed(document: object) -> int:
 
 
 def _second_look(value: bytes) -> Left:
-    """Classifies what orjson refuses: broken, doubtful, or merely beyond its limits of depth and of numbers."""
+    """Classifies what orjson refuses: broken, doubtful, or merely beyond its limits of depth and of
+    numbers.
+    """
     doubts = []
     try:
         text = value.decode()
@@ -133,7 +146,9 @@ def _second_look(value: bytes) -> Left:
         is_object, held, end = text[start] == "{", _container(None), deep
     rest = _end_of_space(text, end)
     if rest < len(text):
-        return Left(State.UNREADABLE, "second-document" if text[rest] in "{[" else "trailing-content")
+        return Left(
+            State.UNREADABLE, "second-document" if text[rest] in "{[" else "trailing-content"
+        )
     if not is_object:
         return held
     if _CONTROL.search(text) and _has_raw_control(text, start):
@@ -160,7 +175,9 @@ def _has_raw_control(text: str, start: int) -> bool:
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the error is the end of the text: behind it is only the token that the error names."""
+    """Whether the error is the end of the text: behind it is only the token that the error
+    names.
+    """
     return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(" \t\n\r"))
 
 
@@ -170,8 +187,8 @@ _TOKEN: Final = re.compile(
     r"(?:[eE][-+]?[0-9]+)?|true|false|null)|(?P<mark>[\[\]{},:]))",
     re.DOTALL,
 )
-# Runs of nesting, matched at once: a message may nest a million deep. Behind a possessive group the first releases of Python 3.11
-# lose their place.
+# Runs of nesting, matched at once: a message may nest a million deep. Behind a possessive group the
+# first releases of Python 3.11 lose their place.
 _OPENING: Final = re.compile(r'(?:\[|\{"[a-z]*":)+')
 _NAMES: Final = b'":abcdefghijklmnopqrstuvwxyz'
 _CLOSING: Final = re.compile(r"[\]}]+")
@@ -179,7 +196,9 @@ _PAIRS: Final = str.maketrans("]}", "[{")
 
 
 def _deep(text: str, start: int) -> int | str:
-    """The end of the value that begins at `start`, or its fault; of any depth, since it keeps its own stack."""
+    """The end of the value that begins at `start`, or its fault; of any depth, since it keeps its
+    own stack.
+    """
     open_: list[str] = []
     wanted, place = "value", start
     while True:
@@ -189,7 +208,11 @@ def _deep(text: str, start: int) -> int | str:
         token = _TOKEN.match(text, place)
         if token is None:
             rest = text[_end_of_space(text, place) :]
-            return "truncated" if not rest or (rest[0] == '"' and not _STRING.match(rest)) else "syntax"
+            return (
+                "truncated"
+                if not rest or (rest[0] == '"' and not _STRING.match(rest))
+                else "syntax"
+            )
         place, mark = token.end(), token["mark"]
         kind = mark or ("text" if token["text"] is not None else "bare")
         if kind in ("text", "bare") and wanted in ("value", "value or ]"):
@@ -242,7 +265,9 @@ def avro_left(schemas: Sequence[Any]) -> Oracle:
         # The library raises any exception on bytes that are no Avro.
         except Exception:  # noqa: BLE001
             return Left(State.UNREADABLE, "syntax")
-        return READABLE if source.tell() == len(value) else Left(State.UNREADABLE, "trailing-content")
+        return (
+            READABLE if source.tell() == len(value) else Left(State.UNREADABLE, "trailing-content")
+        )
 
     def left(value: bytes | None) -> Left:
         if value is None:
@@ -251,19 +276,25 @@ def avro_left(schemas: Sequence[Any]) -> Oracle:
             return _EMPTY
         outcome = best(value)
         if outcome.state is State.UNREADABLE and _TOO_LONG.search(value):
-            narrowed = _TOO_LONG.sub(lambda number: number[1] + bytes((number[2][0] & 0x0F,)), value)
+            narrowed = _TOO_LONG.sub(
+                lambda number: number[1] + bytes((number[2][0] & 0x0F,)), value
+            )
             if best(narrowed).state is not State.UNREADABLE:
                 return Left(State.DOUBTFUL, "overlong-number")
         return outcome
 
     def best(value: bytes) -> Left:
-        return min((attempt(value, schema, "strict") for schema in parsed), key=lambda outcome: _WORSE[outcome.state])
+        return min(
+            (attempt(value, schema, "strict") for schema in parsed),
+            key=lambda outcome: _WORSE[outcome.state],
+        )
 
     return left
 
 
-# An int has 32 bits, and the fifth byte of its encoding room for three more. The specification ("Binary encoding", int and long)
-# does not say what a reader does with them; Avro's own for Java drops them, so that 80 80 80 80 10 is the branch or symbol 0.
+# An int has 32 bits, and the fifth byte of its encoding room for three more. The specification
+# ("Binary encoding", int and long) does not say what a reader does with them; Avro's own for Java
+# drops them, so that 80 80 80 80 10 is the branch or symbol 0.
 _TOO_LONG: Final = re.compile(rb"([\x80-\xff]{4})([\x10-\x7f])", re.DOTALL)
 
 
@@ -271,17 +302,25 @@ _WORSE: Final = {State.READABLE: 0, State.DOUBTFUL: 1, State.UNREADABLE: 2}
 
 
 def physical(schema: Any) -> Any:
-    """The schema without logical types: a time outside the day is well-formed data of the type below it."""
+    """The schema without logical types: a time outside the day is well-formed data of the type
+    below it.
+    """
     match schema:
         case dict():
-            return {name: physical(part) for name, part in schema.items() if name not in ("logicalType", "default")}
+            return {
+                name: physical(part)
+                for name, part in schema.items()
+                if name not in ("logicalType", "default")
+            }
         case list():
             return [physical(part) for part in schema]
     return schema
 
 
 def packed_left(inner: Oracle, compression: str) -> Oracle:
-    """The oracle of values compressed as a whole (snappy blocks, LZ4 frames). Raises ValueError for another compression."""
+    """The oracle of values compressed as a whole (snappy blocks, LZ4 frames). Raises ValueError for
+    another compression.
+    """
     import cramjam
 
     undo: dict[str, Callable[[bytes], Any]] = {"snappy": _snappy, "lz4": cramjam.lz4.decompress}

@@ -1,4 +1,6 @@
-"""Why a client does not trust a broker's certificate: librdkafka has one text for all reasons, OpenSSL has one for each."""
+"""Why a client does not trust a broker's certificate: librdkafka has one text for all reasons,
+OpenSSL has one for each.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _REMEDIES: Final = (
 
 
 def distrust(cluster: Cluster) -> str:
-    """What OpenSSL has against the certificate of the first address, with a remedy; "" if it is trusted, or was not seen."""
+    """What OpenSSL has against the certificate of the first address, with a remedy; "" if it is
+    trusted, or was not seen.
+    """
     host, _, port = cluster.bootstrap.partition(",")[0].rpartition(":")
     trusted, given = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cluster.properties
     trusted.check_hostname = given.get("ssl.endpoint.identification.algorithm", "https") == "https"
@@ -32,7 +36,10 @@ def distrust(cluster: Cluster) -> str:
             trusted.wrap_socket(plain, server_hostname=host.strip("[]")).close()
     except ssl.SSLCertVerificationError as error:
         said = error.verify_message.rstrip(".")
-        return f"Its certificate: {said}. {next(remedy for word, remedy in _REMEDIES if word in said)}."
+        return (
+            f"Its certificate: {said}."
+            f" {next(remedy for word, remedy in _REMEDIES if word in said)}."
+        )
     except (OSError, ValueError):
         pass
     return ""

@@ -1,4 +1,5 @@
-"""The accounts of a publishing: which messages the broker confirmed, where they are, how long it took.
+"""The accounts of a publishing: which messages the broker confirmed, where they are, how long it
+took.
 
 Nothing here talks to Kafka.
 """
@@ -21,9 +22,11 @@ _ERRORS_KEPT: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """An acknowledged message: `number` is its 0-based place in the input, times are seconds since the epoch.
+    """An acknowledged message: `number` is its 0-based place in the input, times are seconds since
+    the epoch.
 
-    `offset` is -1 in the rare case that a retry was acknowledged without one and no earlier one determines it.
+    `offset` is -1 in the rare case that a retry was acknowledged without one and no earlier one
+    determines it.
     """
 
     number: int
@@ -36,7 +39,9 @@ class Delivered:
 
 @dataclass(slots=True)
 class Histogram:
-    """Durations in seconds by their logarithm: a few hundred counters however many samples, quantiles within 1 %."""
+    """Durations in seconds by their logarithm: a few hundred counters however many samples,
+    quantiles within 1 %.
+    """
 
     counts: dict[int, int] = field(default_factory=dict)
     count: int = 0
@@ -57,7 +62,9 @@ class Histogram:
         self.largest = max(self.largest, other.largest)
 
     def quantile_ms(self, share: float) -> float | None:
-        """The smallest duration, in milliseconds, that at least `share` of the samples do not exceed; None without samples."""
+        """The smallest duration, in milliseconds, that at least `share` of the samples do not
+        exceed; None without samples.
+        """
         wanted, seen = math.ceil(share * self.count), 0
         for place in sorted(self.counts):
             seen += self.counts[place]
@@ -79,7 +86,9 @@ Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "Report"], None]
 class Ledger:
     """What the client reported: counts and latencies, by lane (a partition)."""
 
-    def __init__(self, clock: Callable[[], float], delivered: Callable[[Delivered], None] | None) -> None:
+    def __init__(
+        self, clock: Callable[[], float], delivered: Callable[[Delivered], None] | None
+    ) -> None:
         self.clock, self.delivered = clock, delivered
         self.failed = self._acknowledged = 0
         self.timed_out = self.denied = False
@@ -125,8 +134,10 @@ class Ledger:
             self.latencies.add(taken)
 
     def lane(self, topic: str, partition: int) -> Arrived:
-        """What the reports of a topic's partition go to, with the number and the intended time of each message: that the broker
-        refuses one may be told before an earlier one is acknowledged, which is sent again."""
+        """What the reports of a topic's partition go to, with the number and the intended time of
+        each message: that the broker refuses one may be told before an earlier one is acknowledged,
+        which is sent again.
+        """
         last = -1
 
         def report(number: int, intended: float, error: KafkaError | None, message: Report) -> None:
@@ -139,8 +150,11 @@ class Ledger:
             self.latencies.add(now - intended)
             if self.delivered is not None:
                 offset = message.offset()
-                # A retry that the broker recognises too late has none; an idempotent producer's messages lie in their order.
-                known = offset if offset is not None and offset >= 0 else -1 if last < 0 else last + 1
+                # A retry that the broker recognises too late has none; an idempotent producer's
+                # messages lie in their order.
+                known = (
+                    offset if offset is not None and offset >= 0 else -1 if last < 0 else last + 1
+                )
                 last = known
                 self.delivered(Delivered(number, partition, known, intended, now, topic))
 

@@ -21,9 +21,11 @@ _SHORTEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A broker's address, HOST:PORT, and the properties of every client of it. As text it is the address.
+    """A broker's address, HOST:PORT, and the properties of every client of it. As text it is the
+    address.
 
-    Names of created topics begin with `prefix`; `topic`, if given, exists, and a run uses it instead.
+    Names of created topics begin with `prefix`; `topic`, if given, exists, and a run uses it
+    instead.
     """
 
     bootstrap: str
@@ -39,9 +41,14 @@ class Cluster:
         """The name that the broker most likely knows this client by."""
         if name := self.properties.get("sasl.username"):
             return f"User:{name}"
-        if mechanism := self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms"):
+        if mechanism := self.properties.get("sasl.mechanism") or self.properties.get(
+            "sasl.mechanisms"
+        ):
             return f"the client of {mechanism}"
-        if any(name in self.properties for name in ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")):
+        if any(
+            name in self.properties
+            for name in ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")
+        ):
             return "the subject of the client's certificate"
         return "User:ANONYMOUS"
 
@@ -69,7 +76,9 @@ def settings(target: Target) -> dict[str, Any]:
 
 
 def fields(target: Target) -> dict[str, Any]:
-    """A target for another process, which makes it with `Cluster(**fields)`. Never an argument: other users see those."""
+    """A target for another process, which makes it with `Cluster(**fields)`. Never an argument:
+    other users see those.
+    """
     cluster = of(target)
     return {"bootstrap": cluster.bootstrap, "properties": dict(cluster.properties)}
 
@@ -80,15 +89,29 @@ def client() -> ModuleType:
         import confluent_kafka
     except ImportError as error:
         raise HarnessError(
-            f"the Kafka client does not load ({error}): {sys.executable} -m pip install confluent-kafka"
+            f"the Kafka client does not load ({error}): {sys.executable} -m pip install"
+            " confluent-kafka"
         ) from error
     return confluent_kafka
 
 
-_SECRET: Final = ("password", "secret", "key.pem", "private.key", "oauthbearer.config", "assertion", "jaas", "token")
+_SECRET: Final = (
+    "password",
+    "secret",
+    "key.pem",
+    "private.key",
+    "oauthbearer.config",
+    "assertion",
+    "jaas",
+    "token",
+)
 _PLAIN: Final = ("sasl.oauthbearer.token.endpoint.url",)
 
 
 def secret(name: str) -> bool:
     """Whether a property's value is a secret, by its name."""
-    return name not in _PLAIN and not name.endswith((".location", ".file")) and any(part in name for part in _SECRET)
+    return (
+        name not in _PLAIN
+        and not name.endswith((".location", ".file"))
+        and any(part in name for part in _SECRET)
+    )

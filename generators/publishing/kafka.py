@@ -12,7 +12,13 @@ from generators.model import Message
 from generators.publishing._ledger import Delivered
 from generators.publishing.cluster import Target
 from generators.publishing.pacing import PRODUCER_CONFIG, PublishError, publish_paced
-from generators.publishing.topics import check_reachable, ensure_topic, records_in, run_topic, run_topics
+from generators.publishing.topics import (
+    check_reachable,
+    ensure_topic,
+    records_in,
+    run_topic,
+    run_topics,
+)
 
 __all__ = [
     "PRODUCER_CONFIG",
@@ -39,8 +45,10 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result of one `publish`: how many messages were acknowledged and how many failed, the first different error texts, and
-    the place of each message in the order of the input; None for those not delivered. No places with `keep_offsets=False`."""
+    """The result of one `publish`: how many messages were acknowledged and how many failed, the
+    first different error texts, and the place of each message in the order of the input; None for
+    those not delivered. No places with `keep_offsets=False`.
+    """
 
     acknowledged: int
     failed: int
@@ -49,40 +57,61 @@ class PublishResult:
 
 
 def places(deliveries: Sequence[Delivered], first: int, count: int) -> list[Placed | None]:
-    """The places of `count` messages from number `first` on, by what was told of them, each partition in order.
+    """The places of `count` messages from number `first` on, by what was told of them, each
+    partition in order.
 
-    A retry that the broker recognises too late is acknowledged without an offset. An idempotent producer's messages lie in their
-    order, so such a message, if no earlier one determines it, precedes its successor.
+    A retry that the broker recognises too late is acknowledged without an offset. An idempotent
+    producer's messages lie in their order, so such a message, if no earlier one determines it,
+    precedes its successor.
     """
     placed: list[Placed | None] = [None] * count
     following: dict[tuple[str, int], int] = {}
     for delivery in reversed(deliveries):
         place = delivery.topic, delivery.partition
-        following[place] = offset = following.get(place, 0) - 1 if delivery.offset < 0 else delivery.offset
+        following[place] = offset = (
+            following.get(place, 0) - 1 if delivery.offset < 0 else delivery.offset
+        )
         placed[delivery.number - first] = None if offset < 0 else Placed(*place, offset)
     return placed
 
 
 def publish(
-    bootstrap: Target, topic: str | None, messages: Iterable[Message], *, timeout_s: float = 60, keep_offsets: bool = True
+    bootstrap: Target,
+    topic: str | None,
+    messages: Iterable[Message],
+    *,
+    timeout_s: float = 60,
+    keep_offsets: bool = True,
 ) -> PublishResult:
-    """Publishes messages as fast as possible: idempotent, acknowledged by all, lz4, each to its own partition with its key,
-    headers and timestamp.
+    """Publishes messages as fast as possible: idempotent, acknowledged by all, lz4, each to its own
+    partition with its key, headers and timestamp.
 
-    `topic` replaces every message's logical topic. The input may be a generator of any length: only what is in flight is held,
-    and what is told of each message, unless `keep_offsets` is False. A timestamp of 0 becomes the time of publishing, for the
-    client knows no other meaning.
+    `topic` replaces every message's logical topic. The input may be a generator of any length: only
+    what is in flight is held, and what is told of each message, unless `keep_offsets` is False. A
+    timestamp of 0 becomes the time of publishing, for the client knows no other meaning.
 
-    A broker that restarts meanwhile loses nothing. Nor does it store anything twice, unless record timestamps are more than a day
-    old: brokers forget producers by record time (`producer.id.expiration.ms`, Kafka 4.3), so what was in flight may then lie in
-    the topic once more, at an offset that no message is placed at.
+    A broker that restarts meanwhile loses nothing. Nor does it store anything twice, unless record
+    timestamps are more than a day old: brokers forget producers by record time
+    (`producer.id.expiration.ms`, Kafka 4.3), so what was in flight may then lie in the topic once
+    more, at an offset that no message is placed at.
 
-    A message that the client or broker refuses (too large, no such partition) counts as failed and the rest goes on.
-    Raises PublishError when `timeout_s` seconds pass without any acknowledgement while some are awaited (the broker is dead or
-    stuck), so that it cannot hang; HarnessError when the client is not installed.
+    A message that the client or broker refuses (too large, no such partition) counts as failed and
+    the rest goes on. Raises PublishError when `timeout_s` seconds pass without any acknowledgement
+    while some are awaited (the broker is dead or stuck), so that it cannot hang; HarnessError when
+    the client is not installed.
     """
     deliveries: list[Delivered] = []
     done = publish_paced(
-        bootstrap, topic, messages, rate=None, delivered=deliveries.append if keep_offsets else None, timeout_s=timeout_s
+        bootstrap,
+        topic,
+        messages,
+        rate=None,
+        delivered=deliveries.append if keep_offsets else None,
+        timeout_s=timeout_s,
     )
-    return PublishResult(done.acknowledged, done.failed, done.errors, places(deliveries, 0, done.sent if keep_offsets else 0))
+    return PublishResult(
+        done.acknowledged,
+        done.failed,
+        done.errors,
+        places(deliveries, 0, done.sent if keep_offsets else 0),
+    )

@@ -1,4 +1,6 @@
-"""Which topic each table's messages go to: a pattern with the writer's own topic and the names of the table."""
+"""Which topic each table's messages go to: a pattern with the writer's own topic and the names of
+the table.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,15 @@ SEVERAL: Final = r"\{(topic|database|schema|table)\}"
 def several(pattern: str) -> None:
     """Raises UsageError for a --topic-pattern that names no part, or an unknown one."""
     if not parts(pattern, "--topic-pattern"):
-        raise UsageError(f"--topic-pattern {pattern}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}")
+        raise UsageError(
+            f"--topic-pattern {pattern}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}"
+        )
 
 
 def topic_of(pattern: str, own: str, table: Table) -> str:
     """The topic of a table's message; `own` is its writer's topic."""
-    name = pattern.format(topic=own, database=table.database, schema=table.schema or "", table=table.name)
+    name = pattern.format(
+        topic=own, database=table.database, schema=table.schema or "", table=table.name
+    )
     # As Debezium does: other characters are illegal in a topic's name.
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)

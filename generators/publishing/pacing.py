@@ -1,6 +1,8 @@
-"""Publishing on a schedule: message i is meant to go out at start + i/rate, whatever the broker does.
+"""Publishing on a schedule: message i is meant to go out at start + i/rate, whatever the broker
+does.
 
-A broker that stalls shows as latency, measured from the intended time, not as a lower rate (no coordinated omission).
+A broker that stalls shows as latency, measured from the intended time, not as a lower rate (no
+coordinated omission).
 """
 
 from __future__ import annotations
@@ -25,7 +27,15 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
     from confluent_kafka._types import HeadersType
 
-__all__ = ["Delivered", "Histogram", "Paced", "PublishInterrupted", "PublishStopped", "Published", "publish_paced"]
+__all__ = [
+    "Delivered",
+    "Histogram",
+    "Paced",
+    "PublishInterrupted",
+    "PublishStopped",
+    "Published",
+    "publish_paced",
+]
 
 PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
     "enable.idempotence": True,
@@ -58,7 +68,9 @@ _DROPPED_S: Final = 5.0
 
 
 class PublishError(HarnessError):
-    """Publishing stopped before its end. `acknowledged` counts what the broker had confirmed until then."""
+    """Publishing stopped before its end. `acknowledged` counts what the broker had confirmed until
+    then.
+    """
 
     def __init__(self, text: str, acknowledged: int) -> None:
         super().__init__(text)
@@ -69,11 +81,13 @@ class PublishError(HarnessError):
 class Published:
     """The result of a publishing.
 
-    `sent` counts the messages handed to the client, each of which is acknowledged or failed; what was given up while waiting (an
-    interruption, a broker that died) has failed. `seconds` is from the first message to the last acknowledgement, `per_second`
-    the acknowledged ones in it. Latencies are milliseconds from the intended time to the acknowledgement, within 1 % but
-    `max_ms`, None when nothing was acknowledged; without a rate they are from handing over, of a sample. `errors` holds the first
-    different error texts, `latencies` what the quantiles are of, so that several publishings can be added up.
+    `sent` counts the messages handed to the client, each of which is acknowledged or failed; what
+    was given up while waiting (an interruption, a broker that died) has failed. `seconds` is from
+    the first message to the last acknowledgement, `per_second` the acknowledged ones in it.
+    Latencies are milliseconds from the intended time to the acknowledgement, within 1 % but
+    `max_ms`, None when nothing was acknowledged; without a rate they are from handing over, of a
+    sample. `errors` holds the first different error texts, `latencies` what the quantiles are of,
+    so that several publishings can be added up.
     """
 
     sent: int
@@ -89,12 +103,19 @@ class Published:
 
 
 def added_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts, quantiles and errors of several publishings together; each is what `dataclasses.asdict` makes of a Published, or
-    JSON of that."""
+    """Counts, quantiles and errors of several publishings together; each is what
+    `dataclasses.asdict` makes of a Published, or JSON of that.
+    """
     latencies = Histogram()
     for part in parts:
         data = part["latencies"]
-        latencies.merge(Histogram({int(place): count for place, count in data["counts"].items()}, data["count"], data["largest"]))
+        latencies.merge(
+            Histogram(
+                {int(place): count for place, count in data["counts"].items()},
+                data["count"],
+                data["largest"],
+            )
+        )
     return {
         **{name: sum(part[name] for part in parts) for name in ("sent", "acknowledged", "failed")},
         "p50_ms": latencies.quantile_ms(0.5),
@@ -105,7 +126,9 @@ def added_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 class PublishStopped(PublishError):
-    """The broker cannot be reached or has stopped answering; `published` is what was done until then."""
+    """The broker cannot be reached or has stopped answering; `published` is what was done until
+    then.
+    """
 
     def __init__(self, text: str, published: Published) -> None:
         super().__init__(text, published.acknowledged)
@@ -135,7 +158,14 @@ class Paced:
         timeout_s: float,
         commit_s: float | None = None,
     ) -> None:
-        self.to, self.topic, self.rate, self.stamp, self.progress, self.timeout_s = to, topic, rate, stamp, progress, timeout_s
+        self.to, self.topic, self.rate, self.stamp, self.progress, self.timeout_s = (
+            to,
+            topic,
+            rate,
+            stamp,
+            progress,
+            timeout_s,
+        )
         wall = time.time() - time.monotonic()
         # Seconds since the epoch, never set back.
         self.clock: Callable[[], float] = lambda: wall + time.monotonic()
@@ -154,7 +184,11 @@ class Paced:
                 "message.timeout.ms": limit,
                 "error_cb": self._error,
                 "log_level": 0,
-                **({"transactional.id": f"{of(to).prefix}-{secrets.token_hex(4)}"} if commit_s is not None else {}),
+                **(
+                    {"transactional.id": f"{of(to).prefix}-{secrets.token_hex(4)}"}
+                    if commit_s is not None
+                    else {}
+                ),
             }
         )
         self.refusal: type[Exception] = client().KafkaException
@@ -177,8 +211,10 @@ class Paced:
             raise self.error(f"a transaction failed: {error.args[0].str()}") from error
 
     def poll(self, seconds: float) -> None:
-        """Serves callbacks for up to that long, reports progress, and raises PublishError if the broker stops answering, or for a
-        topic that may not be written: later messages would fail too."""
+        """Serves callbacks for up to that long, reports progress, and raises PublishError if the
+        broker stops answering, or for a topic that may not be written: later messages would fail
+        too.
+        """
         self.producer.poll(seconds)
         now = time.monotonic()
         done = self.ledger.acknowledged
@@ -193,10 +229,14 @@ class Paced:
         if self.ledger.timed_out or now - self._moved > self.timeout_s:
             raise self.error(f"no acknowledgement for {self.timeout_s:g} s")
         if self.ledger.denied:
-            raise PublishError(denied(self.to, self.topic or "of a message", "WRITE and DESCRIBE"), done)
+            raise PublishError(
+                denied(self.to, self.topic or "of a message", "WRITE and DESCRIBE"), done
+            )
 
     def connect(self, topic: str) -> None:
-        """Has the client find broker and topic; an idempotent one would otherwise wait half a second before its first message."""
+        """Has the client find broker and topic; an idempotent one would otherwise wait half a
+        second before its first message.
+        """
         kafka = client()
         limit = min(self.timeout_s, 30.0)
         try:
@@ -204,7 +244,11 @@ class Paced:
         except kafka.KafkaException as error:
             self.producer.poll(0)
             raise PublishError(unreachable(self.to, limit, self.heard), 0) from error
-        if known is not None and known.error is not None and known.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        if (
+            known is not None
+            and known.error is not None
+            and known.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
+        ):
             raise PublishError(denied(self.to, topic, "WRITE and DESCRIBE"), 0)
         self._moved = time.monotonic()
 
@@ -220,9 +264,10 @@ class Paced:
         done = self.ledger.acknowledged
         because = f" ({self.heard[-1]})" if self.heard else ""
         return PublishError(
-            f"publishing to {self.to} stopped: {what}{because}. {done:,} messages were acknowledged and lie in the topic, "
-            f"{self.ledger.failed:,} failed or were given up. Check that the broker is alive and its disk not full, then "
-            "publish to a fresh topic; a slow broker needs a longer time limit.",
+            f"publishing to {self.to} stopped: {what}{because}. {done:,} messages were acknowledged"
+            f" and lie in the topic, {self.ledger.failed:,} failed or were given up. Check that the"
+            " broker is alive and its disk not full, then publish to a fresh topic; a slow broker"
+            " needs a longer time limit.",
             done,
         )
 
@@ -247,7 +292,9 @@ class Paced:
         return self.clock() if self.rate is None else self.began + self.number / self.rate
 
     def burst(self, messages: Iterable[Message]) -> int:
-        """Hands messages to the client, each with its intended time; returns how many there were."""
+        """Hands messages to the client, each with its intended time; returns how many there
+        were.
+        """
         if self.rate is None and self.ledger.delivered is None and not self.stamp:
             return self._plain(messages)
         first = self.number
@@ -258,14 +305,22 @@ class Paced:
             if lane is None:
                 lane = self._lanes[place] = self.ledger.lane(*place)
             report = partial(lane, self.number, intended)
-            self._hand(message, report, int(intended * 1000) if self.stamp else message.timestamp_ms)
+            self._hand(
+                message, report, int(intended * 1000) if self.stamp else message.timestamp_ms
+            )
             self.number += 1
         return self.number - first
 
     def _plain(self, messages: Iterable[Message]) -> int:
-        """As `burst` where neither schedule nor stamps nor single reports are needed: nothing is kept for a message."""
+        """As `burst` where neither schedule nor stamps nor single reports are needed: nothing is
+        kept for a message.
+        """
         chunk = self.number // _LARGEST_BURST
-        report = self.ledger.timed if self.number < _TIMED_WHOLE or not chunk % _TIMED_SAMPLE else self.ledger.counted
+        report = (
+            self.ledger.timed
+            if self.number < _TIMED_WHOLE or not chunk % _TIMED_SAMPLE
+            else self.ledger.counted
+        )
         produce, topic, first, number = self.producer.produce, self.topic, self.number, self.number
         for message in messages:
             number += 1
@@ -288,12 +343,23 @@ class Paced:
         return number - first
 
     def _hand(self, message: Message, report: Callback, timestamp_ms: int) -> None:
-        """Hands over one message, waiting for room; one that the client refuses has failed, and no report will come."""
+        """Hands over one message, waiting for room; one that the client refuses has failed, and no
+        report will come.
+        """
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
             try:
                 to = self.topic or message.topic
-                self.producer.produce(to, message.value, message.key, message.partition, report, None, timestamp_ms, headers)
+                self.producer.produce(
+                    to,
+                    message.value,
+                    message.key,
+                    message.partition,
+                    report,
+                    None,
+                    timestamp_ms,
+                    headers,
+                )
                 return
             except BufferError:
                 self.poll(0.1)
@@ -320,7 +386,8 @@ class Paced:
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
         """Serves reports until that time."""
         while (early := until - self.clock()) > 0 and not stop():
-            # The client waits for whole milliseconds: with less it would not wait at all, and this loop would take a core.
+            # The client waits for whole milliseconds: with less it would not wait at all, and this
+            # loop would take a core.
             if early < _POLLED_S:
                 time.sleep(early)
             self.poll(0 if early < _POLLED_S else min(early, 0.1))
@@ -358,19 +425,21 @@ def publish_paced(
     timeout_s: float = 30,
     commit_s: float | None = None,
 ) -> Published:
-    """Publishes messages to their partitions of a topic, None each to its own, on an absolute schedule: idempotent, acknowledged
-    by all.
+    """Publishes messages to their partitions of a topic, None each to its own, on an absolute
+    schedule: idempotent, acknowledged by all.
 
-    `rate` is messages a second, None as fast as possible. It ends with the input, after `count` messages, after `duration_s`
-    seconds or when `stop()` is true, whichever comes first, and then waits for messages in flight; after `stop()` only for a few
-    seconds. `stamp` sets each record's
-    timestamp to its intended time in place of the writer's. `delivered` gets every acknowledged message, in the order of its
-    partition; `progress` the acknowledged count about twice a second; `ready` is called when the broker is reached, and the
-    schedule starts when it returns. What is in flight is bounded by the client's queue: when it is full, messages wait, and their
-    latency grows. With `commit_s` the messages are in transactions, each committed after so many seconds.
+    `rate` is messages a second, None as fast as possible. It ends with the input, after `count`
+    messages, after `duration_s` seconds or when `stop()` is true, whichever comes first, and then
+    waits for messages in flight; after `stop()` only for a few seconds. `stamp` sets each record's
+    timestamp to its intended time in place of the writer's. `delivered` gets every acknowledged
+    message, in the order of its partition; `progress` the acknowledged count about twice a second;
+    `ready` is called when the broker is reached, and the schedule starts when it returns. What is
+    in flight is bounded by the client's queue: when it is full, messages wait, and their latency
+    grows. With `commit_s` the messages are in transactions, each committed after so many seconds.
 
-    Raises UsageError for a rate, count or duration that makes no sense; PublishStopped when the broker is not reached or
-    acknowledges nothing for `timeout_s` seconds; PublishInterrupted on Ctrl-C. Both of the latter carry what was published.
+    Raises UsageError for a rate, count or duration that makes no sense; PublishStopped when the
+    broker is not reached or acknowledges nothing for `timeout_s` seconds; PublishInterrupted on
+    Ctrl-C. Both of the latter carry what was published.
     """
     if rate is not None and not 0 < rate < math.inf:
         raise UsageError(f"rate {rate!r}: messages a second, more than 0")
@@ -383,7 +452,8 @@ def publish_paced(
         return stop is not None and stop()
 
     source = iter(messages) if count is None else itertools.islice(messages, count)
-    # The source's first message is made before the clock starts: learning a writer's templates takes seconds.
+    # The source's first message is made before the clock starts: learning a writer's templates
+    # takes seconds.
     head = list(itertools.islice(source, 1))
     run = Paced(
         *(bootstrap, topic),
@@ -401,7 +471,12 @@ def publish_paced(
                 ready()
             run.begin()
             run.began = run.clock()
-            _produce(run, itertools.chain(head, source), None if duration_s is None else run.began + duration_s, over)
+            _produce(
+                run,
+                itertools.chain(head, source),
+                None if duration_s is None else run.began + duration_s,
+                over,
+            )
             if over():
                 run.finish(_LAST_WAIT_S)
             run.commit()
@@ -420,7 +495,9 @@ def publish_paced(
     return run.summary()
 
 
-def _produce(run: Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]) -> None:
+def _produce(
+    run: Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]
+) -> None:
     """Hands messages over as they fall due."""
     clock, rate, burst = run.clock, run.rate, 64
     while not over():
@@ -442,6 +519,10 @@ def _produce(run: Paced, source: Iterator[Message], end: float | None, over: Cal
             before = clock()
             if run.burst(itertools.islice(source, wanted)) < wanted:
                 return
-            # A slow source gets small bursts, else nothing would be polled or reported for long. Not the smallest: a
-            # full queue makes bursts slow too.
-            burst = min(_LARGEST_BURST, burst * 2) if clock() - before < 0.1 else max(_SMALLEST_BURST, burst // 2)
+            # A slow source gets small bursts, else nothing would be polled or reported for long.
+            # Not the smallest: a full queue makes bursts slow too.
+            burst = (
+                min(_LARGEST_BURST, burst * 2)
+                if clock() - before < 0.1
+                else max(_SMALLEST_BURST, burst // 2)
+            )

@@ -46,13 +46,54 @@ JAVA: Final[Mapping[str, str]] = {
 """Names of Java's client, and librdkafka's names for the same."""
 
 NAMES: Final = (
-    *("bootstrap.servers", "client.id", "client.rack", "group.id", "isolation.level", "compression.type", "linger.ms"),
-    *("batch.size", "message.max.bytes", "fetch.wait.max.ms", "max.partition.fetch.bytes", "socket.timeout.ms"),
-    *("security.protocol", "sasl.mechanism", "sasl.username", "sasl.password", "sasl.kerberos.service.name"),
-    *("ssl.ca.location", "ssl.ca.pem", "ssl.certificate.location", "ssl.certificate.pem", "ssl.key.location", "ssl.key.pem"),
-    *("ssl.key.password", "ssl.keystore.location", "ssl.keystore.password", "ssl.endpoint.identification.algorithm"),
-    *("sasl.oauthbearer.method", "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.scope"),
-    *("sasl.oauthbearer.extensions", "sasl.oauthbearer.token.endpoint.url", "enable.ssl.certificate.verification"),
+    *(
+        "bootstrap.servers",
+        "client.id",
+        "client.rack",
+        "group.id",
+        "isolation.level",
+        "compression.type",
+        "linger.ms",
+    ),
+    *(
+        "batch.size",
+        "message.max.bytes",
+        "fetch.wait.max.ms",
+        "max.partition.fetch.bytes",
+        "socket.timeout.ms",
+    ),
+    *(
+        "security.protocol",
+        "sasl.mechanism",
+        "sasl.username",
+        "sasl.password",
+        "sasl.kerberos.service.name",
+    ),
+    *(
+        "ssl.ca.location",
+        "ssl.ca.pem",
+        "ssl.certificate.location",
+        "ssl.certificate.pem",
+        "ssl.key.location",
+        "ssl.key.pem",
+    ),
+    *(
+        "ssl.key.password",
+        "ssl.keystore.location",
+        "ssl.keystore.password",
+        "ssl.endpoint.identification.algorithm",
+    ),
+    *(
+        "sasl.oauthbearer.method",
+        "sasl.oauthbearer.client.id",
+        "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.scope",
+    ),
+    *(
+        "sasl.oauthbearer.extensions",
+        "sasl.oauthbearer.token.endpoint.url",
+        "enable.ssl.certificate.verification",
+    ),
 )
 """Usual names: the nearest match of an unknown one is among them."""
 
@@ -61,26 +102,35 @@ _METHOD: Final = "sasl.oauthbearer.method"
 
 
 def parsed(text: str) -> tuple[str, str]:
-    """Name and value of NAME=VALUE. Raises UsageError, also for a secret that is no name of an environment variable."""
+    """Name and value of NAME=VALUE. Raises UsageError, also for a secret that is no name of an
+    environment variable.
+    """
     name, equals, value = text.partition("=")
     name = name.strip()
     if not equals or not name:
-        raise UsageError("--broker-property: expected NAME=VALUE, such as security.protocol=SASL_SSL")
+        raise UsageError(
+            "--broker-property: expected NAME=VALUE, such as security.protocol=SASL_SSL"
+        )
     if value.startswith(FROM_ENVIRONMENT):
         variable = value.removeprefix(FROM_ENVIRONMENT)
         if variable not in os.environ:
-            raise UsageError(f"--broker-property {name}: there is no environment variable {variable!r}")
+            raise UsageError(
+                f"--broker-property {name}: there is no environment variable {variable!r}"
+            )
         return name, os.environ[variable]
     if secret(name):
         raise UsageError(
-            f"--broker-property {name}: every user of the machine sees the arguments of a command. Write it into the file of "
-            f"--broker-config, or name an environment variable: {name}=env:VARIABLE"
+            f"--broker-property {name}: every user of the machine sees the arguments of a command."
+            " Write it into the file of --broker-config, or name an environment variable:"
+            f" {name}=env:VARIABLE"
         )
     return name, value
 
 
 def read(path: Path) -> dict[str, str]:
-    """The properties of a file: NAME=VALUE lines, empty lines, lines that begin with #. Raises UsageError."""
+    """The properties of a file: NAME=VALUE lines, empty lines, lines that begin with #. Raises
+    UsageError.
+    """
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -97,19 +147,31 @@ def read(path: Path) -> dict[str, str]:
 
 
 def check(cluster: Cluster) -> None:
-    """Raises UsageError for a property that the client does not know, a value that it refuses, and one that the harness owns."""
+    """Raises UsageError for a property that the client does not know, a value that it refuses, and
+    one that the harness owns.
+    """
     given = cluster.properties
     for name in given:
         if name in OWNED:
             raise UsageError(f"property {name} of the broker cannot be given: {OWNED[name]}")
         if name in JAVA:
-            raise UsageError(f"property {name} of the broker is of Java's client; write {JAVA[name]}")
-    if "OAUTHBEARER" in (given.get("sasl.mechanism"), given.get("sasl.mechanisms")) and given.get(_METHOD) != "oidc":
-        raise UsageError(f"property {_METHOD} of the broker: OAUTHBEARER is taken with oidc alone, and its token endpoint")
+            raise UsageError(
+                f"property {name} of the broker is of Java's client; write {JAVA[name]}"
+            )
+    if (
+        "OAUTHBEARER" in (given.get("sasl.mechanism"), given.get("sasl.mechanisms"))
+        and given.get(_METHOD) != "oidc"
+    ):
+        raise UsageError(
+            f"property {_METHOD} of the broker: OAUTHBEARER is taken with oidc alone, and its token"
+            " endpoint"
+        )
     kafka = client()
     try:
         # The group is a name that the client demands; nothing is subscribed to.
-        with contextlib.closing(kafka.Consumer({"group.id": "cdc-conformance", **settings(cluster), "log_level": 0})):
+        with contextlib.closing(
+            kafka.Consumer({"group.id": "cdc-conformance", **settings(cluster), "log_level": 0})
+        ):
             pass
     except kafka.KafkaException as error:
         text = cluster.masked(error.args[0].str())

@@ -48,7 +48,9 @@ def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
 
 
 def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> str:
-    """An error text for a broker that does not answer, or does not let this client in; `heard` are the client's errors."""
+    """An error text for a broker that does not answer, or does not let this client in; `heard` are
+    the client's errors.
+    """
     said = list(dict.fromkeys(heard))
     # "All brokers are down" only repeats the other texts.
     telling = [text for text in said if "brokers are down" not in text] or said
@@ -56,13 +58,17 @@ def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> st
     if re.search("SSL|SASL|authentication", because):
         remedy = distrust(of(bootstrap)) if "certificate" in because else ""
         remedy = remedy or (
-            "Check the properties of --broker-config and --broker-property: protocol, certificates, mechanism, name, password."
+            "Check the properties of --broker-config and --broker-property: protocol, certificates,"
+            " mechanism, name, password."
         )
-        return f"the broker at {bootstrap} does not let this client in within {timeout_s:g} s{because}. {remedy}"
+        return (
+            f"the broker at {bootstrap} does not let this client in within {timeout_s:g}"
+            f" s{because}. {remedy}"
+        )
     return (
-        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it runs, that its advertised "
-        "listener can be reached from here, and whether it wants TLS or a password (--broker-config), or let the harness start "
-        "one: --broker embedded."
+        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it"
+        " runs, that its advertised listener can be reached from here, and whether it wants TLS or"
+        " a password (--broker-config), or let the harness start one: --broker embedded."
     )
 
 
@@ -70,17 +76,23 @@ class TopicForbidden(HarnessError):
     """The broker does not let this client create a topic."""
 
 
-def denied(bootstrap: Target, topic: str, needed: str, remedy: str = "publish to another topic") -> str:
-    """An error text for a topic that this client may not use; `needed` are the missing operations."""
+def denied(
+    bootstrap: Target, topic: str, needed: str, remedy: str = "publish to another topic"
+) -> str:
+    """An error text for a topic that this client may not use; `needed` are the missing
+    operations.
+    """
     who = of(bootstrap).principal
     return (
-        f"the broker at {bootstrap} refuses access to topic {topic!r} to {who} (Topic authorization failed). Grant this client "
-        f"{needed} on it, or {remedy}."
+        f"the broker at {bootstrap} refuses access to topic {topic!r} to {who} (Topic authorization"
+        f" failed). Grant this client {needed} on it, or {remedy}."
     )
 
 
 def check_reachable(bootstrap: Target, timeout_s: float = 10) -> None:
-    """Asks the broker at `bootstrap` for its metadata. Raises HarnessError if none comes within `timeout_s`."""
+    """Asks the broker at `bootstrap` for its metadata. Raises HarnessError if none comes within
+    `timeout_s`.
+    """
     visible(bootstrap, timeout_s)
 
 
@@ -101,7 +113,10 @@ def _forbids(error: BaseException) -> bool:
     """Whether a client's error says that it lacks the right."""
     codes = client().KafkaError
     first = error.args[0] if error.args else None
-    return isinstance(first, codes) and first.code() in (codes.TOPIC_AUTHORIZATION_FAILED, codes.CLUSTER_AUTHORIZATION_FAILED)
+    return isinstance(first, codes) and first.code() in (
+        codes.TOPIC_AUTHORIZATION_FAILED,
+        codes.CLUSTER_AUTHORIZATION_FAILED,
+    )
 
 
 def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
@@ -110,12 +125,17 @@ def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
 
 
 def create_topics(
-    bootstrap: Target, partitions: Mapping[str, int], timeout_s: float = 30, append_time: Collection[str] = ()
+    bootstrap: Target,
+    partitions: Mapping[str, int],
+    timeout_s: float = 30,
+    append_time: Collection[str] = (),
 ) -> None:
-    """Creates topics fit for records of any time and size, replicated as the broker does by default, and waits until every
-    partition has a leader. In those of `append_time` a record's timestamp is the time at which the broker got it.
+    """Creates topics fit for records of any time and size, replicated as the broker does by
+    default, and waits until every partition has a leader. In those of `append_time` a record's
+    timestamp is the time at which the broker got it.
 
-    Raises HarnessError when one exists already, a name is illegal, the broker refuses or does not answer.
+    Raises HarnessError when one exists already, a name is illegal, the broker refuses or does not
+    answer.
     """
     kafka = client()
     from confluent_kafka.cimpl import NewTopic
@@ -124,7 +144,12 @@ def create_topics(
     check_reachable(bootstrap, timeout_s)
     admin = admin_of(bootstrap)
     topics = [
-        NewTopic(name, num_partitions=count, replication_factor=-1, config=dict(config_of(name in append_time)))
+        NewTopic(
+            name,
+            num_partitions=count,
+            replication_factor=-1,
+            config=dict(config_of(name in append_time)),
+        )
         for name, count in partitions.items()
     ]
     left = max(1.0, deadline - time.monotonic())
@@ -134,44 +159,61 @@ def create_topics(
         for name in partitions:
             created[name].result(left + 1)
         while True:
-            known = admin.list_topics(name if len(topics) == 1 else None, timeout=max(0.1, deadline - time.monotonic())).topics
-            missing = [topic for topic, count in partitions.items() if topic not in known or not _led(known[topic], count)]
+            known = admin.list_topics(
+                name if len(topics) == 1 else None, timeout=max(0.1, deadline - time.monotonic())
+            ).topics
+            missing = [
+                topic
+                for topic, count in partitions.items()
+                if topic not in known or not _led(known[topic], count)
+            ]
             if not missing:
                 return
             if time.monotonic() > deadline:
-                raise HarnessError(f"topic {missing[0]!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
+                raise HarnessError(
+                    f"topic {missing[0]!r} at {bootstrap} has no leader for every partition after"
+                    f" {timeout_s:g} s"
+                )
             time.sleep(0.02)
     except (kafka.KafkaException, ValueError, TimeoutError) as error:
         if _forbids(error):
             raise TopicForbidden(forbidden(bootstrap, name, _text(error))) from error
         raise HarnessError(
-            f"cannot create topic {name!r} with {partitions[name]} partitions at {bootstrap}: {_text(error)}"
+            f"cannot create topic {name!r} with {partitions[name]} partitions at {bootstrap}:"
+            f" {_text(error)}"
         ) from error
 
 
 def config_of(append_time: bool) -> Mapping[str, str]:
     """The options of a topic that is created."""
-    return {**TOPIC_CONFIG, "message.timestamp.type": "LogAppendTime"} if append_time else TOPIC_CONFIG
+    return (
+        {**TOPIC_CONFIG, "message.timestamp.type": "LogAppendTime"} if append_time else TOPIC_CONFIG
+    )
 
 
 def _led(topic: TopicMetadata, partitions: int) -> bool:
-    return topic.error is None and sum(partition.leader >= 0 for partition in topic.partitions.values()) == partitions
+    return (
+        topic.error is None
+        and sum(partition.leader >= 0 for partition in topic.partitions.values()) == partitions
+    )
 
 
 def forbidden(bootstrap: Target, name: str, why: str) -> str:
     """An error text for a topic that this client may not create."""
     cluster = of(bootstrap)
     return (
-        f"the broker at {cluster} does not let {cluster.principal} create topic {name!r} ({why.strip(' .')}). Name a topic that "
-        "is there with --topic, a prefix that it may use with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, READ and "
-        f"DELETE on topics that begin with {cluster.prefix!r}."
+        f"the broker at {cluster} does not let {cluster.principal} create topic {name!r}"
+        f" ({why.strip(' .')}). Name a topic that is there with --topic, a prefix that it may use"
+        " with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, READ and DELETE on topics that"
+        f" begin with {cluster.prefix!r}."
     )
 
 
 def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
     """Creates the topic unless it exists; one that exists keeps its settings.
 
-    Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does not answer.
+    Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does
+    not answer.
     """
     known = visible(bootstrap, timeout_s).get(name)
     if known is None:
@@ -183,29 +225,45 @@ def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
 def _wide_enough(bootstrap: Target, topic: TopicMetadata, partitions: int) -> None:
     if len(topic.partitions) < partitions:
         raise UsageError(
-            f"topic {topic.topic!r} at {bootstrap} has {len(topic.partitions)} partitions; at least {partitions} are needed"
+            f"topic {topic.topic!r} at {bootstrap} has {len(topic.partitions)} partitions; at least"
+            f" {partitions} are needed"
         )
 
 
 def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
-    """Raises UsageError unless the topic is there, has the partitions, and keeps records whose keys repeat; HarnessError when the
-    broker does not answer."""
+    """Raises UsageError unless the topic is there, has the partitions, and keeps records whose keys
+    repeat; HarnessError when the broker does not answer.
+    """
     topics = visible(bootstrap, timeout_s)
     if name not in topics:
-        raise UnknownName("topic", name, topics, of=f"the broker at {bootstrap}, which {of(bootstrap).principal} may see")
+        raise UnknownName(
+            "topic",
+            name,
+            topics,
+            of=f"the broker at {bootstrap}, which {of(bootstrap).principal} may see",
+        )
     _wide_enough(bootstrap, topics[name], partitions)
     if "compact" in _setting(bootstrap, name, "cleanup.policy", timeout_s):
-        raise UsageError(f"topic {name!r} at {bootstrap} is compacted: of messages with one key only the last would remain")
+        raise UsageError(
+            f"topic {name!r} at {bootstrap} is compacted: of messages with one key only the last"
+            " would remain"
+        )
 
 
 def sized(bootstrap: Target, topic: str | None, text: str) -> str:
     """A refusal of a message; of one that is too large with the limit."""
     if "size too large" not in text:
         return text
-    limit, whose = str(settings(bootstrap).get("message.max.bytes", LARGEST_MESSAGE)), "message.max.bytes of this client"
+    limit, whose = (
+        str(settings(bootstrap).get("message.max.bytes", LARGEST_MESSAGE)),
+        "message.max.bytes of this client",
+    )
     if text.startswith("Broker") and topic:
         with contextlib.suppress(HarnessError):
-            limit, whose = _setting(bootstrap, topic, "max.message.bytes", 10), f"max.message.bytes of topic {topic!r}"
+            limit, whose = (
+                _setting(bootstrap, topic, "max.message.bytes", 10),
+                f"max.message.bytes of topic {topic!r}",
+            )
     return f"{text} ({whose} is {limit})" if limit else text
 
 
@@ -216,56 +274,84 @@ def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
 
     resource, admin = ConfigResource(ConfigResource.Type.TOPIC, topic), admin_of(bootstrap)
     try:
-        entries = admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(timeout_s + 1)
+        entries = admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(
+            timeout_s + 1
+        )
     except (kafka.KafkaException, TimeoutError) as error:
         if _forbids(error):
             return ""
-        raise HarnessError(f"cannot read the settings of topic {topic!r} at {bootstrap}: {_text(error)}") from error
+        raise HarnessError(
+            f"cannot read the settings of topic {topic!r} at {bootstrap}: {_text(error)}"
+        ) from error
     return str(entries[name].value) if name in entries else ""
 
 
 def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
-    """The first offset of each partition of a topic, and the one that follows its last. Raises HarnessError."""
+    """The first offset of each partition of a topic, and the one that follows its last. Raises
+    HarnessError.
+    """
     kafka = client()
-    consumer = kafka.Consumer({"group.id": "cdc-conformance-count", **settings(bootstrap), "log_level": 0})
+    consumer = kafka.Consumer(
+        {"group.id": "cdc-conformance-count", **settings(bootstrap), "log_level": 0}
+    )
     deadline = time.monotonic() + timeout_s
 
     def of_partition(number: int) -> tuple[int, int]:
         while True:
             try:
-                low, high = consumer.get_watermark_offsets(kafka.TopicPartition(topic, number), timeout=timeout_s)
+                low, high = consumer.get_watermark_offsets(
+                    kafka.TopicPartition(topic, number), timeout=timeout_s
+                )
                 return low, high
             except kafka.KafkaException as error:
-                # A broker is named as the leader of a new partition shortly before it knows that itself.
-                new = error.args[0].code() in (kafka.KafkaError.NOT_LEADER_FOR_PARTITION, kafka.KafkaError.LEADER_NOT_AVAILABLE)
+                # A broker is named as the leader of a new partition shortly before it knows that
+                # itself.
+                new = error.args[0].code() in (
+                    kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
+                    kafka.KafkaError.LEADER_NOT_AVAILABLE,
+                )
                 if not new or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
 
     try:
-        return {n: of_partition(n) for n in consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions}
+        return {
+            n: of_partition(n)
+            for n in consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions
+        }
     except kafka.KafkaException as error:
-        raise HarnessError(f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}") from error
+        raise HarnessError(
+            f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}"
+        ) from error
     finally:
         consumer.close()
 
 
 def records_in(bootstrap: Target, topic: str, timeout_s: float = 10) -> int:
-    """How many records a topic's partitions hold by their first and next offsets. Raises HarnessError."""
+    """How many records a topic's partitions hold by their first and next offsets. Raises
+    HarnessError.
+    """
     return sum(high - low for low, high in ends(bootstrap, topic, timeout_s).values())
 
 
 def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30) -> None:
-    """Deletes topics; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
+    """Deletes topics; one that does not exist is fine. Raises HarnessError when the broker refuses
+    or does not answer.
+    """
     kafka = client()
     admin = admin_of(bootstrap)
     said = ""
-    for name, done in admin.delete_topics(list(names), operation_timeout=timeout_s, request_timeout=timeout_s).items():
+    for name, done in admin.delete_topics(
+        list(names), operation_timeout=timeout_s, request_timeout=timeout_s
+    ).items():
         try:
             done.result(timeout_s + 1)
         except (kafka.KafkaException, TimeoutError) as error:
             first = error.args[0] if error.args else None
-            if not isinstance(first, kafka.KafkaError) or first.code() != kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+            if (
+                not isinstance(first, kafka.KafkaError)
+                or first.code() != kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
+            ):
                 said = said or f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}"
     if said:
         raise HarnessError(said)
@@ -277,9 +363,12 @@ def run_topic_name(prefix: str = PREFIX) -> str:
 
 
 @contextlib.contextmanager
-def run_topic(bootstrap: Target, partitions: int, *, note: Callable[[str], None] | None = None) -> Iterator[str]:
-    """`run_topics` with one topic, which has the run's own name. A cluster with a `topic` has it checked and yielded instead; it
-    stays. Raises as `check_topic` does, too."""
+def run_topic(
+    bootstrap: Target, partitions: int, *, note: Callable[[str], None] | None = None
+) -> Iterator[str]:
+    """`run_topics` with one topic, which has the run's own name. A cluster with a `topic` has it
+    checked and yielded instead; it stays. Raises as `check_topic` does, too.
+    """
     cluster = of(bootstrap)
     if cluster.topic:
         check_topic(cluster, cluster.topic, partitions)
@@ -297,11 +386,11 @@ def run_topics(
     note: Callable[[str], None] | None = None,
     append_time: Collection[str] = (),
 ) -> Iterator[Mapping[str, str]]:
-    """Creates a run's own topics, yields their names by what stands behind the run's name, and deletes them afterwards, whatever
-    happened in between.
+    """Creates a run's own topics, yields their names by what stands behind the run's name, and
+    deletes them afterwards, whatever happened in between.
 
-    If one cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
-    is already raised. Raises as `create_topics` does.
+    If one cannot be deleted, `note` gets a text that names it; without `note` HarnessError is
+    raised, unless another exception is already raised. Raises as `create_topics` does.
     """
     run = run_topic_name(of(bootstrap).prefix)
     names = {end: f"{run}.{end}" if end else run for end in partitions}
@@ -314,7 +403,9 @@ def run_topics(
         try:
             if not isinstance(passing, TopicForbidden):
                 # A broker that is gone took its topics along: no long wait.
-                delete_topics(bootstrap, list(names.values()), timeout_s=30 if passing is None else 5)
+                delete_topics(
+                    bootstrap, list(names.values()), timeout_s=30 if passing is None else 5
+                )
         except HarnessError as error:
             if note is not None:
                 note(str(error))

@@ -1,4 +1,6 @@
-"""Publishes messages in Kafka transactions, committed or aborted, for sources that read only committed messages."""
+"""Publishes messages in Kafka transactions, committed or aborted, for sources that read only
+committed messages.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,21 @@ ABORTED: Final = b"of an aborted transaction"
 
 
 class Transactions:
-    """A producer of transactions. Raises HarnessError where the broker refuses or does not answer."""
+    """A producer of transactions. Raises HarnessError where the broker refuses or does not
+    answer.
+    """
 
     def __init__(self, to: Target) -> None:
         self._delivered: list[Delivered] = []
-        self._run = Paced(to, None, delivered=self._delivered.append, timeout_s=LIMIT_S, commit_s=LIMIT_S)
+        self._run = Paced(
+            to, None, delivered=self._delivered.append, timeout_s=LIMIT_S, commit_s=LIMIT_S
+        )
         self._begun = False
 
     def send(self, messages: Iterable[Message]) -> list[Placed]:
-        """Publishes messages to their topics in the open transaction, else in a new one; returns their places, in order."""
+        """Publishes messages to their topics in the open transaction, else in a new one; returns
+        their places, in order.
+        """
         if not self._begun:
             self._run.begin()
             self._begun = True
@@ -55,7 +63,9 @@ class Transactions:
 
 
 def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:
-    """Waits until the transactions in partitions of topics have ended: the broker writes the end after its answer."""
+    """Waits until the transactions in partitions of topics have ended: the broker writes the end
+    after its answer.
+    """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin._listoffsets import OffsetSpec
 
@@ -64,7 +74,10 @@ def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:
     asked = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
 
     def last(level: Any) -> list[int]:
-        return [done.result(LIMIT_S).offset for done in admin.list_offsets(asked, isolation_level=level).values()]
+        return [
+            done.result(LIMIT_S).offset
+            for done in admin.list_offsets(asked, isolation_level=level).values()
+        ]
 
     while asked and last(IsolationLevel.READ_COMMITTED) != last(IsolationLevel.READ_UNCOMMITTED):
         if time.monotonic() > deadline:
@@ -73,13 +86,17 @@ def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:
 
 
 class Interleaved:
-    """Two producers: what the first sends is committed, what the second sends is aborted and leaves gaps between the offsets."""
+    """Two producers: what the first sends is committed, what the second sends is aborted and leaves
+    gaps between the offsets.
+    """
 
     def __init__(self, to: Target) -> None:
         self._to, self._writers = to, (Transactions(to), Transactions(to))
 
     def publish(self, messages: Iterable[tuple[Message, bool]]) -> list[Placed]:
-        """Publishes messages, each partition in order; those with True are aborted. Returns the places of all, in order."""
+        """Publishes messages, each partition in order; those with True are aborted. Returns the
+        places of all, in order.
+        """
         runs: dict[tuple[str, int], list[list[int]]] = {}
         pairs = list(messages)
         for number, (message, lost) in enumerate(pairs):
@@ -93,7 +110,9 @@ class Interleaved:
             for lost, writer in zip((False, True), self._writers, strict=True):
                 numbers = [number for run in turn for number in run if pairs[number][1] == lost]
                 if numbers:
-                    places |= zip(numbers, writer.send(pairs[number][0] for number in numbers), strict=True)
+                    places |= zip(
+                        numbers, writer.send(pairs[number][0] for number in numbers), strict=True
+                    )
         for lost, writer in zip((False, True), self._writers, strict=True):
             writer.end(commit=not lost)
         settled(self._to, runs)
@@ -101,11 +120,17 @@ class Interleaved:
 
 
 def delete_before(to: Target, firsts: Mapping[tuple[str, int], int], timeout_s: float = 30) -> None:
-    """Deletes the records of partitions of topics before an offset, which becomes the first. Raises HarnessError."""
+    """Deletes the records of partitions of topics before an offset, which becomes the first. Raises
+    HarnessError.
+    """
     kafka, admin = client(), admin_of(to)
-    places = [kafka.TopicPartition(topic, number, first) for (topic, number), first in firsts.items()]
+    places = [
+        kafka.TopicPartition(topic, number, first) for (topic, number), first in firsts.items()
+    ]
     try:
-        for done in admin.delete_records(places, request_timeout=timeout_s, operation_timeout=timeout_s).values():
+        for done in admin.delete_records(
+            places, request_timeout=timeout_s, operation_timeout=timeout_s
+        ).values():
             done.result(timeout_s + 1)
     except (kafka.KafkaException, TimeoutError) as error:
         raise HarnessError(f"cannot delete the first records of topics at {to}: {error}") from error

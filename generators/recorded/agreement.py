@@ -14,11 +14,12 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A recording's messages by agreement. `apart` are in no episode: the model lacks a type, or the truth a statement.
+    """A recording's messages by agreement. `apart` are in no episode: the model lacks a type, or
+    the truth a statement.
 
-    `reasons` counts the explained ones by limit, `owed_reasons` the unexplained ones by what the writer owes, `apart_reasons`
-    those apart; `kinds` counts messages by what they are and by agreement; `differing` are the comparisons that are not
-    identical.
+    `reasons` counts the explained ones by limit, `owed_reasons` the unexplained ones by what the
+    writer owes, `apart_reasons` those apart; `kinds` counts messages by what they are and by
+    agreement; `differing` are the comparisons that are not identical.
     """
 
     recording: Recording
@@ -42,11 +43,17 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
     """Every recording of a format that has episodes, in their order."""
     audits: dict[str, tuple[Recording, list[Comparison]]] = {}
     for episode in registry.episodes(fmt.name):
-        audits.setdefault(episode.recording.name, (episode.recording, []))[1].extend(audit(fmt, episode))
+        audits.setdefault(episode.recording.name, (episode.recording, []))[1].extend(
+            audit(fmt, episode)
+        )
     for recording, compared in audits.values():
         counts = Counter(comparison.agreement for comparison in compared)
         reasons, owed = (
-            Counter("; ".join(comparison.reasons) for comparison in compared if comparison.agreement is wanted)
+            Counter(
+                "; ".join(comparison.reasons)
+                for comparison in compared
+                if comparison.agreement is wanted
+            )
             for wanted in (Agreement.EXPLAINED, Agreement.UNEXPLAINED)
         )
         yield Agreed(
@@ -58,7 +65,11 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
             tuple(reasons.items()),
             tuple(owed.items()),
             Counter((comparison.kind, comparison.agreement) for comparison in compared),
-            tuple(comparison for comparison in compared if comparison.agreement is not Agreement.IDENTICAL),
+            tuple(
+                comparison
+                for comparison in compared
+                if comparison.agreement is not Agreement.IDENTICAL
+            ),
             _apart(recording, {comparison.recorded.event for comparison in compared}),
         )
 
@@ -80,7 +91,13 @@ def difference(comparison: Comparison, around: int = 60) -> str:
             return f"{part}: recorded {real!r:.200}, ours {own!r:.200}"
         if real is None or (real := blank(real)) == (own := blank(own)):
             continue
-        at = next((i for i, (a, b) in enumerate(zip(real, own, strict=False)) if a != b), min(len(real), len(own)))
+        at = next(
+            (i for i, (a, b) in enumerate(zip(real, own, strict=False)) if a != b),
+            min(len(real), len(own)),
+        )
         start = max(0, at - around)
-        return f"{part}, byte {at}\n  recorded {real[start : at + around]!r}\n  ours     {own[start : at + around]!r}"
+        return (
+            f"{part}, byte {at}\n  recorded {real[start : at + around]!r}\n  ours    "
+            f" {own[start : at + around]!r}"
+        )
     return "no difference"

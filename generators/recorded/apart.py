@@ -11,12 +11,36 @@ from generators.recorded.episodes import Recording
 from generators.wire_format import get
 
 _REASONS: Final = (
-    ("canal", rb"rand_seed1", "the server sets the seed of RAND itself before a statement that it logs as text"),
-    ("debezium", rb'"ddl":"# Dum', "MariaDB hides events of its own from MySQL's connector as comments"),
-    ("debezium", rb'"ddl":"(CREATE|DROP) TABLE `inv2`', "the server logs the statement in words of its own"),
-    ("debezium", rb"^my\.inv\.t_(json|zero)\b", "MySQL's connector does not understand this table of MariaDB"),
-    ("debezium", rb"\binv\.t_zero\b", "a date that no calendar has stops the connector, unless it is told to warn"),
-    ("debezium", rb"\bt_time", "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar"),
+    (
+        "canal",
+        rb"rand_seed1",
+        "the server sets the seed of RAND itself before a statement that it logs as text",
+    ),
+    (
+        "debezium",
+        rb'"ddl":"# Dum',
+        "MariaDB hides events of its own from MySQL's connector as comments",
+    ),
+    (
+        "debezium",
+        rb'"ddl":"(CREATE|DROP) TABLE `inv2`',
+        "the server logs the statement in words of its own",
+    ),
+    (
+        "debezium",
+        rb"^my\.inv\.t_(json|zero)\b",
+        "MySQL's connector does not understand this table of MariaDB",
+    ),
+    (
+        "debezium",
+        rb"\binv\.t_zero\b",
+        "a date that no calendar has stops the connector, unless it is told to warn",
+    ),
+    (
+        "debezium",
+        rb"\bt_time",
+        "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar",
+    ),
     (
         "debezium",
         rb"<unavailable>|\bt_toast_default\b",
@@ -24,7 +48,9 @@ _REASONS: Final = (
     ),
     ("debezium", rb"\bzz_end\b", "the truth ends before the last row"),
 )
-"""Products, what the topic and the value of a message contain, and the reason; the first that matches."""
+"""Products, what the topic and the value of a message contain, and the reason; the first that
+matches.
+"""
 
 
 def reason(recording: Recording, message: Message) -> str:
@@ -33,5 +59,9 @@ def reason(recording: Recording, message: Message) -> str:
     if get(recording.format).container == "confluent":
         parts = [confluent.readable(part) for part in parts]
     text = message.topic.encode() + b" " + b"".join(parts)
-    reasons = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
+    reasons = (
+        why
+        for product, pattern, why in _REASONS
+        if product in ("*", recording.product) and re.search(pattern, text)
+    )
     return next(reasons, "")

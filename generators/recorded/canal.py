@@ -1,7 +1,9 @@
-"""The recordings of Canal: an episode per version of a table for its rows, and one per table for its statements.
+"""The recordings of Canal: an episode per version of a table for its rows, and one per table for
+its statements.
 
-The truth lists statements in order with the rows that they changed; the messages are cut along it. The server splits the rows of
-a statement into events of some kilobytes, so a message's number of rows is taken from the message, and nothing else.
+The truth lists statements in order with the rows that they changed; the messages are cut along it.
+The server splits the rows of a statement into events of some kilobytes, so a message's number of
+rows is taken from the message, and nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +16,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from generators.errors import HarnessError
-from generators.model import Event, History, Instant, Message, Op, Row, RowChange, RowImages, SchemaChange, SourceStatement, Table
+from generators.model import (
+    Event,
+    History,
+    Instant,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceStatement,
+    Table,
+)
 from generators.recorded import canal_ddl as ddl
 from generators.recorded import mysql_truth, store
 from generators.recorded.episodes import Episode, Lost, Recording
@@ -28,9 +42,16 @@ def _blanked(data: bytes) -> bytes:
     return _VOLATILE.sub(rb'"\1":0', data)
 
 
-_OLD_VIRTUAL: Final = Lost("MariaDB 10.2 logs NULL in virtual columns", "canal#virtual-columns", column="b")
-_UNREADABLE: Final = Lost("bytes that are no GBK become one U+FFFD or two", "canal#connection-charset", column="l1t")
-_READ: Final = "MariaDB 10.2 logs columns that the statement reads in the before image, though they are not in the key"
+_OLD_VIRTUAL: Final = Lost(
+    "MariaDB 10.2 logs NULL in virtual columns", "canal#virtual-columns", column="b"
+)
+_UNREADABLE: Final = Lost(
+    "bytes that are no GBK become one U+FFFD or two", "canal#connection-charset", column="l1t"
+)
+_READ: Final = (
+    "MariaDB 10.2 logs columns that the statement reads in the before image, though they are not in"
+    " the key"
+)
 _READING: Final = re.compile(r"\bIF\(|ON DUPLICATE|^REPLACE|t_gen SET")
 
 
@@ -79,7 +100,10 @@ class _Cut:
                 self._rows(statement)
         if self.at != len(self.messages):
             body = self.bodies[self.at]
-            where = f"{self.recording.name}, message {self.at}: {body['type']} {body['database']}.{body['table']} {body['sql']}"
+            where = (
+                f"{self.recording.name}, message {self.at}: {body['type']}"
+                f" {body['database']}.{body['table']} {body['sql']}"
+            )
             raise HarnessError(f"the truth of {where} is missing")
         for name, part in self.parts.items():
             if part.messages:
@@ -98,10 +122,20 @@ class _Cut:
         limits = (*(fact.loss for fact in lost), *([_READ] if reading else []))
         history = History(tuple(part.events))
         spatial = any(
-            isinstance(e, RowChange) and any(c.type.name in mysql.SPATIAL for c in e.table.columns) for e in part.events
+            isinstance(e, RowChange) and any(c.type.name in mysql.SPATIAL for c in e.table.columns)
+            for e in part.events
         )
         level = 2 if part.rows and not spatial else 1  # no Spark type holds a spatial value
-        return Episode(recording, name, history, tuple(part.messages), level, tuple(lost), limits, judged=not reading)
+        return Episode(
+            recording,
+            name,
+            history,
+            tuple(part.messages),
+            level,
+            tuple(lost),
+            limits,
+            judged=not reading,
+        )
 
     def _take(self, count: int = 1) -> tuple[Message, ...]:
         taken = self.messages[self.at : self.at + count]
@@ -111,7 +145,11 @@ class _Cut:
     def _next(self, database: str, table: str) -> Mapping[str, Any] | None:
         """The next message's body if it is of that table."""
         body = self.bodies[self.at] if self.at < len(self.bodies) else None
-        return body if body and (body["database"].strip("`"), body["table"]) == (database, table) else None
+        return (
+            body
+            if body and (body["database"].strip("`"), body["table"]) == (database, table)
+            else None
+        )
 
     def _add(self, name: str, events: Iterable[Event], count: int, rows: bool = False) -> None:
         part = self.parts.setdefault(name, _Part(rows=rows))
@@ -137,7 +175,9 @@ class _Cut:
         self._add(f"ddl/{parsed.database}{'.' if parsed.table else ''}{parsed.table}", [event], 1)
 
     def _exists_already(self, parsed: ddl.Statement) -> bool:
-        return "if not exists" in parsed.sql.lower() and (parsed.database, parsed.table) in self.live
+        return (
+            "if not exists" in parsed.sql.lower() and (parsed.database, parsed.table) in self.live
+        )
 
     def _sql(self, parsed: ddl.Statement, statement: Mapping[str, Any]) -> str:
         """The text that the server logs: its own for DROP TABLE and CREATE ... SELECT."""
@@ -157,26 +197,36 @@ class _Cut:
         if statement["s"] == _RANDOM:
             self._take()  # the seeds of RAND() are not in the truth
         change = statement["changes"][0]
-        event = SourceStatement(self._now(), f"statement-{kind}", statement["sql"], change["db"], change["table"])
+        event = SourceStatement(
+            self._now(), f"statement-{kind}", statement["sql"], change["db"], change["table"]
+        )
         self._add("statements", [event], 1)
 
     def _rows(self, statement: Mapping[str, Any]) -> None:
         note = statement.get("note", "")
         if "annotate" in note:
-            self._add("statements", [SourceStatement(self._now(), "rows-query", statement["sql"])], 1)
-        changes = [c for c in statement["changes"] if c["rows"] and (c["db"], c["table"]) in self.present]
+            self._add(
+                "statements", [SourceStatement(self._now(), "rows-query", statement["sql"])], 1
+            )
+        changes = [
+            c for c in statement["changes"] if c["rows"] and (c["db"], c["table"]) in self.present
+        ]
         pending = {(c["db"], c["table"]): c for c in changes}
         while pending:
             body = self.bodies[self.at] if self.at < len(self.bodies) else {}
             change = pending.pop((body.get("database", ""), body.get("table", "")), None)
             if change is None:
-                raise HarnessError(f"{self.recording.name}, message {self.at}: rows of {sorted(pending)} expected")
+                raise HarnessError(
+                    f"{self.recording.name}, message {self.at}: rows of {sorted(pending)} expected"
+                )
             self._table_rows(statement, change)
         if "XA" in note and not self.old_server:
             self._transactions(statement)
 
     def _transactions(self, statement: Mapping[str, Any]) -> None:
-        """The end of the XA transaction, and a second one that is rolled back: its row is published, and is in no truth."""
+        """The end of the XA transaction, and a second one that is rolled back: its row is
+        published, and is in no truth.
+        """
         self._add("xa", [SourceStatement(self._now(), "xa-commit", "XA COMMIT X'7831',X'',1")], 1)
         change = statement["changes"][0]
         table, _ = self._table(change["db"], change["table"], statement["s"])
@@ -184,7 +234,9 @@ class _Cut:
         texts: dict[str, str | None] = dict.fromkeys(c.name for c in table.columns)
         row = mysql_truth.row(table, {**texts, "id": "7", "a": "xa rolled "})
         self._add("xa", [RowChange(self._now(), table, Op.INSERT, (RowImages(None, row),))], 1)
-        self._add("xa", [SourceStatement(self._now(), "xa-rollback", "XA ROLLBACK X'7832',X'',1")], 1)
+        self._add(
+            "xa", [SourceStatement(self._now(), "xa-rollback", "XA ROLLBACK X'7832',X'',1")], 1
+        )
 
     # ---- rows
 
@@ -198,7 +250,9 @@ class _Cut:
         return known[-1]
 
     def _table(self, database: str, name: str, s: int) -> tuple[Table | None, int]:
-        """The table as its statements spelled it, and its version; None if the model lacks one of its types."""
+        """The table as its statements spelled it, and its version; None if the model lacks one of
+        its types.
+        """
         version = self._version(database, name, s)
         try:
             table = mysql_truth.table(version["show_create"], database, name)
@@ -206,14 +260,18 @@ class _Cut:
             return None, 0
         spelled = self.live.get((database, name), {})
         shown = {column["name"]: column["column_type"] for column in version["columns"]}
-        columns = tuple(replace(c, declared=spelled.get(c.name) or ddl.own_spelling(c, shown[c.name])) for c in table.columns)
+        columns = tuple(
+            replace(c, declared=spelled.get(c.name) or ddl.own_spelling(c, shown[c.name]))
+            for c in table.columns
+        )
         if self.filtered:
             columns = tuple(c for c in columns if c.name in ("id", "a"))
         return replace(table, columns=columns), version["as_of_s"]
 
     def _unnamed(self, table: Table, statement: Mapping[str, Any]) -> frozenset[str]:
-        """The columns that an INSERT does not name and the server does not log then: under MINIMAL all but numbers that the
-        server gives and stored columns, under NOBLOB large ones."""
+        """The columns that an INSERT does not name and the server does not log then: under MINIMAL
+        all but numbers that the server gives and stored columns, under NOBLOB large ones.
+        """
         listed = re.match(r"(?:INSERT|REPLACE) INTO \S+ ?\(([^)]*)\)", statement["sql"])
         options = self.recording.profile.split("+")
         if listed is None or not {"minimal", "noblob"} & set(options):
@@ -232,21 +290,35 @@ class _Cut:
         table, version = self._table(database, name, statement["s"])
         many = len(self.versions.get(f"{database}.{name}", ())) > 1
         episode = f"{database}.{name}" + (f"/{version}" if many else "")
-        if self.old_server and "minimal" in self.recording.profile and _READING.search(statement["sql"]):
+        if (
+            self.old_server
+            and "minimal" in self.recording.profile
+            and _READING.search(statement["sql"])
+        ):
             episode += "/read"
         unnamed = self._unnamed(table, statement) if table else frozenset()
-        rows = [_images(table, row, unnamed) if table else (_op(row), None) for row in change["rows"]]
+        rows = [
+            _images(table, row, unnamed) if table else (_op(row), None) for row in change["rows"]
+        ]
         for op, run in itertools.groupby(rows, key=lambda pair: pair[0]):
             images = [pair[1] for pair in run]
             while images:
                 body = self._next(database, name)
                 if body is None or body["type"] != op or not body["data"]:
-                    raise HarnessError(f"{self.recording.name}, message {self.at}: {op} of {database}.{name} expected")
+                    raise HarnessError(
+                        f"{self.recording.name}, message {self.at}: {op} of {database}.{name}"
+                        " expected"
+                    )
                 here, images = images[: len(body["data"])], images[len(body["data"]) :]
                 if table is None:
                     self._take()
                 else:
-                    self._add(episode, [RowChange(self._now(), table, op, tuple(filter(None, here)))], 1, rows=True)
+                    self._add(
+                        episode,
+                        [RowChange(self._now(), table, op, tuple(filter(None, here)))],
+                        1,
+                        rows=True,
+                    )
 
 
 def _op(row: Mapping[str, Any]) -> Op:
@@ -255,15 +327,25 @@ def _op(row: Mapping[str, Any]) -> Op:
 
 def _images(table: Table, row: Mapping[str, Any], unnamed: frozenset[str]) -> tuple[Op, RowImages]:
     def side(name: str) -> Row | None:
-        return None if row[name] is None else mysql_truth.row(table, row[name], row.get(f"{name}_num"))
+        return (
+            None if row[name] is None else mysql_truth.row(table, row[name], row.get(f"{name}_num"))
+        )
 
-    before, after = side("before"), side("after")  # a row that an INSERT or a REPLACE updates has both
+    before, after = (
+        side("before"),
+        side("after"),
+    )  # a row that an INSERT or a REPLACE updates has both
     if after is not None:
         after = {name: value for name, value in after.items() if name not in unnamed}
     return _op(row), RowImages(before, after)
 
 
-_SETTINGS: Final[Mapping[int, tuple[str, ...]]] = {9: ("SET INSERT_ID = 1",), 10: ("SET @uv := 'user var'",)}
-"""What the server logs before a statement, by the statement's number, in the recordings of statements."""
+_SETTINGS: Final[Mapping[int, tuple[str, ...]]] = {
+    9: ("SET INSERT_ID = 1",),
+    10: ("SET @uv := 'user var'",),
+}
+"""What the server logs before a statement, by the statement's number, in the recordings of
+statements.
+"""
 
 _RANDOM: Final = 11

@@ -1,8 +1,9 @@
 """Debezium's recordings as episodes: the life of one version of a table in one recording.
 
-Connectors 3.5.0 (MariaDB, PostgreSQL) and 1.4.0 (MySQL's on MariaDB, PostgreSQL) read real databases; keys and values are those
-of Kafka Connect's JsonConverter, or Avro of Apicurio's converter in Confluent's framing. A snapshot's rows are those at the end
-of the truth. Messages are given to the truth's events by their table and their order: an insert or update is a message, a
+Connectors 3.5.0 (MariaDB, PostgreSQL) and 1.4.0 (MySQL's on MariaDB, PostgreSQL) read real
+databases; keys and values are those of Kafka Connect's JsonConverter, or Avro of Apicurio's
+converter in Confluent's framing. A snapshot's rows are those at the end of the truth. Messages are
+given to the truth's events by their table and their order: an insert or update is a message, a
 delete one and a tombstone, an update of the key three.
 """
 
@@ -41,14 +42,21 @@ from generators.sources.mysql import SPATIAL, wall
 
 PRODUCT: Final = "debezium"
 ENUMS: Final[Mapping[str, Sequence[str]]] = {"mood": ("sad", "ok", "ha,ppy", "it's")}
-DOMAINS: Final[Mapping[str, str]] = {"posint": "integer", "money2": "numeric(10,2)", "pair": "composite"}
+DOMAINS: Final[Mapping[str, str]] = {
+    "posint": "integer",
+    "money2": "numeric(10,2)",
+    "pair": "composite",
+}
 """PostgreSQL's types of the recorded database, which the truth names and does not define."""
 
 FOREIGN: Final = ("inv.t_json", "inv.t_zero")
-"""Tables on which MySQL's connector fails because the server is MariaDB: JSON is LONGTEXT there, and a date that no calendar has
-loses its row."""
+"""Tables on which MySQL's connector fails because the server is MariaDB: JSON is LONGTEXT there,
+and a date that no calendar has loses its row.
+"""
 PLACEHOLDER: Final = "pg35-unknown"
-"""The recording with a placeholder of its own in place of TOASTed values that are not sent: unavailable.value.placeholder."""
+"""The recording with a placeholder of its own in place of TOASTed values that are not sent:
+unavailable.value.placeholder.
+"""
 SMALL: Final = 128
 """toast_tuple_target of the tables with values out of line."""
 
@@ -58,7 +66,9 @@ _NUMBERS: Final = re.compile(
     rb'"(ts_ms|ts_us|ts_ns|pos|lsn|__lsn|__source_ts_ms|txId|xmin|server_id|thread|total_order|data_collection_order)":(?:-?\d+|null)'
 )
 _ID: Final = rb"mysql-bin\.|\[|\d+-\d+-\d+|\d+:\d+|[0-9a-f-]{36}:"
-_TEXTS: Final = re.compile(rb'"(gtid|file|sequence|id)":(?:"(?:' + _ID + rb')(?:[^"\\]|\\.)*"|null)')
+_TEXTS: Final = re.compile(
+    rb'"(gtid|file|sequence|id)":(?:"(?:' + _ID + rb')(?:[^"\\]|\\.)*"|null)'
+)
 _CONTEXT: Final = re.compile(rb'"(__debezium\.context\.(?:connectorLogicalName|runId))":[^,]*')
 _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
@@ -70,12 +80,16 @@ def blank(data: bytes) -> bytes:
 
 
 def _schemas(number: int) -> tuple[tuple[str, ...], str]:
-    """A schema in one order of its members, without its subjects: the registry's text is another than the writer's."""
+    """A schema in one order of its members, without its subjects: the registry's text is another
+    than the writer's.
+    """
     return (), json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
 
 
 def _blank_marker(data: bytes) -> bytes:
-    """The same without the marker of a snapshot's row, which depends on the tables that other episodes have."""
+    """The same without the marker of a snapshot's row, which depends on the tables that other
+    episodes have.
+    """
     return re.sub(rb'"snapshot":"\w+"', b'"snapshot":""', blank(data))
 
 
@@ -94,10 +108,17 @@ def episodes() -> Iterator[Episode]:
     for recording in store.recordings(PRODUCT):
         if recording.profile:
             is_mysql = "postgresql" not in recording.profile
-            yield from _episodes(recording, is_mysql, recording.profile.split("+")[1:], recording.name.endswith("-snapshot"))
+            yield from _episodes(
+                recording,
+                is_mysql,
+                recording.profile.split("+")[1:],
+                recording.name.endswith("-snapshot"),
+            )
 
 
-def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snapshot: bool) -> Iterator[Episode]:
+def _episodes(
+    recording: Recording, is_mysql: bool, options: Sequence[str], snapshot: bool
+) -> Iterator[Episode]:
     from generators.wire_format import get
 
     fmt = get(recording.format)
@@ -106,13 +127,18 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
     truncates = recording.release != "1.4.0.Final"
     by_topic: dict[str, list[Message]] = {}
     for message in store.messages(recording):
-        by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
+        by_topic.setdefault(message.topic, []).append(
+            replace(message, partition=message.partition or 0)
+        )  # the engine has none
     yield from _control(recording, by_topic, is_mysql, snapshot)
     for name, truth in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _names(name, is_mysql)
         full_name = f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}"
-        # PostgreSQL's 1.4 streams each byte of a letter beyond ASCII as a letter of its own (debezium#mangled-names).
-        letters = full_name.encode().decode("latin-1") if recording.name.startswith("pg14") else full_name
+        # PostgreSQL's 1.4 streams each byte of a letter beyond ASCII as a letter of its own
+        # (debezium#mangled-names).
+        letters = (
+            full_name.encode().decode("latin-1") if recording.name.startswith("pg14") else full_name
+        )
         topic = re.sub(r"[^A-Za-z0-9._-]", "_", letters)
         queue = by_topic.get(topic, [])
         foreign = recording.name.startswith("my14") and name in FOREIGN
@@ -126,7 +152,11 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
         if snapshot:
             queue.sort(key=_number)
         for number, (since, until, version, identity) in enumerate(versions, 1):
-            chosen = [c for c in changes if since <= c.statement < until and (c.op is not Op.TRUNCATE or truncates)]
+            chosen = [
+                c
+                for c in changes
+                if since <= c.statement < until and (c.op is not Op.TRUNCATE or truncates)
+            ]
             if not chosen:
                 continue
             tombstones = not {"no-tombstone", "flat", "flat-rewrite"} & set(options)
@@ -137,7 +167,11 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
             if not messages:
                 continue
             yield Episode(
-                replace(recording, profile=profile.name, facts={"toasted": SMALL} if "toast" in name else {}),
+                replace(
+                    recording,
+                    profile=profile.name,
+                    facts={"toasted": SMALL} if "toast" in name else {},
+                ),
                 f"{slug(name)}-{number}" if len(versions) > 1 else slug(name),
                 History((*before, *events)),
                 tuple(messages),
@@ -149,7 +183,9 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
 
 
 def _commented(name: str, until: int) -> list[SchemaChange]:
-    """The statements on a table up to one, under its old names too, if there are comments in them: the connector keeps those."""
+    """The statements on a table up to one, under its old names too, if there are comments in them:
+    the connector keeps those.
+    """
     events: list[SchemaChange] = []
     for number, table in sorted(_made_tables().items(), reverse=True):
         sql = _statements("mariadb")[number]["sql"]
@@ -167,20 +203,28 @@ def _control(
     """The episodes of messages that are no row."""
     if not is_mysql:
         yield from debezium_control.logical_messages(recording, by_topic.get("pg.message", ()))
-        yield from debezium_control.heartbeats(recording, by_topic.get("__debezium-heartbeat.pg", ()))
+        yield from debezium_control.heartbeats(
+            recording, by_topic.get("__debezium-heartbeat.pg", ())
+        )
         tables = frozenset(topic.rpartition(".")[2] for topic in by_topic)
-        yield from debezium_control.transactions(recording, by_topic.get("pg.transaction", ()), tables)
+        yield from debezium_control.transactions(
+            recording, by_topic.get("pg.transaction", ()), tables
+        )
         return
     messages = next((queue for topic, queue in by_topic.items() if "." not in topic), ())
     if snapshot:
-        yield from debezium_control.snapshot_statements(recording, messages, _final_tables(messages))
+        yield from debezium_control.snapshot_statements(
+            recording, messages, _final_tables(messages)
+        )
     elif messages:
         yield from debezium_control.statements(recording, messages, _made_tables())
 
 
 @cache
 def _made_tables() -> Mapping[int, Table]:
-    """The tables of the model by the number of the statement that made or changed them; of a DROP, the table that is gone."""
+    """The tables of the model by the number of the statement that made or changed them; of a DROP,
+    the table that is gone.
+    """
     tables: dict[int, Table] = {}
     for name, truth in store.truth(PRODUCT)["mariadb"]["tables"].items():
         try:
@@ -192,7 +236,9 @@ def _made_tables() -> Mapping[int, Table]:
 
 
 def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
-    """The tables of a snapshot, in order; None for those that the connector's parser does not read."""
+    """The tables of a snapshot, in order; None for those that the connector's parser does not
+    read.
+    """
     tables: dict[str, Table | None] = {}
     for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
         database, table = _names(name, True)
@@ -206,12 +252,17 @@ def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
 
 
 def _has_spark_type(column: Column) -> bool:
-    """Whether a Spark type holds the column's values as they are: none holds spatial types, types that the connector does not
-    know, other arrays, a varbit of any length or a negative scale."""
+    """Whether a Spark type holds the column's values as they are: none holds spatial types, types
+    that the connector does not know, other arrays, a varbit of any length or a negative scale.
+    """
     type = column.type
     if type.name.endswith("[]"):
         return type.name in ("integer[]", "text[]")
-    return type.name not in (*SPATIAL, *postgresql.UNKNOWN) and type.length != postgresql.UNBOUNDED and (type.scale or 0) >= 0
+    return (
+        type.name not in (*SPATIAL, *postgresql.UNKNOWN)
+        and type.length != postgresql.UNBOUNDED
+        and (type.scale or 0) >= 0
+    )
 
 
 _IDENTITIES: Final = {"f": "+full", "i": "+index"}
@@ -258,19 +309,30 @@ def _truncates(statement: Mapping[str, Any], table: str) -> bool:
 
 
 def _number(message: Message) -> int:
-    """The number in a key: a snapshot reads rows as they are stored, and SQL does not show that order."""
+    """The number in a key: a snapshot reads rows as they are stored, and SQL does not show that
+    order.
+    """
     match = re.search(rb'"payload":\{"id":(\d+)', message.key or b"")
     return int(match[1]) if match else 0
 
 
 def _final(server: str, table: str) -> tuple[_Change, ...]:
-    rows = sorted(store.truth(PRODUCT)[server]["final"].get(table, ()), key=lambda row: int(row.get("id") or 0))
+    rows = sorted(
+        store.truth(PRODUCT)[server]["final"].get(table, ()),
+        key=lambda row: int(row.get("id") or 0),
+    )
     last = len(_statements(server))
-    return (_Change(last, table, Op.READ, tuple((None, row, False) for row in rows)),) if rows else ()
+    return (
+        (_Change(last, table, Op.READ, tuple((None, row, False) for row in rows)),) if rows else ()
+    )
 
 
-def _versions(server: str, name: str, truth: Mapping[str, Any], snapshot: bool) -> list[tuple[int, int, Table, str]]:
-    """The versions of a table: the statements from which and until which they are, and PostgreSQL's replica identity."""
+def _versions(
+    server: str, name: str, truth: Mapping[str, Any], snapshot: bool
+) -> list[tuple[int, int, Table, str]]:
+    """The versions of a table: the statements from which and until which they are, and PostgreSQL's
+    replica identity.
+    """
     starts = [version["after_statement"] for version in truth["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
     versions = []
@@ -278,18 +340,45 @@ def _versions(server: str, name: str, truth: Mapping[str, Any], snapshot: bool) 
         if server == "mariadb":
             database, table = _names(name, True)
             made = mysql_truth.table(version["show_create"], database, table)
-            versions.append((start, end, _spelled(made, version["show_create"], "" if snapshot else truth["ddl"]), ""))
+            versions.append(
+                (
+                    start,
+                    end,
+                    _spelled(made, version["show_create"], "" if snapshot else truth["ddl"]),
+                    "",
+                )
+            )
         else:
             schema, table = _names(name, False)
-            made = postgresql_truth.table("inv", schema, table, version["columns"], truth["ddl"], ENUMS, DOMAINS)
+            made = postgresql_truth.table(
+                "inv", schema, table, version["columns"], truth["ddl"], ENUMS, DOMAINS
+            )
             made = _with_defaults(made, truth["ddl"])
-            published = tuple(c for c in made.columns if snapshot or c.name not in _GENERATED.findall(truth["ddl"]))
-            unique = tuple(tuple(m[1].split(", ")) for s in _statements(server) if (m := _unique_on(table).match(s["sql"])))
-            versions.append((start, end, replace(made, columns=published, unique=unique), version["replica_identity"]))
+            published = tuple(
+                c
+                for c in made.columns
+                if snapshot or c.name not in _GENERATED.findall(truth["ddl"])
+            )
+            unique = tuple(
+                tuple(m[1].split(", "))
+                for s in _statements(server)
+                if (m := _unique_on(table).match(s["sql"]))
+            )
+            versions.append(
+                (
+                    start,
+                    end,
+                    replace(made, columns=published, unique=unique),
+                    version["replica_identity"],
+                )
+            )
     return versions
 
 
-_TYPE: Final = r"\w+(?:\((?:'(?:[^'\\]|''|\\.)*'|[^()'])*\))?(?: UNSIGNED)?(?: ZEROFILL)?(?: CHARACTER SET \w+)?"
+_TYPE: Final = (
+    r"\w+(?:\((?:'(?:[^'\\]|''|\\.)*'|[^()'])*\))?(?: UNSIGNED)?(?: ZEROFILL)?(?: CHARACTER SET"
+    r" \w+)?"
+)
 _SPELLED: Final = re.compile(rf"[(,\n]\s*(?:`((?:[^`]|``)+)`|(\w+)) ({_TYPE})", re.IGNORECASE)
 _DEFAULT: Final = re.compile(r"[^,]*? DEFAULT (b?'(?:[^']|'')*'|[^\s,)]+)")
 _SHOWN: Final = re.compile(rf"^\s*`((?:[^`]|``)+)` ({_TYPE})(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -298,7 +387,9 @@ _WIDTH: Final = re.compile(r"^(tinyint|smallint|mediumint|int|bigint|year)\((?!1
 _GENERATED: Final = re.compile(r"(\w+) \w+ GENERATED ALWAYS AS")
 """Columns that PostgreSQL's log does not hold."""
 _LITERAL: Final = r"'(?:[^']|'')*'(?:::\w+)?|[^\s,)]+"
-_GIVEN: Final = re.compile(rf"""[(,]\s*(?:"([^"]+)"|(\w+)) (?:(\w*serial)\b|(?:[^,(]|\([^)]*\))*?DEFAULT ({_LITERAL}))""")
+_GIVEN: Final = re.compile(
+    rf"""[(,]\s*(?:"([^"]+)"|(\w+)) (?:(\w*serial)\b|(?:[^,(]|\([^)]*\))*?DEFAULT ({_LITERAL}))"""
+)
 
 
 def _unique_on(table: str) -> re.Pattern[str]:
@@ -306,8 +397,9 @@ def _unique_on(table: str) -> re.Pattern[str]:
 
 
 def _spelled(made: Table, shown: str, statement: str) -> Table:
-    """A table of MariaDB with its columns' types, defaults and comments as the CREATE TABLE has them, if it was streamed, else as
-    SHOW CREATE TABLE has them."""
+    """A table of MariaDB with its columns' types, defaults and comments as the CREATE TABLE has
+    them, if it was streamed, else as SHOW CREATE TABLE has them.
+    """
     types: dict[str, str] = {}
     counted: dict[str, str] = {}
     literals: dict[str, str] = {}
@@ -325,7 +417,12 @@ def _spelled(made: Table, shown: str, statement: str) -> Table:
             if given := _DEFAULT.match(statement, m.end()):
                 literals[name] = given[1]
     columns = tuple(
-        replace(c, declared=types.get(c.name, ""), default=_default(c, literals.get(c.name)), comment=comments.get(c.name, ""))
+        replace(
+            c,
+            declared=types.get(c.name, ""),
+            default=_default(c, literals.get(c.name)),
+            comment=comments.get(c.name, ""),
+        )
         for c in made.columns
     )
     comment = _COMMENT.search(shown.splitlines()[-1])
@@ -333,9 +430,14 @@ def _spelled(made: Table, shown: str, statement: str) -> Table:
 
 
 def _with_defaults(table: Table, statement: str) -> Table:
-    """PostgreSQL's table with the defaults of its CREATE TABLE; a serial column has an expression."""
+    """PostgreSQL's table with the defaults of its CREATE TABLE; a serial column has an
+    expression.
+    """
     given = {m[1] or m[2]: m[4] or "nextval" for m in _GIVEN.finditer(statement) if m[3] or m[4]}
-    columns = tuple(replace(c, default=_literal(c, given[c.name])) if c.name in given else c for c in table.columns)
+    columns = tuple(
+        replace(c, default=_literal(c, given[c.name])) if c.name in given else c
+        for c in table.columns
+    )
     return replace(table, columns=columns)
 
 
@@ -351,7 +453,9 @@ def _literal(column: Column, text: str) -> Default:
 
 
 def _default(column: Column, literal: str | None) -> Default | None:
-    """The default with its value, in the words of the statement if there is one; an expression has no value."""
+    """The default with its value, in the words of the statement if there is one; an expression has
+    no value.
+    """
     if column.default is None:
         return None
     if column.default.value is not None:
@@ -370,27 +474,44 @@ def _default(column: Column, literal: str | None) -> Default | None:
 def _aligned(
     table: Table, changes: Sequence[_Change], queue: list[Message], tombstones: bool, identity: str
 ) -> tuple[list[RowChange], list[Message]]:
-    """The events whose values the model has, and their messages; the queue loses the messages of all."""
+    """The events whose values the model has, and their messages; the queue loses the messages of
+    all.
+    """
     events: list[RowChange] = []
     messages: list[Message] = []
     for number, change in enumerate(changes):
         rows: list[RowImages] = []
         for before, after, moved in change.rows:
             keyless = identity == "d" and not table.primary_key and change.op is not Op.INSERT
-            count = 0 if keyless else {Op.DELETE: 1 + tombstones, Op.UPDATE: 2 + tombstones if moved else 1}.get(change.op, 1)
+            count = (
+                0
+                if keyless
+                else {Op.DELETE: 1 + tombstones, Op.UPDATE: 2 + tombstones if moved else 1}.get(
+                    change.op, 1
+                )
+            )
             taken, queue[:count] = queue[:count], []
             try:
                 images = RowImages(_row(table, before), _row(table, after))
-                if change.op is Op.READ and table.schema and any(map(_is_early, _moments(table, images.after or {}))):
+                if (
+                    change.op is Op.READ
+                    and table.schema
+                    and any(map(_is_early, _moments(table, images.after or {})))
+                ):
                     raise Unsupported(
-                        "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar (debezium#julian-timestamps)"
+                        "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar"
+                        " (debezium#julian-timestamps)"
                     )
             except Unsupported:
                 continue
             if len(taken) == count:
                 rows.append(images)
                 messages.extend(taken)
-        truncated = change.op is Op.TRUNCATE and bool(queue) and b'"op":"t"' in confluent.readable(queue[0].value or b"")
+        truncated = (
+            change.op is Op.TRUNCATE
+            and bool(queue)
+            and b'"op":"t"' in confluent.readable(queue[0].value or b"")
+        )
         if truncated:
             messages.append(queue.pop(0))
         if rows or truncated:
@@ -403,7 +524,9 @@ def _row(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
         return None
     row = postgresql_truth.row(table, texts) if table.schema else mysql_truth.row(table, texts)
     if any(isinstance(value, ZeroDate) and value.month and value.day for value in row.values()):
-        raise Unsupported("a date that no calendar has stops the connector, unless it is told to warn")
+        raise Unsupported(
+            "a date that no calendar has stops the connector, unless it is told to warn"
+        )
     return row
 
 
@@ -412,7 +535,11 @@ _ADJUSTED: Final = "this run adjusts the names of schemas and columns for Avro"
 
 
 def _moments(table: Table, row: Row) -> Iterator[Value]:
-    return (row[c.name] for c in table.columns if c.type.logical in (Logical.DATETIME, Logical.TIMESTAMP))
+    return (
+        row[c.name]
+        for c in table.columns
+        if c.type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
+    )
 
 
 def _is_early(value: Value) -> bool:

@@ -1,7 +1,9 @@
-"""Messages of Debezium's recordings that are no row, as episodes: statements, transaction marks, heartbeats, logical messages.
+"""Messages of Debezium's recordings that are no row, as episodes: statements, transaction marks,
+heartbeats, logical messages.
 
-The truth has the SQL statements in order. A message of a statement is found by its text; what the server logs in other words is
-left out. The statements of a snapshot are the connector's own, made of the tables that it found.
+The truth has the SQL statements in order. A message of a statement is found by its text; what the
+server logs in other words is left out. The statements of a snapshot are the connector's own, made
+of the tables that it found.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ DATABASE: Final = "inv"
 UNREAD: Final = ("t_maria", "t_maria4", "t_mcompressed")
 """Tables whose statements the connector's parser does not read (UUID, INET4, COMPRESSED)."""
 SETUP: Final = 6
-"""Transactions of the recorded database before the truth begins, of which the recording has both marks."""
+"""Transactions of the recorded database before the truth begins, of which the recording has both
+marks.
+"""
 
 
 def logical_messages(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
@@ -52,7 +56,9 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
             family = "logical-message" if "(true," in statement["sql"] else "logical-message-alone"
             events.append(SourceStatement(START, family, text[2], DATABASE, text[1]))
         elif binary := _BINARY.search(statement["sql"]):
-            events.append(SourceStatement(START, "logical-message-hex", binary[2], DATABASE, binary[1]))
+            events.append(
+                SourceStatement(START, "logical-message-hex", binary[2], DATABASE, binary[1])
+            )
     if messages:
         yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages))
 
@@ -60,14 +66,27 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
 def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
     """The heartbeats, all alike."""
     if messages:
-        yield Episode(recording, "heartbeats", History(tuple(Heartbeat(START) for _ in messages)), tuple(messages))
+        yield Episode(
+            recording,
+            "heartbeats",
+            History(tuple(Heartbeat(START) for _ in messages)),
+            tuple(messages),
+        )
 
 
-def transactions(recording: Recording, messages: Sequence[Message], tables: frozenset[str]) -> Iterator[Episode]:
-    """The marks of transactions that changed a recorded table: the recording left their ends out, as it did all of the others."""
+def transactions(
+    recording: Recording, messages: Sequence[Message], tables: frozenset[str]
+) -> Iterator[Episode]:
+    """The marks of transactions that changed a recorded table: the recording left their ends out,
+    as it did all of the others.
+    """
     if not messages:
         return
-    marks = [TransactionMark(START, mark, str(number)) for number in range(SETUP) for mark in ("BEGIN", "COMMIT")]
+    marks = [
+        TransactionMark(START, mark, str(number))
+        for number in range(SETUP)
+        for mark in ("BEGIN", "COMMIT")
+    ]
     whole = len(marks)
     inside = False
     for statement in _statements("postgresql"):
@@ -79,11 +98,15 @@ def transactions(recording: Recording, messages: Sequence[Message], tables: froz
         if begins:
             marks += [TransactionMark(START, mark, str(len(marks))) for mark in ("BEGIN", "COMMIT")]
     unrecorded = frozenset(range(whole + 1, len(marks), 2))
-    yield Episode(recording, "transactions", History(tuple(marks)), tuple(messages), unrecorded=unrecorded)
+    yield Episode(
+        recording, "transactions", History(tuple(marks)), tuple(messages), unrecorded=unrecorded
+    )
 
 
 def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
-    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own with a message."""
+    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own with a
+    message.
+    """
     match statement["kind"]:
         case "dml":
             return statement["table"] in tables
@@ -94,18 +117,37 @@ def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> boo
 
 
 def _action(sql: str) -> str:
-    return next((name or f"{m[1]} {m[2]}".lower() for pattern, name in _ACTIONS if (m := pattern.match(sql))), "")
+    return next(
+        (
+            name or f"{m[1]} {m[2]}".lower()
+            for pattern, name in _ACTIONS
+            if (m := pattern.match(sql))
+        ),
+        "",
+    )
 
 
 def statement(sql: str, database: str, table: str, after: Table | None) -> SchemaChange:
     """A statement of MySQL's as an event, with the table as it is then."""
     renamed = _RENAMES.match(sql)
-    return SchemaChange(START, _action(sql), sql, database, table, None, after, old_name=renamed[1] if renamed else None)
+    return SchemaChange(
+        START,
+        _action(sql),
+        sql,
+        database,
+        table,
+        None,
+        after,
+        old_name=renamed[1] if renamed else None,
+    )
 
 
-def statements(recording: Recording, messages: Sequence[Message], versions: Mapping[int, Table]) -> Iterator[Episode]:
-    """MySQL's statements in the order of the log, an episode for each database. `versions` are the tables that statements made,
-    by the statement's number."""
+def statements(
+    recording: Recording, messages: Sequence[Message], versions: Mapping[int, Table]
+) -> Iterator[Episode]:
+    """MySQL's statements in the order of the log, an episode for each database. `versions` are the
+    tables that statements made, by the statement's number.
+    """
     by_place: dict[str, tuple[list[Event], list[Message]]] = {}
     waiting = {_text(message): message for message in reversed(messages)}
     for number, entry in enumerate(_statements("mariadb")):
@@ -123,31 +165,62 @@ def statements(recording: Recording, messages: Sequence[Message], versions: Mapp
         events.append(event)
         sent.append(message)
     for database, (events, sent) in by_place.items():
-        yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(sent))
+        yield Episode(
+            _without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(sent)
+        )
 
 
 def snapshot_statements(
     recording: Recording, messages: Sequence[Message], tables: Mapping[str, Table | None]
 ) -> Iterator[Episode]:
-    """The statements that a snapshot writes of the tables that it found: None for one that its parser does not read."""
+    """The statements that a snapshot writes of the tables that it found: None for one that its
+    parser does not read.
+    """
     waiting = {_text(message): message for message in messages}
     own = quote(DATABASE)
-    events = [SchemaChange(START, "set", "SET character_set_server=utf8mb4, collation_server=utf8mb4_bin", "")]
+    events = [
+        SchemaChange(
+            START, "set", "SET character_set_server=utf8mb4, collation_server=utf8mb4_bin", ""
+        )
+    ]
     for name, table in tables.items():
         gone = table or Table(DATABASE, name, ())
-        events.append(SchemaChange(START, "drop table", f"DROP TABLE IF EXISTS {own}.{quote(name)}", DATABASE, name, gone))
+        events.append(
+            SchemaChange(
+                START,
+                "drop table",
+                f"DROP TABLE IF EXISTS {own}.{quote(name)}",
+                DATABASE,
+                name,
+                gone,
+            )
+        )
     events.append(SchemaChange(START, "drop database", f"DROP DATABASE IF EXISTS {own}", DATABASE))
     made = f"CREATE DATABASE {own} CHARSET utf8mb4 COLLATE utf8mb4_general_ci"
-    events += [SchemaChange(START, "create database", made, DATABASE), SchemaChange(START, "use", f"USE {own}", DATABASE)]
+    events += [
+        SchemaChange(START, "create database", made, DATABASE),
+        SchemaChange(START, "use", f"USE {own}", DATABASE),
+    ]
     for name, table in tables.items():
         versions = store.truth("debezium")["mariadb"]["tables"][f"{DATABASE}.{name}"]["versions"]
-        events.append(SchemaChange(START, "create table", versions[-1]["show_create"], DATABASE, name, None, table))
+        events.append(
+            SchemaChange(
+                START, "create table", versions[-1]["show_create"], DATABASE, name, None, table
+            )
+        )
     written = [event for event in events if event.sql in waiting]
-    yield Episode(recording, "statements", History(tuple(written)), tuple(waiting[event.sql] for event in written))
+    yield Episode(
+        recording,
+        "statements",
+        History(tuple(written)),
+        tuple(waiting[event.sql] for event in written),
+    )
 
 
 def _without_rows(recording: Recording) -> Recording:
-    """The recording with the number of the last row blanked, which a statement has of the rows before it."""
+    """The recording with the number of the last row blanked, which a statement has of the rows
+    before it.
+    """
     blank = recording.volatile
     return replace(recording, volatile=lambda data: re.sub(rb'"row":\d+', b'"row":0', blank(data)))
 

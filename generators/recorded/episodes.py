@@ -1,8 +1,9 @@
 """Recorded messages as cases, and as an audit of the writers.
 
-A recording is one run of a product: its messages, and the truth taken by SQL. The product's module cuts it into episodes: a
-history made of the truth alone, and the messages that were published for it. Expectations come from the history, the bytes
-from the product. The audit gives the same history to our writer under the same profile and compares bytes.
+A recording is one run of a product: its messages, and the truth taken by SQL. The product's module
+cuts it into episodes: a history made of the truth alone, and the messages that were published for
+it. Expectations come from the history, the bytes from the product. The audit gives the same history
+to our writer under the same profile and compares bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ from typing import Any, Final
 
 from generators.drawing.cases import LAYOUT, case_of
 from generators.errors import HarnessError, Refused
-from generators.model import Case, Cell, Change, History, Image, Layout, Message, Origin, Scenario, State, Written
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    History,
+    Image,
+    Layout,
+    Message,
+    Origin,
+    Scenario,
+    State,
+    Written,
+)
 from generators.wire_format import Format, Profile
 
 RECORDED: Final = "recorded"
@@ -22,12 +35,14 @@ RECORDED: Final = "recorded"
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of a product. `profile` is the writer profile with the same release and options, "" if there is none. `how` says
-    how it was recorded.
+    """One run of a product. `profile` is the writer profile with the same release and options, ""
+    if there is none. `how` says how it was recorded.
 
-    `truth` names the document with the SQL truth, `count` is the number of messages (generators.recorded.store has both).
-    `volatile` blanks what differs from run to run (ids, positions, clock times) in a value or key of this recording's messages.
-    `facts` are fields of the profile that the run had otherwise (a time zone, a limit); `layout` is the topic that it wrote to.
+    `truth` names the document with the SQL truth, `count` is the number of messages
+    (generators.recorded.store has both). `volatile` blanks what differs from run to run (ids,
+    positions, clock times) in a value or key of this recording's messages. `facts` are fields of
+    the profile that the run had otherwise (a time zone, a limit); `layout` is the topic that it
+    wrote to.
     """
 
     name: str
@@ -49,7 +64,8 @@ class Recording:
 class Lost:
     """Cells whose value the product itself loses, by name: the decoder owes nothing for them.
 
-    `table` and `column` are exact names, "" for every one; `loss` is a sentence; `citation` a fact of the catalogue of sources.
+    `table` and `column` are exact names, "" for every one; `loss` is a sentence; `citation` a fact
+    of the catalogue of sources.
     """
 
     loss: str
@@ -60,19 +76,25 @@ class Lost:
 
     def covers(self, table: str | None, column: str, cell: Cell) -> bool:
         """Whether the cell is lost."""
-        return self.table in ("", table) and self.column in ("", column) and (cell.value is None or self.only(cell.value))
+        return (
+            self.table in ("", table)
+            and self.column in ("", column)
+            and (cell.value is None or self.only(cell.value))
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A history from the truth, and the recorded messages that belong to it, in the order in which the writer owes them.
+    """A history from the truth, and the recorded messages that belong to it, in the order in which
+    the writer owes them.
 
-    `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are rows of one table and the
-    case shall be judged at both levels. `limits` explain how our bytes may differ: what the environment did; `owed` is what the
-    writer does not know yet, a difference like any other. Where a limit
-    is what a decoder should find, `judged` is False, and the episode is no case. `timed` tells that the truth has the commits'
-    positions and times, so that they are judged. `unrecorded` are the numbers of the history's events whose messages the
-    recording left out.
+    `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are
+    rows of one table and the case shall be judged at both levels. `limits` explain how our bytes
+    may differ: what the environment did; `owed` is what the writer does not know yet, a difference
+    like any other. Where a limit is what a decoder should find, `judged` is False, and the episode
+    is no case. `timed` tells that the truth has the commits' positions and times, so that they are
+    judged. `unrecorded` are the numbers of the history's events whose messages the recording left
+    out.
     """
 
     recording: Recording
@@ -99,38 +121,62 @@ class Mismatch(HarnessError):
 
 
 def written(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
-    """Our writer's messages for the episode's history, one for each recorded message. Raises Mismatch."""
-    made = fmt.write(episode.history, replace(profile, **episode.recording.facts), episode.recording.layout)
+    """Our writer's messages for the episode's history, one for each recorded message. Raises
+    Mismatch.
+    """
+    made = fmt.write(
+        episode.history, replace(profile, **episode.recording.facts), episode.recording.layout
+    )
     ours = tuple(own for own in made if own.message.event not in episode.unrecorded)
     if len(ours) != len(episode.messages):
         raise Mismatch(
-            f"{fmt.name}/{episode.recording.name}/{episode.name}: {len(ours)} messages, {len(episode.messages)} recorded"
+            f"{fmt.name}/{episode.recording.name}/{episode.name}: {len(ours)} messages,"
+            f" {len(episode.messages)} recorded"
         )
     return ours
 
 
 def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case]:
-    """The episode as cases, `<format>/recorded/<recording>/<episode>`: level one, and at level two `.../typed` where it applies.
+    """The episode as cases, `<format>/recorded/<recording>/<episode>`: level one, and at level two
+    `.../typed` where it applies.
 
-    The expectation is the history's; what only the bytes tell (schema version, position, commit time) is not judged. An episode
-    that our writer cannot match is one case without messages, which says so.
+    The expectation is the history's; what only the bytes tell (schema version, position, commit
+    time) is not judged. An episode that our writer cannot match is one case without messages, which
+    says so.
     """
     try:
         owed = written(fmt, profile, episode)
     except (Mismatch, Refused) as error:
         deployment = replace(profile, **episode.recording.facts).deployment
         yield Case(
-            *(episode.case_id, fmt.name, profile.name, deployment, 1, (), (), episode.tags | {RECORDED}, Origin.RECORDED),
+            *(
+                episode.case_id,
+                fmt.name,
+                profile.name,
+                deployment,
+                1,
+                (),
+                (),
+                episode.tags | {RECORDED},
+                Origin.RECORDED,
+            ),
             unmatched=f"our writer does not match this recording: {error}",
         )
         return
     profile = replace(profile, **episode.recording.facts)
     for level in range(1, episode.level + 1 if episode.judged else 1):
         case_id = episode.case_id + ("/typed" if level == 2 else "")
-        scenario = Scenario(case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED})
+        scenario = Scenario(
+            case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED}
+        )
         pairs = tuple(
             Written(
-                replace(message, case=case_id, event=ours.message.event, timestamp_ms=ours.message.timestamp_ms),
+                replace(
+                    message,
+                    case=case_id,
+                    event=ours.message.event,
+                    timestamp_ms=ours.message.timestamp_ms,
+                ),
                 tuple(_known(change, episode) for change in ours.changes),
             )
             for message, ours in zip(episode.messages, owed, strict=True)
@@ -140,7 +186,13 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
 
 def _known(change: Change, episode: Episode) -> Change:
     def side(image: Image | None) -> Image | None:
-        return None if image is None else {name: _cell(change.table, name, cell, episode.lost) for name, cell in image.items()}
+        return (
+            None
+            if image is None
+            else {
+                name: _cell(change.table, name, cell, episode.lost) for name, cell in image.items()
+            }
+        )
 
     return replace(
         change,
@@ -171,8 +223,9 @@ class Agreement(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One recorded message beside ours, with the kind of message. `reasons` are the episode's limits, or what is owed, when the
-    bytes differ."""
+    """One recorded message beside ours, with the kind of message. `reasons` are the episode's
+    limits, or what is owed, when the bytes differ.
+    """
 
     episode: Episode
     number: int
@@ -185,11 +238,16 @@ class Comparison:
 
 def _headers(real: Message, own: Message) -> Iterator[tuple[bytes, bytes]]:
     """The headers of both as one text each, in their order."""
-    yield tuple(b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in m.headers) for m in (real, own))  # type: ignore[misc]
+    yield tuple(
+        b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in m.headers)
+        for m in (real, own)
+    )  # type: ignore[misc]
 
 
 def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
-    """Our writer's key, value and headers against the recorded ones, volatile fields blanked on both sides."""
+    """Our writer's key, value and headers against the recorded ones, volatile fields blanked on
+    both sides.
+    """
     profile = fmt.profile(episode.recording.profile)
     blank = episode.recording.volatile
     try:
@@ -204,7 +262,9 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
         )
         other = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
         reasons = () if same else episode.limits or episode.owed
-        yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, _kind(made), reasons)
+        yield Comparison(
+            episode, number, Agreement.IDENTICAL if same else other, real, own, _kind(made), reasons
+        )
 
 
 def _kind(made: Written | None) -> str:

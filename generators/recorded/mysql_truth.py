@@ -1,7 +1,9 @@
-"""MySQL's, MariaDB's and TiDB's truth: tables from SHOW CREATE TABLE, values from the text that SELECT prints.
+"""MySQL's, MariaDB's and TiDB's truth: tables from SHOW CREATE TABLE, values from the text that
+SELECT prints.
 
-Values: binaries `hex:...`; spatial values `srid:0;wkb:...`, or as they are stored, `hex:...`; BIT as an unsigned integer or
-`b:0101`; ENUM and SET as labels, or by index and mask; TIMESTAMP in the zone of the session that read it.
+Values: binaries `hex:...`; spatial values `srid:0;wkb:...`, or as they are stored, `hex:...`; BIT
+as an unsigned integer or `b:0101`; ENUM and SET as labels, or by index and mask; TIMESTAMP in the
+zone of the session that read it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,18 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from generators.errors import HarnessError
-from generators.model import Column, Default, Index, Json, Logical, Row, SourceType, Table, Value, ZeroDate
+from generators.model import (
+    Column,
+    Default,
+    Index,
+    Json,
+    Logical,
+    Row,
+    SourceType,
+    Table,
+    Value,
+    ZeroDate,
+)
 from generators.sources import mysql
 
 _NAME: Final = r"`((?:[^`]|``)+)`"
@@ -26,9 +39,12 @@ _PART: Final = re.compile(r"`((?:[^`]|``)+)`(?:\(\d+\))?|\((?:[^()]|\((?:[^()]|\
 _KEY: Final = re.compile(rf"\s*(PRIMARY KEY|(?:UNIQUE )?KEY {_NAME}) \((.+?)\)[^)]*$")
 _PARAMETERS: Final = r"\(((?:'(?:[^'\\]|''|\\.)*'|[^')])*)\)"
 _TYPE: Final = re.compile(
-    rf"(\w+)(?:{_PARAMETERS})?((?: unsigned)?)((?: zerofill)?)(?: /\* mariadb-5\.3 \*/)?(.*)$", re.IGNORECASE | re.DOTALL
+    rf"(\w+)(?:{_PARAMETERS})?((?: unsigned)?)((?: zerofill)?)(?: /\* mariadb-5\.3 \*/)?(.*)$",
+    re.IGNORECASE | re.DOTALL,
 )
-_DEFAULT: Final = re.compile(r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)")
+_DEFAULT: Final = re.compile(
+    r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)"
+)
 _CHARSET: Final = re.compile(r" CHARACTER SET (\w+)")
 _COLLATION: Final = re.compile(r" COLLATE (\w+)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
@@ -40,14 +56,24 @@ class Unsupported(HarnessError):
 
 def unquoted(text: str) -> str:
     """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
-    return re.sub(r"''|\\(.)", lambda m: "'" if m[1] is None else _ESCAPES.get(m[1], m[1]), text[1:-1], flags=re.DOTALL)
+    return re.sub(
+        r"''|\\(.)",
+        lambda m: "'" if m[1] is None else _ESCAPES.get(m[1], m[1]),
+        text[1:-1],
+        flags=re.DOTALL,
+    )
 
 
 def source_type(spelling: str) -> SourceType:
     """The type of a column as SHOW CREATE TABLE spells it. Raises Unsupported."""
     match = _TYPE.match(spelling)
     assert match is not None
-    name, parameters, unsigned, zerofill = match[1].lower(), match[2], bool(match[3]), bool(match[4])
+    name, parameters, unsigned, zerofill = (
+        match[1].lower(),
+        match[2],
+        bool(match[3]),
+        bool(match[4]),
+    )
     numbers = [int(n) for n in re.findall(r"\d+", parameters or "")]
     first = numbers[0] if numbers else None
     match name:
@@ -62,7 +88,9 @@ def source_type(spelling: str) -> SourceType:
             return replace(type, scale=scale, zerofill=zerofill)  # MariaDB has 38 decimal places
         case "float" | "double":
             type = replace(mysql.real(name, unsigned=unsigned), zerofill=zerofill)
-            return replace(type, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else type
+            return (
+                replace(type, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else type
+            )
         case "bit":
             return mysql.bit(first or 1)
         case "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext":
@@ -86,7 +114,9 @@ def source_type(spelling: str) -> SourceType:
 
 
 def table(show_create: str, database: str, name: str) -> Table:
-    """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that the model does not have."""
+    """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that the model
+    does not have.
+    """
     columns: list[Column] = []
     primary: tuple[str, ...] = ()
     indexes: list[Index] = []
@@ -94,7 +124,10 @@ def table(show_create: str, database: str, name: str) -> Table:
         if key := _KEY.match(line):
             label = (key[2] or "PRIMARY").replace("``", "`")
             parts = _PART.finditer(key[3])
-            names = tuple(part[1].replace("``", "`") if part[1] else f"_V$_{label}_{i}" for i, part in enumerate(parts))
+            names = tuple(
+                part[1].replace("``", "`") if part[1] else f"_V$_{label}_{i}"
+                for i, part in enumerate(parts)
+            )
             if key[1] == "PRIMARY KEY":
                 primary = names
             clustered = "] CLUSTERED */" in line
@@ -103,7 +136,9 @@ def table(show_create: str, database: str, name: str) -> Table:
         elif column := _COLUMN.match(line):
             columns.append(_column(column[1].replace("``", "`"), column[2]))
     unique = tuple(index.columns for index in indexes if index.unique and index.name != "PRIMARY")
-    single = len(primary) == 1 and next(c.type.logical is Logical.INT for c in columns if c.name == primary[0])
+    single = len(primary) == 1 and next(
+        c.type.logical is Logical.INT for c in columns if c.name == primary[0]
+    )
     kept = tuple(index for index in indexes if not (index.clustered and single))
     return Table(database, name, tuple(columns), primary, unique, indexes=kept)
 
@@ -124,14 +159,33 @@ def _column(name: str, definition: str) -> Column:
     if (text := _DEFAULT.search(rest)) and text[1] != "NULL":
         literal = text[1]
         quoted = literal.startswith("'")
-        default = Default(literal, value(type, unquoted(literal)) if quoted and type.logical is not Logical.BINARY else None)
-    charset, collation = (hit[1] if (hit := word.search(rest)) else "" for word in (_CHARSET, _COLLATION))
+        default = Default(
+            literal,
+            value(type, unquoted(literal))
+            if quoted and type.logical is not Logical.BINARY
+            else None,
+        )
+    charset, collation = (
+        hit[1] if (hit := word.search(rest)) else "" for word in (_CHARSET, _COLLATION)
+    )
     nullable = " NOT NULL" not in rest
-    return Column(name, type, nullable, default=default, charset=charset, collation=collation, generated=generated)
+    return Column(
+        name,
+        type,
+        nullable,
+        default=default,
+        charset=charset,
+        collation=collation,
+        generated=generated,
+    )
 
 
-def value(type: SourceType, text: str | None, number: str | None = None, zone: str = "UTC") -> Value:
-    """The value of a cell; `number` is ENUM's index or SET's mask, if the truth has it; `zone` is that of TIMESTAMP's text."""
+def value(
+    type: SourceType, text: str | None, number: str | None = None, zone: str = "UTC"
+) -> Value:
+    """The value of a cell; `number` is ENUM's index or SET's mask, if the truth has it; `zone` is
+    that of TIMESTAMP's text.
+    """
     if text is None:
         return None
     match type.logical:
@@ -148,7 +202,9 @@ def value(type: SourceType, text: str | None, number: str | None = None, zone: s
         case Logical.BINARY:
             return bytes.fromhex(text.removeprefix("hex:"))
         case Logical.ENUM:
-            return int(number) if number is not None else type.members.index(text) + 1 if text else 0
+            return (
+                int(number) if number is not None else type.members.index(text) + 1 if text else 0
+            )
         case Logical.SET:
             if number is not None:
                 return int(number)
@@ -160,7 +216,9 @@ def value(type: SourceType, text: str | None, number: str | None = None, zone: s
             srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
             return Json({"srid": int(srid), "wkb": wkb})
         case Logical.JSON:
-            return Json(json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits)))
+            return Json(
+                json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
+            )
         case Logical.DATE:
             return _date(text)
         case Logical.TIME:
@@ -182,7 +240,9 @@ def _date(text: str) -> dt.date | ZeroDate:
 def _time(text: str) -> int:
     hours, minutes, seconds = text.lstrip("-").split(":")
     whole, _, fraction = seconds.partition(".")
-    micros = ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * mysql.MICROS + int(fraction.ljust(6, "0"))
+    micros = ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * mysql.MICROS + int(
+        fraction.ljust(6, "0")
+    )
     return -micros if text.startswith("-") else micros
 
 
@@ -194,14 +254,23 @@ def _moment(text: str, zone: str | None) -> int | ZeroDate:
     wall = mysql.wall(day) + micros
     if zone is None:
         return wall
-    offset = (mysql.EPOCH + dt.timedelta(microseconds=wall)).replace(tzinfo=ZoneInfo(zone)).utcoffset()
+    offset = (
+        (mysql.EPOCH + dt.timedelta(microseconds=wall)).replace(tzinfo=ZoneInfo(zone)).utcoffset()
+    )
     assert offset is not None
     return wall - offset // dt.timedelta(microseconds=1)
 
 
 def row(
-    table_: Table, texts: Mapping[str, str | None], numbers: Mapping[str, str | None] | None = None, zone: str = "UTC"
+    table_: Table,
+    texts: Mapping[str, str | None],
+    numbers: Mapping[str, str | None] | None = None,
+    zone: str = "UTC",
 ) -> Row:
     """A row's values by column. Columns that the truth does not have are left out."""
     known = numbers or {}
-    return {c.name: value(c.type, texts[c.name], known.get(c.name), zone) for c in table_.columns if c.name in texts}
+    return {
+        c.name: value(c.type, texts[c.name], known.get(c.name), zone)
+        for c in table_.columns
+        if c.name in texts
+    }

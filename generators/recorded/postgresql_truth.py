@@ -1,6 +1,7 @@
 """PostgreSQL's truth: tables from the catalogue's columns, values from the text that SELECT prints.
 
-Values: binaries `hex:...`, bit strings `b:0101`, booleans true and false; everything else in PostgreSQL's own text, UTC.
+Values: binaries `hex:...`, bit strings `b:0101`, booleans true and false; everything else in
+PostgreSQL's own text, UTC.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from generators.model import Column, Json, Logical, Row, SourceType, Table, Valu
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, postgresql, postgresql_text
 
-_TYPE: Final = re.compile(r'("?[a-z0-9_ ]+?"?)(?:\(([\d,-]+)\))?( with(?:out)? time zone)?((?:\[\])*)$')
+_TYPE: Final = re.compile(
+    r'("?[a-z0-9_ ]+?"?)(?:\(([\d,-]+)\))?( with(?:out)? time zone)?((?:\[\])*)$'
+)
 _PRIMARY: Final = re.compile(r"PRIMARY KEY \(([^)]*)\)")
 _MOMENT: Final = re.compile(r"(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?( BC)?$")
 _DAY: Final = re.compile(r"(\d{4,})-(\d\d)-(\d\d)( BC)?$")
@@ -48,8 +51,12 @@ _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
 }
 
 
-def source_type(spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapping[str, str]) -> SourceType:
-    """The type of a column as format_type() spells it; a domain is its base type. Raises Unsupported."""
+def source_type(
+    spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapping[str, str]
+) -> SourceType:
+    """The type of a column as format_type() spells it; a domain is its base type. Raises
+    Unsupported.
+    """
     spelling = domains.get(spelling, spelling)
     match = _TYPE.match(spelling)
     if match is None:
@@ -94,9 +101,16 @@ def table(
     enums: Mapping[str, Sequence[str]] | None = None,
     domains: Mapping[str, str] | None = None,
 ) -> Table:
-    """The table of the catalogue's columns; `statement` has the declared order of its key. Raises Unsupported."""
+    """The table of the catalogue's columns; `statement` has the declared order of its key. Raises
+    Unsupported.
+    """
     made = tuple(
-        Column(entry["name"], source_type(entry["type"], enums or {}, domains or {}), not entry["not_null"]) for entry in columns
+        Column(
+            entry["name"],
+            source_type(entry["type"], enums or {}, domains or {}),
+            not entry["not_null"],
+        )
+        for entry in columns
     )
     key = tuple(entry["name"] for entry in columns if entry["pk"])
     declared = _PRIMARY.search(statement)
@@ -121,13 +135,21 @@ def value(type: SourceType, text: str | None) -> Value:
         case Logical.BIT if text == "b:":
             return ""
         case Logical.BIT:
-            return {"true": 1, "false": 0}[text] if type.name == "boolean" else int(f"0{text.replace(':', '')}", 2)
+            return (
+                {"true": 1, "false": 0}[text]
+                if type.name == "boolean"
+                else int(f"0{text.replace(':', '')}", 2)
+            )
         case Logical.BINARY:
             return bytes.fromhex(text.removeprefix("hex:"))
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP if text.endswith("infinity"):
             return text
         case Logical.DATE:
-            return dt.date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else _days(text)
+            return (
+                dt.date.fromisoformat(text)
+                if re.fullmatch(r"\d{4}-\d\d-\d\d", text)
+                else _days(text)
+            )
         case Logical.TIME:
             return _clock(text)
         case Logical.DATETIME | Logical.TIMESTAMP:
@@ -137,7 +159,9 @@ def value(type: SourceType, text: str | None) -> Value:
         case Logical.JSON:
             return Json(_document(type, text), text if type.name in ("json", "jsonb") else "")
         case _ if type.name == "inet":
-            return postgresql_text.inet_text(ipaddress.ip_interface(text))  # SELECT as text has a host's prefix length, too
+            return postgresql_text.inet_text(
+                ipaddress.ip_interface(text)
+            )  # SELECT as text has a host's prefix length, too
         case _ if type.name == "char":
             return text.ljust(type.length or 0)  # SELECT as text strips what the column has
         case _:
@@ -162,17 +186,27 @@ def _days(text: str) -> int:
     assert match is not None, text
     year = 1 - int(match[1]) if match[4] else int(match[1])
     cycles = (year - 2000) // 400
-    return cycles * _CYCLE + (dt.date(year - 400 * cycles, int(match[2]), int(match[3])) - dt.date(1970, 1, 1)).days
+    return (
+        cycles * _CYCLE
+        + (dt.date(year - 400 * cycles, int(match[2]), int(match[3])) - dt.date(1970, 1, 1)).days
+    )
 
 
 def _document(type: SourceType, text: str) -> Any:
     if type.name == "hstore":
-        return {_plain(k): None if v is None else _plain(v) for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))}
+        return {
+            _plain(k): None if v is None else _plain(v)
+            for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))
+        }
     if type.name == "point":
         match = _POINT.match(text)
         assert match is not None, text
         return {"x": float(match[1]), "y": float(match[2])}
-    return _items(postgresql.element(type), _TOKEN.finditer(text[1:])) if type.name.endswith("[]") else json.loads(text)
+    return (
+        _items(postgresql.element(type), _TOKEN.finditer(text[1:]))
+        if type.name.endswith("[]")
+        else json.loads(text)
+    )
 
 
 def _items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:

@@ -1,6 +1,7 @@
 """The episodes of each format's recordings.
 
-A product's module has `episodes() -> Iterator[Episode]` over all of its recordings, which may be of several formats.
+A product's module has `episodes() -> Iterator[Episode]` over all of its recordings, which may be of
+several formats.
 """
 
 from __future__ import annotations
@@ -25,29 +26,42 @@ PRODUCTS: Final[Mapping[str, str]] = {
 }
 """The product of each format that has recordings."""
 _OTHER_SHAPE: Final = "+flat"
-"""Part of the names of profiles whose messages have no envelope: a decoder of the format need not read them."""
+"""Part of the names of profiles whose messages have no envelope: a decoder of the format need not
+read them.
+"""
 
 
 @cache
 def _of_product(product: str) -> tuple[Episode, ...]:
-    recorded: Iterator[Episode] = importlib.import_module(f"generators.recorded.{product}").episodes()
+    recorded: Iterator[Episode] = importlib.import_module(
+        f"generators.recorded.{product}"
+    ).episodes()
     return tuple(recorded)
 
 
 def episodes(name: str) -> tuple[Episode, ...]:
-    """The episodes of a format's recordings, in their order; none for a format without recordings."""
+    """The episodes of a format's recordings, in their order; none for a format without
+    recordings.
+    """
     product = PRODUCTS.get(name)
-    return tuple(episode for episode in _of_product(product) if episode.recording.format == name) if product else ()
+    return (
+        tuple(episode for episode in _of_product(product) if episode.recording.format == name)
+        if product
+        else ()
+    )
 
 
 @cache
 def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Case, ...]:
-    """The cases of a format's recordings whose writer profile matches a glob; `*` leaves out profiles of another shape."""
+    """The cases of a format's recordings whose writer profile matches a glob; `*` leaves out
+    profiles of another shape.
+    """
     return tuple(
         case
         for episode in episodes(fmt.name)
         if any(
-            fnmatchcase(episode.recording.profile, glob) and (glob != "*" or _OTHER_SHAPE not in episode.recording.profile)
+            fnmatchcase(episode.recording.profile, glob)
+            and (glob != "*" or _OTHER_SHAPE not in episode.recording.profile)
             for glob in globs
         )
         for case in cases(fmt, fmt.profile(episode.recording.profile), episode)

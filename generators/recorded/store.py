@@ -1,4 +1,5 @@
-"""The recordings on disk: `<product>/recordings.json` (where each comes from, sizes and checksums), the messages, the truth.
+"""The recordings on disk: `<product>/recordings.json` (where each comes from, sizes and checksums),
+the messages, the truth.
 
 A checkout has them in `fixtures/recorded`, an installed package in a folder of its own.
 """
@@ -22,7 +23,17 @@ from generators.wire_format import get
 
 PRODUCTS: Final = ("canal", "debezium", "ticdc")
 INDEX: Final = "recordings.json"
-_FACTS: Final = ("name", "format", "profile", "release", "server", "options", "how", "truth", "count")
+_FACTS: Final = (
+    "name",
+    "format",
+    "profile",
+    "release",
+    "server",
+    "options",
+    "how",
+    "truth",
+    "count",
+)
 
 
 class Damaged(HarnessError):
@@ -49,7 +60,10 @@ def _index(product: str) -> Mapping[str, Any]:
 
 def recordings(product: str) -> tuple[Recording, ...]:
     """The recordings of a product, in order of their names. Raises UnknownName and Damaged."""
-    listed = (Recording(product=product, **{fact: entry[fact] for fact in _FACTS}) for entry in _index(product)["recordings"])
+    listed = (
+        Recording(product=product, **{fact: entry[fact] for fact in _FACTS})
+        for entry in _index(product)["recordings"]
+    )
     return tuple(sorted(listed, key=lambda recording: recording.name))
 
 
@@ -76,12 +90,16 @@ def _unpacked(product: str, name: str) -> bytes:
 
 @cache
 def messages(recording: Recording) -> tuple[Message, ...]:
-    """The messages in their recorded order. `event` is the event of the truth that the recording names, else the message's
-    ordinal in the whole run, which may have gaps. The schemas that they name are among those of the process from then on. Raises
-    Damaged."""
+    """The messages in their recorded order. `event` is the event of the truth that the recording
+    names, else the message's ordinal in the whole run, which may have gaps. The schemas that they
+    name are among those of the process from then on. Raises Damaged.
+    """
     lines = _unpacked(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
     if len(lines) != recording.count:
-        raise Damaged(f"{recording.product}/{recording.name}: {len(lines)} messages, {recording.count} in {INDEX}")
+        raise Damaged(
+            f"{recording.product}/{recording.name}: {len(lines)} messages, {recording.count} in"
+            f" {INDEX}"
+        )
     recorded = tuple(_message(json.loads(line)) for line in lines)
     if get(recording.format).container == "confluent":
         _recall(recorded, truth(recording.product, "schemas"))
@@ -99,7 +117,9 @@ def _recall(messages: Iterable[Message], texts: Mapping[str, str]) -> None:
 def _message(line: Mapping[str, Any]) -> Message:
     headers = tuple((name, value.encode()) for name, value in line.get("headers", ()))
     key, value = _bytes(line, "key"), _bytes(line, "value")
-    return Message(line["topic"], line["partition"], key, value, headers, event=line.get("event", line["n"]))
+    return Message(
+        line["topic"], line["partition"], key, value, headers, event=line.get("event", line["n"])
+    )
 
 
 def _bytes(line: Mapping[str, Any], field: str) -> bytes | None:
@@ -110,7 +130,9 @@ def _bytes(line: Mapping[str, Any], field: str) -> bytes | None:
 
 @cache
 def truth(product: str, name: str = "truth") -> Any:
-    """A JSON document beside the recordings, such as the truth that SQL told. Raises UnknownName and Damaged."""
+    """A JSON document beside the recordings, such as the truth that SQL told. Raises UnknownName
+    and Damaged.
+    """
     known = _index(product)["documents"]
     if name not in known:
         raise UnknownName("document", name, known, of=product)
@@ -125,9 +147,14 @@ def verify(product: str) -> list[str]:
             _unpacked(product, name)
         for recording in recordings(product):
             messages(recording)
-        stray = {p.relative_to(root() / product).as_posix() for p in (root() / product).rglob("*") if p.is_file()}
+        stray = {
+            p.relative_to(root() / product).as_posix()
+            for p in (root() / product).rglob("*")
+            if p.is_file()
+        }
         problems = [
-            f"{product}/{name}: not in {INDEX}" for name in sorted(stray - {INDEX} - {name for name, _ in _files(product)})
+            f"{product}/{name}: not in {INDEX}"
+            for name in sorted(stray - {INDEX} - {name for name, _ in _files(product)})
         ]
     except (Damaged, ValueError, lzma.LZMAError, KeyError) as error:
         problems.append(str(error))

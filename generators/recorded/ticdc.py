@@ -1,10 +1,11 @@
 """TiCDC's recordings: Canal-JSON, Simple JSON and Simple Avro of the classic architecture.
 
-TiCDC's own mounter and encoders wrote the messages from the rows of an in-memory TiDB; Kafka was not there. So a message lacks
-the key that the producer gives it: a row's is empty, a statement's null (ticdc#kafka-records).
+TiCDC's own mounter and encoders wrote the messages from the rows of an in-memory TiDB; Kafka was
+not there. So a message lacks the key that the producer gives it: a row's is empty, a statement's
+null (ticdc#kafka-records).
 
-An episode is the life of a table, from its first statement to its last, under all its names. A statement on a database and a
-watermark are episodes of their own.
+An episode is the life of a table, from its first statement to its last, under all its names. A
+statement on a database and a watermark are episodes of their own.
 """
 
 from __future__ import annotations
@@ -60,7 +61,13 @@ ACTIONS: Final[Mapping[str, str]] = {
 }
 """TiDB's names of actions that have another name here."""
 
-_KEEPS_TEXT: Final = ("drop table", "exchange partition", "rebase auto id", "truncate partition", "truncate table")
+_KEEPS_TEXT: Final = (
+    "drop table",
+    "exchange partition",
+    "rebase auto id",
+    "truncate partition",
+    "truncate table",
+)
 """Actions after which SHOW CREATE TABLE prints what it printed before."""
 
 
@@ -83,16 +90,25 @@ def episodes() -> Iterator[Episode]:
                 recording,
                 name,
                 History(events),
-                tuple(_keyed(message, step) for step in kept for message in by_event.get(step.number, ())),
+                tuple(
+                    _keyed(message, step)
+                    for step in kept
+                    for message in by_event.get(step.number, ())
+                ),
                 1 + (len(tables) == 1),
                 limits=_limits(recording, kept),
                 owed=(CORRUPTED,) if "checksum" in recording.name else (),
                 timed=True,
-                unrecorded=frozenset(i for i, (group, _) in enumerate(history) if group[0].number not in recorded),
+                unrecorded=frozenset(
+                    i for i, (group, _) in enumerate(history) if group[0].number not in recorded
+                ),
             )
 
 
-CORRUPTED: Final = "Of a row that TiCDC marks as corrupted the checksum is TiDB's, of bytes that the message does not have."
+CORRUPTED: Final = (
+    "Of a row that TiCDC marks as corrupted the checksum is TiDB's, of bytes that the message does"
+    " not have."
+)
 """What the writer owes."""
 UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
@@ -100,7 +116,12 @@ UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 def _limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     """The facts of an episode that its history lacks."""
     if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in steps):
-        return ("Some rows of this table have no checksum: TiDB wrote none, or TiCDC's mounter refused the row with it.",)
+        return (
+            (
+                "Some rows of this table have no checksum: TiDB wrote none, or TiCDC's mounter"
+                " refused the row with it."
+            ),
+        )
     return ()
 
 
@@ -114,7 +135,9 @@ def _completed(recording: Recording) -> Recording:
     if "large" in recording.name:
         facts["max_message_bytes"] = LIMIT
     compression = next((name for name in ("snappy", "lz4") if name in recording.name), "none")
-    deployment = replace(get(recording.format).profiles[0].deployment, time_zone=ZONE, compression=compression)
+    deployment = replace(
+        get(recording.format).profiles[0].deployment, time_zone=ZONE, compression=compression
+    )
     blank = _BLANKS[recording.format]
     return replace(
         recording,
@@ -140,7 +163,11 @@ class _Step:
     @property
     def at(self) -> Instant:
         """When it was committed."""
-        tso = self.truth.get("commitTs") or self.truth.get("watermarkTs") or self.truth["schemaVersion"]
+        tso = (
+            self.truth.get("commitTs")
+            or self.truth.get("watermarkTs")
+            or self.truth["schemaVersion"]
+        )
         return Instant(tso >> 18, tso & 0x3FFFF)
 
     @property
@@ -179,7 +206,9 @@ def _steps_of(truth: Mapping[str, Any]) -> Iterator[_Step]:
             after = known[place] = mysql_truth.table(waiting.pop(0), *place)
         if event["action"] == "exchange partition":
             before = known[_others(event)]
-        yield _Step(event, None if event["action"] in ("drop table", "drop view") else after, before)
+        yield _Step(
+            event, None if event["action"] in ("drop table", "drop view") else after, before
+        )
 
 
 def _view(sql: str, known: Mapping[tuple[str, str], Table], place: tuple[str, str]) -> Table:
@@ -193,13 +222,17 @@ def _view(sql: str, known: Mapping[tuple[str, str], Table], place: tuple[str, st
 def _others(event: Mapping[str, Any]) -> tuple[str, str]:
     """The other table that a statement names: the one that it renames or exchanges."""
     sql = event["query_before_rewrite"]
-    match = re.search(r"(?:RENAME\s+TABLE|ALTER\s+TABLE(?=.*\sRENAME)|WITH\s+TABLE)\s+(\S+)", sql, re.IGNORECASE)
+    match = re.search(
+        r"(?:RENAME\s+TABLE|ALTER\s+TABLE(?=.*\sRENAME)|WITH\s+TABLE)\s+(\S+)", sql, re.IGNORECASE
+    )
     names = match[1].replace("`", "").split(".") if match else []
     return (names[0] if len(names) > 1 else event["database"], names[-1]) if names else ("", "")
 
 
 def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
-    """The events of each table under all its names, by the first name; those without a table by their database or number."""
+    """The events of each table under all its names, by the first name; those without a table by
+    their database or number.
+    """
     first: dict[tuple[str, str], str] = {}
     lives: dict[str, list[_Step]] = {}
     for step in steps:
@@ -210,7 +243,10 @@ def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
             name = event["database"]
         else:
             place = (event["database"], event["table"])
-            name = first.setdefault(place, first.get(_others(event) if event["kind"] == "ddl" else place, ".".join(place)))
+            name = first.setdefault(
+                place,
+                first.get(_others(event) if event["kind"] == "ddl" else place, ".".join(place)),
+            )
             if event.get("action") == "exchange partition":
                 lives[name] += lives.pop(first[_others(event)])
                 lives[name].sort(key=lambda other: other.number)
@@ -221,7 +257,9 @@ def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
 
 def _grouped(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
     """The steps alone, but the rows of one transaction and table together."""
-    for _, group in itertools.groupby(steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number):
+    for _, group in itertools.groupby(
+        steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number
+    ):
         yield list(group)
 
 
@@ -236,8 +274,21 @@ def _events(steps: Sequence[_Step]) -> Iterator[Event]:
             yield Bootstrap(step.at, step.table)
         case "ddl":
             action, sql = event["action"], event["query_before_rewrite"]
-            old = step.before.name if step.before and action in ("rename table", "exchange partition") else None
-            yield SchemaChange(step.at, action, sql, event["database"], event["table"], step.before, step.table, old)
+            old = (
+                step.before.name
+                if step.before and action in ("rename table", "exchange partition")
+                else None
+            )
+            yield SchemaChange(
+                step.at,
+                action,
+                sql,
+                event["database"],
+                event["table"],
+                step.before,
+                step.table,
+                old,
+            )
         case _:
             yield from _changes(steps)
 
@@ -246,13 +297,23 @@ _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 
 def _changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
-    """The rows of one transaction in one table. What an UPDATE deleted and inserted again is one change of a key."""
+    """The rows of one transaction in one table. What an UPDATE deleted and inserted again is one
+    change of a key.
+    """
     table, at = steps[0].table, steps[0].at
     assert table is not None
-    rows = {op: [_images(step, table) for step in steps if _OPS[step.truth["kind"]] is op] for op in Op}
+    rows = {
+        op: [_images(step, table) for step in steps if _OPS[step.truth["kind"]] is op] for op in Op
+    }
     deleted, inserted = rows[Op.DELETE], rows[Op.INSERT]
-    if deleted and inserted and all(text.lower().startswith("update") for text in steps[0].truth["statement"]):
-        pairs = [RowImages(gone.before, new.after) for gone, new in zip(deleted, inserted, strict=True)]
+    if (
+        deleted
+        and inserted
+        and all(text.lower().startswith("update") for text in steps[0].truth["statement"])
+    ):
+        pairs = [
+            RowImages(gone.before, new.after) for gone, new in zip(deleted, inserted, strict=True)
+        ]
         yield RowChange(at, table, Op.UPDATE, (*pairs, *rows[Op.UPDATE]))
         return
     for op in (Op.DELETE, Op.UPDATE, Op.INSERT):
@@ -265,7 +326,11 @@ def _images(step: _Step, table: Table) -> RowImages:
         texts = step.truth[name]
         if texts is None:
             return None
-        numbers = {column.removesuffix("#num"): text for column, text in texts.items() if column.endswith("#num")}
+        numbers = {
+            column.removesuffix("#num"): text
+            for column, text in texts.items()
+            if column.endswith("#num")
+        }
         return mysql_truth.row(table, texts, numbers, ZONE)
 
     return RowImages(side("before"), side("after"))
@@ -281,7 +346,9 @@ _CLAIM: Final = re.compile(rb'(?<="claimCheckLocation":")[^"]*')
 
 
 def _blank_canal(value: bytes) -> bytes:
-    """Without the clock and the place of a claim check; the keys of mysqlType, which are in random order, are sorted."""
+    """Without the clock and the place of a claim check; the keys of mysqlType, which are in random
+    order, are sorted.
+    """
 
     def ordered(match: re.Match[bytes]) -> bytes:
         return b'"mysqlType":' + json.dumps(sorted(json.loads(match[1]).items())).encode()
@@ -300,15 +367,18 @@ _SIMPLE: Final = tuple(
 
 
 def _blank_simple(value: bytes) -> bytes:
-    """Without the clock, the ids of tables and the versions of schemas, and the place of a claim check."""
+    """Without the clock, the ids of tables and the versions of schemas, and the place of a claim
+    check.
+    """
     for pattern, replacement in _SIMPLE:
         value = pattern.sub(replacement, value)
     return value
 
 
 def _blank_avro(value: bytes) -> bytes:
-    """Without what `_blank_simple` blanks; the keys of a row's maps, which are in random order, are sorted. A value that our
-    encoder would write with other bytes stays as it is."""
+    """Without what `_blank_simple` blanks; the keys of a row's maps, which are in random order, are
+    sorted. A value that our encoder would write with other bytes stays as it is.
+    """
     source = io.BytesIO(value)
     record = fastavro.schemaless_reader(source, _REALS_AS_BYTES, None, return_named_type=True)
     if ENCODER(_branched(record)) + source.read() != value:
@@ -321,14 +391,17 @@ _REALS_AS_BYTES: Final = fastavro.parse_schema(
     json.loads(
         functools.reduce(
             lambda text, name: text.replace(
-                f'"{name}"', f'{{"type":"fixed","name":"as_{name}","size":{struct.calcsize(_FIXED[name])}}}', 1
+                f'"{name}"',
+                f'{{"type":"fixed","name":"as_{name}","size":{struct.calcsize(_FIXED[name])}}}',
+                1,
             ).replace(f'"{name}"', f'"as_{name}"'),
             _FIXED,
             json.dumps(ENCODER.schema),
         )
     )
 )
-"""The schema that tells the branches of a float and a double apart, which are one type in Python."""
+"""The schema that tells the branches of a float and a double apart, which are one type in Python.
+"""
 
 
 def _branched(value: Any, image: bool = False) -> Any:
@@ -342,7 +415,10 @@ def _branched(value: Any, image: bool = False) -> Any:
         case (name, inner):
             return name, _branched(inner)
         case dict():
-            return {name: _branched(item, image or name in ("data", "old")) for name, item in value.items()}
+            return {
+                name: _branched(item, image or name in ("data", "old"))
+                for name, item in value.items()
+            }
         case int() | str() | bytes() if image:
             return {int: "long", str: "string", bytes: "bytes"}[type(value)], value
     return value
@@ -356,7 +432,11 @@ def _blanked(value: Any) -> Any:
         case dict():
             blank = _VOLATILE | ({"version": 0} if "columns" in value else {})
             return {
-                name: dict(sorted(item.items())) if name in ("data", "old") and item else blank.get(name, _blanked(item))
+                name: (
+                    dict(sorted(item.items()))
+                    if name in ("data", "old") and item
+                    else blank.get(name, _blanked(item))
+                )
                 for name, item in value.items()
             }
         case list():

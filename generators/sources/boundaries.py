@@ -1,7 +1,8 @@
-"""The deterministic cases that every format has: each type of its source at its boundaries, each op, each shape of table.
+"""The deterministic cases that every format has: each type of its source at its boundaries, each
+op, each shape of table.
 
-Level-one scenarios have a table of their own each; level-two scenarios use the pool. Names are case ids' last part: never
-reused, never renumbered.
+Level-one scenarios have a table of their own each; level-two scenarios use the pool. Names are case
+ids' last part: never reused, never renumbered.
 """
 
 from __future__ import annotations
@@ -52,7 +53,18 @@ def id_column(source: str = "mysql") -> Column:
 ID = id_column()
 """MySQL's."""
 
-AWKWARD_NAMES = ("order", "a b", "with`tick", 'dq"uote', "back\\slash", "汉字", "dot.ted", "MixedCase", "mixedcase2", "a<b>&c")
+AWKWARD_NAMES = (
+    "order",
+    "a b",
+    "with`tick",
+    'dq"uote',
+    "back\\slash",
+    "汉字",
+    "dot.ted",
+    "MixedCase",
+    "mixedcase2",
+    "a<b>&c",
+)
 """Column names that need escaping somewhere: SQL, JSON, JSON paths, HTML."""
 
 AWKWARD_TEXTS = (
@@ -91,21 +103,30 @@ def slug(name: str) -> str:
 
 
 def neutral(name: str, letter: str = "t") -> str:
-    """The name of the table of a scenario, or of a profile's database: it has no word that says what a decoder should do."""
+    """The name of the table of a scenario, or of a profile's database: it has no word that says
+    what a decoder should do.
+    """
     return f"{letter}{zlib.crc32(name.encode()):010d}"
 
 
 @cache
 def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") -> Table:
-    """The pool's table with a column for each supported type of the source's `TYPES`, named `c_<type>`. Raises UnknownName."""
+    """The pool's table with a column for each supported type of the source's `TYPES`, named
+    `c_<type>`. Raises UnknownName.
+    """
     origin = sources.source(source)
-    columns = tuple(Column(f"c_{slug(name)}", type) for name, type in origin.types.items() if supports(type))
-    return Table(origin.pool_database, "ledger", (id_column(source), *columns), ("id",), schema=origin.schema)
+    columns = tuple(
+        Column(f"c_{slug(name)}", type) for name, type in origin.types.items() if supports(type)
+    )
+    return Table(
+        origin.pool_database, "ledger", (id_column(source), *columns), ("id",), schema=origin.schema
+    )
 
 
 @cache
 def composite(source: str = "mysql") -> Table:
-    """The pool's table with a composite key, declared in another order than its columns, and names that need escaping.
+    """The pool's table with a composite key, declared in another order than its columns, and names
+    that need escaping.
 
     Raises UnknownName.
     """
@@ -117,12 +138,20 @@ def composite(source: str = "mysql") -> Table:
         *(Column(name, origin.string) for name in more),
         Column(AWKWARD_NAMES[1], origin.string, nullable=False),
     )
-    return Table(origin.pool_database, "plant `x`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=origin.schema)
+    return Table(
+        origin.pool_database,
+        "plant `x`",
+        columns,
+        (AWKWARD_NAMES[1], AWKWARD_NAMES[0]),
+        schema=origin.schema,
+    )
 
 
 @cache
 def keyless(source: str = "mysql") -> Table:
-    """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises UnknownName."""
+    """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises
+    UnknownName.
+    """
     origin = sources.source(source)
     columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
     return Table(origin.pool_database, "visits", columns, schema=origin.schema)
@@ -130,12 +159,15 @@ def keyless(source: str = "mysql") -> Table:
 
 @cache
 def namesake(source: str = "mysql") -> Table:
-    """The table of `keyless`'s name in another schema, or in another database where the source has no schemas.
+    """The table of `keyless`'s name in another schema, or in another database where the source has
+    no schemas.
 
     Raises UnknownName.
     """
     bag = keyless(source)
-    return replace(bag, schema=OTHER_SCHEMA) if bag.schema else replace(bag, database=OTHER_DATABASE)
+    return (
+        replace(bag, schema=OTHER_SCHEMA) if bag.schema else replace(bag, database=OTHER_DATABASE)
+    )
 
 
 COMPOSITE = composite()
@@ -146,11 +178,15 @@ KEYLESS = keyless()
 
 
 def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple[Table, ...]:
-    """The level-two tables that every run has of a source; a run adds one drawn table. Raises UnknownName."""
+    """The level-two tables that every run has of a source; a run adds one drawn table. Raises
+    UnknownName.
+    """
     return (every_type(supports, source), composite(source), keyless(source))
 
 
-def change(table: Table, op: Op, *rows: tuple[Row | None, Row | None], at: Instant = START) -> RowChange:
+def change(
+    table: Table, op: Op, *rows: tuple[Row | None, Row | None], at: Instant = START
+) -> RowChange:
     """A row change from (before, after) pairs."""
     return RowChange(at, table, op, tuple(RowImages(before, after) for before, after in rows))
 
@@ -160,7 +196,9 @@ def insert(table: Table, row: Row, at: Instant = START) -> RowChange:
     return change(table, Op.INSERT, (None, row), at=at)
 
 
-def scenario(name: str, *events: RowChange, level: int = 1, tags: frozenset[str] = BOUNDARY) -> Scenario:
+def scenario(
+    name: str, *events: RowChange, level: int = 1, tags: frozenset[str] = BOUNDARY
+) -> Scenario:
     """A named scenario of row changes whose seed is derived from its name."""
     return Scenario(name, History(tuple(events), seed=sum(name.encode())), level, tags)
 
@@ -171,7 +209,8 @@ def named(name: str, *events: Event, tags: Iterable[str] = (), level: int = 1) -
 
 
 def of_three(single: Scenario, column: str = "") -> Scenario:
-    """The scenario of an inserted row between two rows with NULL in `column`; its name ends in `-of-three`.
+    """The scenario of an inserted row between two rows with NULL in `column`; its name ends in
+    `-of-three`.
 
     At level one the table has a name of its own.
     """
@@ -179,7 +218,11 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
     assert isinstance(event, RowChange)
     name, (images,) = f"{single.name}-of-three", event.rows
     others: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
-    rows = (None, {**others, "id": 1}), (None, {**(images.after or {}), "id": 2}), (None, {**others, "id": 3})
+    rows = (
+        (None, {**others, "id": 1}),
+        (None, {**(images.after or {}), "id": 2}),
+        (None, {**others, "id": 3}),
+    )
     table = event.table if single.level == 2 else replace(event.table, name=neutral(name))
     return scenario(name, change(table, event.op, *rows), level=single.level, tags=single.tags)
 
@@ -193,21 +236,29 @@ def one_column(database: str, name: str, type: SourceType) -> Table:
 def type_values(
     supports: Callable[[SourceType], bool], source: str = "mysql"
 ) -> Iterator[tuple[str, SourceType, Mapping[str, Value]]]:
-    """Each supported type of the source with its boundary values, NULL among them. Raises UnknownName."""
+    """Each supported type of the source with its boundary values, NULL among them. Raises
+    UnknownName.
+    """
     origin = sources.source(source)
     for name, type in origin.types.items():
         if supports(type):
             yield name, type, {"null": None, **origin.boundary_values(name)}
 
 
-def scenarios(database: str, supports: Callable[[SourceType], bool], source: str = "mysql") -> Iterator[Scenario]:
-    """Every generic boundary case for a profile of that source whose level-one tables live in `database`. Raises UnknownName."""
+def scenarios(
+    database: str, supports: Callable[[SourceType], bool], source: str = "mysql"
+) -> Iterator[Scenario]:
+    """Every generic boundary case for a profile of that source whose level-one tables live in
+    `database`. Raises UnknownName.
+    """
     yield from _type_scenarios(database, supports, source)
     yield from _shape_scenarios(database, sources.source(source), supports)
     yield from _row_scenarios(supports, source)
 
 
-def _type_scenarios(database: str, supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
+def _type_scenarios(
+    database: str, supports: Callable[[SourceType], bool], source: str
+) -> Iterator[Scenario]:
     for name, type, values in type_values(supports, source):
         for label, value in values.items():
             full = f"{name}/{label}"
@@ -224,10 +275,22 @@ def _type_scenarios(database: str, supports: Callable[[SourceType], bool], sourc
             yield scenario(full, change(one_column(database, full, type), op, (before, after)))
 
 
-def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[SourceType], bool]) -> Iterator[Scenario]:
-    key_column, number, string, schema = id_column(source.name), source.number, source.string, source.schema
+def _shape_scenarios(
+    database: str, source: sources.Source, supports: Callable[[SourceType], bool]
+) -> Iterator[Scenario]:
+    key_column, number, string, schema = (
+        id_column(source.name),
+        source.number,
+        source.string,
+        source.schema,
+    )
 
-    def table(name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[tuple[str, ...], ...] = ()) -> Table:
+    def table(
+        name: str,
+        *columns: Column,
+        key: tuple[str, ...] = ("id",),
+        unique: tuple[tuple[str, ...], ...] = (),
+    ) -> Table:
         return Table(database, neutral(name), columns, key, unique, schema)
 
     abc = (key_column, Column("a", string), Column("b", string))
@@ -245,55 +308,106 @@ def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[
     ):
         yield scenario(name, change(table(name, *abc), op, pair))
     name = "shape/multi-row-insert"
-    yield scenario(name, change(table(name, *abc), Op.INSERT, (None, x), (None, {**x, "id": 2}), (None, {**x, "id": 3})))
+    yield scenario(
+        name,
+        change(
+            table(name, *abc), Op.INSERT, (None, x), (None, {**x, "id": 2}), (None, {**x, "id": 3})
+        ),
+    )
     name = "shape/multi-row-delete"
     yield scenario(name, change(table(name, *abc), Op.DELETE, (x, None), ({**x, "id": 2}, None)))
     name = "shape/multi-row-update-cumulative"
     second: dict[str, Value] = {"id": 2, "a": "q", "b": None}
-    yield scenario(name, change(table(name, *abc), Op.UPDATE, (x, y), (second, {**second, "b": "z"})))
+    yield scenario(
+        name, change(table(name, *abc), Op.UPDATE, (x, y), (second, {**second, "b": "z"}))
+    )
     name = "shape/multi-row-update-one-unchanged"
-    yield scenario(name, change(table(name, *abc), Op.UPDATE, (x, x), (second, {**second, "b": "z"}), (y, y)))
+    yield scenario(
+        name, change(table(name, *abc), Op.UPDATE, (x, x), (second, {**second, "b": "z"}), (y, y))
+    )
     name = "shape/duplicate-after-rows"
     bag = table(name, *abc[1:], key=())
     bare: dict[str, Value] = {"a": "x", "b": "k"}
-    yield scenario(name, change(bag, Op.UPDATE, ({**bare, "a": "o"}, bare), ({**bare, "a": "p"}, bare)))
+    yield scenario(
+        name, change(bag, Op.UPDATE, ({**bare, "a": "o"}, bare), ({**bare, "a": "p"}, bare))
+    )
     name = "shape/keyless"
     bag = table(name, *abc[1:], key=())
     changed: Row = {**bare, "a": "y"}
-    changes = (change(bag, Op.INSERT, (None, bare)), change(bag, Op.UPDATE, (bare, changed)), insert(bag, bare))
+    changes = (
+        change(bag, Op.INSERT, (None, bare)),
+        change(bag, Op.UPDATE, (bare, changed)),
+        insert(bag, bare),
+    )
     yield scenario(name, *changes, change(bag, Op.DELETE, (bare, None)))
     name = "shape/all-null-keyless"
     bag, nothing = table(name, *abc[1:], key=()), dict.fromkeys(bare)
-    yield scenario(name, insert(bag, nothing), change(bag, Op.UPDATE, (nothing, bare)), change(bag, Op.DELETE, (nothing, None)))
+    yield scenario(
+        name,
+        insert(bag, nothing),
+        change(bag, Op.UPDATE, (nothing, bare)),
+        change(bag, Op.DELETE, (nothing, None)),
+    )
     name = "shape/unique-not-null-key"
     columns = (Column("u", number, nullable=False), Column("a", string))
-    yield scenario(name, insert(table(name, *columns, key=(), unique=(("u",),)), {"u": 1, "a": "x"}))
+    yield scenario(
+        name, insert(table(name, *columns, key=(), unique=(("u",),)), {"u": 1, "a": "x"})
+    )
     name = "shape/composite-key"
-    three = (Column("k2", number, nullable=False), Column("a", string), Column("k1", string, nullable=False))
+    three = (
+        Column("k2", number, nullable=False),
+        Column("a", string),
+        Column("k1", string, nullable=False),
+    )
     row: dict[str, Value] = {"k2": 7, "a": "x", "k1": "y"}
     keyed = table(name, *three, key=("k1", "k2"))
     yield scenario(
-        name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "k2": 8})), change(keyed, Op.DELETE, (row, None))
+        name,
+        insert(keyed, row),
+        change(keyed, Op.UPDATE, (row, {**row, "k2": 8})),
+        change(keyed, Op.DELETE, (row, None)),
     )
     name = "shape/awkward-names"
-    awkward = Table(database, 'Awk`ward "T"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1], schema=schema)
+    awkward = Table(
+        database,
+        'Awk`ward "T"',
+        tuple(Column(n, string) for n in AWKWARD_NAMES),
+        AWKWARD_NAMES[:1],
+        schema=schema,
+    )
     full: Row = {n: f"v{i}" for i, n in enumerate(AWKWARD_NAMES)}
-    yield scenario(name, insert(awkward, full), change(awkward, Op.UPDATE, (full, {**full, AWKWARD_NAMES[3]: None})))
+    yield scenario(
+        name,
+        insert(awkward, full),
+        change(awkward, Op.UPDATE, (full, {**full, AWKWARD_NAMES[3]: None})),
+    )
     for name, own, names in (
         ("shape/envelope-names", "data", ENVELOPE_NAMES),
         ("shape/punctuated-names", "t:/,[0]", PUNCTUATED_NAMES),
         ("shape/odd-names", "t#@%+*$", ODD_NAMES),
         ("shape/longest-names", source.identifier("n" * 64), (source.identifier("n" * 64),)),
     ):
-        odd = Table(database, own, (key_column, *(Column(n, string) for n in names)), ("id",), schema=schema)
+        odd = Table(
+            database, own, (key_column, *(Column(n, string) for n in names)), ("id",), schema=schema
+        )
         filled: Row = {"id": 1, **{n: f"v{i}" for i, n in enumerate(names)}}
-        yield scenario(name, insert(odd, filled), change(odd, Op.UPDATE, (filled, {**filled, names[0]: None})))
+        yield scenario(
+            name, insert(odd, filled), change(odd, Op.UPDATE, (filled, {**filled, names[0]: None}))
+        )
     name = "shape/upper-case"
     loud = Table(
-        database if schema else f"UP_{database}".upper(), "LOUD", (replace(key_column, name="ID"),), ("ID",), schema=schema
+        database if schema else f"UP_{database}".upper(),
+        "LOUD",
+        (replace(key_column, name="ID"),),
+        ("ID",),
+        schema=schema,
     )
     # A profile may name databases by a rule of its own: smoke judges each tag in every profile.
-    yield scenario(name, insert(loud, {"ID": 1}), tags=BOUNDARY | (frozenset() if schema else {"names:database-in-capitals"}))
+    yield scenario(
+        name,
+        insert(loud, {"ID": 1}),
+        tags=BOUNDARY | (frozenset() if schema else {"names:database-in-capitals"}),
+    )
     name = "shape/awkward-texts"
     texts: Row = {f"t{i}": text for i, text in enumerate(AWKWARD_TEXTS)}
     textual = table(name, key_column, *(Column(n, string) for n in texts))
@@ -301,16 +415,33 @@ def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[
     name = "shape/equal-rows"
     twins = table(name, *abc[1:], key=())
     yield scenario(
-        name, change(twins, Op.INSERT, (None, bare), (None, bare)), change(twins, Op.DELETE, (bare, None), (bare, None))
+        name,
+        change(twins, Op.INSERT, (None, bare), (None, bare)),
+        change(twins, Op.DELETE, (bare, None), (bare, None)),
     )
     name = "shape/many-columns"
     wide = tuple(Column(f"c{i}", number) for i in range(200))
-    yield scenario(name, insert(table(name, key_column, *wide), {"id": 1, **{c.name: i for i, c in enumerate(wide)}}))
+    yield scenario(
+        name,
+        insert(
+            table(name, key_column, *wide), {"id": 1, **{c.name: i for i, c in enumerate(wide)}}
+        ),
+    )
     name = "shape/long-text"
-    yield scenario(name, insert(one_column(database, name, source.long_text), {"id": 1, "c": "0123456789abcdef" * 16_384}))
+    yield scenario(
+        name,
+        insert(
+            one_column(database, name, source.long_text),
+            {"id": 1, "c": "0123456789abcdef" * 16_384},
+        ),
+    )
     name = "shape/gains-a-column"
     narrow, more = table(name, *abc[:2]), table(name, *abc)
-    yield scenario(name, insert(narrow, {n: x[n] for n in (c.name for c in abc[:2])}), insert(more, {**x, "id": 2}))
+    yield scenario(
+        name,
+        insert(narrow, {n: x[n] for n in (c.name for c in abc[:2])}),
+        insert(more, {**x, "id": 2}),
+    )
     if source.name == "mysql":
         name = "shape/wide-enum"
         labels = enum_of(*(f"m{i}" for i in range(WIDE)))
@@ -319,12 +450,24 @@ def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[
         name = "ddl/semicolon-in-text"
         altered, comment = one_column(database, name, key_column.type), " first; second -- 汉字 é #"
         sql = f"ALTER TABLE `{altered.name}` COMMENT = '{comment}'"
-        event = SchemaChange(START, "table comment", sql, database, altered.name, altered, replace(altered, comment=comment))
-        yield Scenario(name, History((event,), seed=sum(name.encode())), 1, BOUNDARY | {"ddl:table comment"})
+        event = SchemaChange(
+            START,
+            "table comment",
+            sql,
+            database,
+            altered.name,
+            altered,
+            replace(altered, comment=comment),
+        )
+        yield Scenario(
+            name, History((event,), seed=sum(name.encode())), 1, BOUNDARY | {"ddl:table comment"}
+        )
 
 
 def megabyte(database: str, source: str = "mysql") -> Scenario:
-    """A row whose message has more than a megabyte, the default limit of a Kafka broker. Raises UnknownName."""
+    """A row whose message has more than a megabyte, the default limit of a Kafka broker. Raises
+    UnknownName.
+    """
     name = "shape/megabyte"
     table = one_column(database, name, sources.source(source).long_text)
     return scenario(name, insert(table, {"id": 1, "c": "0123456789" * (MEGABYTE // 10)}))
@@ -334,30 +477,43 @@ def many_rows(database: str, source: str = "mysql") -> Scenario:
     """More rows of one statement than a loop of a hundred takes. Raises UnknownName."""
     name = "shape/many-rows"
     table = one_column(database, name, sources.source(source).number)
-    return scenario(name, change(table, Op.INSERT, *((None, {"id": i, "c": i}) for i in range(MANY))))
+    return scenario(
+        name, change(table, Op.INSERT, *((None, {"id": i, "c": i}) for i in range(MANY)))
+    )
 
 
 def same_name_in_capitals(source: str = "mysql") -> Scenario:
-    """Rows of two tables of one database whose names differ in case alone: TiDB has none. Raises UnknownName."""
+    """Rows of two tables of one database whose names differ in case alone: TiDB has none. Raises
+    UnknownName.
+    """
     bag = keyless(source)
     loud = replace(bag, name=bag.name.upper())
     here: Row = {"a": 1, "b": "here", "c": None}
     elsewhere: Row = {**here, "b": "elsewhere"}
-    return scenario("rows/keyless/same-name-in-capitals", insert(bag, here), insert(loud, elsewhere), level=2)
+    return scenario(
+        "rows/keyless/same-name-in-capitals", insert(bag, here), insert(loud, elsewhere), level=2
+    )
 
 
 def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
     table, two_keys, bag = pool(supports, source)
     empty: Row = {c.name: None for c in table.columns} | {"id": 1}
-    columns = [(f"c_{slug(name)}", list(values.values())) for name, _, values in type_values(supports, source)]
+    columns = [
+        (f"c_{slug(name)}", list(values.values()))
+        for name, _, values in type_values(supports, source)
+    ]
     for i in range(max(len(values) for _, values in columns)):
         row: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
         yield scenario(f"rows/every-type/boundaries-{i}", insert(table, row), level=2)
-    # A reader that refuses one cell of a wide row is asked about no other: so each class of values of a type has a row alone.
+    # A reader that refuses one cell of a wide row is asked about no other: so each class of values
+    # of a type has a row alone.
     for name, type, values in type_values(supports, source):
         column = f"c_{slug(name)}"
         alone = {value_class(type, value): value for value in values.values() if value is not None}
-        rows_alone = (insert(table, {**empty, "id": i, column: value}) for i, value in enumerate(alone.values()))
+        rows_alone = (
+            insert(table, {**empty, "id": i, column: value})
+            for i, value in enumerate(alone.values())
+        )
         yield scenario(f"rows/every-type/alone-{name}", *rows_alone, level=2)
     filled: dict[str, Value] = {"id": 2}
     other: dict[str, Value] = {"id": 2}
@@ -378,33 +534,72 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     names = [c.name for c in two_keys.columns]
     key: dict[str, Value] = {n: f"v{i}" for i, n in enumerate(names)} | {names[0]: 5}
     yield scenario("rows/composite/insert", insert(two_keys, key), level=2)
-    yield scenario("rows/composite/update", change(two_keys, Op.UPDATE, (key, {**key, names[2]: None})), level=2)
-    yield scenario("rows/composite/update-key", change(two_keys, Op.UPDATE, (key, {**key, names[0]: 6})), level=2)
+    yield scenario(
+        "rows/composite/update",
+        change(two_keys, Op.UPDATE, (key, {**key, names[2]: None})),
+        level=2,
+    )
+    yield scenario(
+        "rows/composite/update-key",
+        change(two_keys, Op.UPDATE, (key, {**key, names[0]: 6})),
+        level=2,
+    )
     yield scenario("rows/composite/delete", change(two_keys, Op.DELETE, (key, None)), level=2)
     bare: dict[str, Value] = {"a": 1, "b": "x", "c": wall("2024-01-02 03:04:05.678901")}
     rows = tuple((None, {**bare, "a": i}) for i in range(3))
     yield scenario("rows/keyless/multi-row-insert", change(bag, Op.INSERT, *rows), level=2)
-    cumulative = (({**bare, "b": "o"}, bare), ({**bare, "a": None}, {**bare, "a": 9}), (bare, {**bare, "c": None}))
+    cumulative = (
+        ({**bare, "b": "o"}, bare),
+        ({**bare, "a": None}, {**bare, "a": 9}),
+        (bare, {**bare, "c": None}),
+    )
     yield scenario("rows/keyless/multi-row-update", change(bag, Op.UPDATE, *cumulative), level=2)
-    yield scenario("rows/keyless/multi-row-delete", change(bag, Op.DELETE, (bare, None), ({**bare, "b": None}, None)), level=2)
+    yield scenario(
+        "rows/keyless/multi-row-delete",
+        change(bag, Op.DELETE, (bare, None), ({**bare, "b": None}, None)),
+        level=2,
+    )
     spoken = tuple((None, {**bare, "b": text}) for text in AWKWARD_TEXTS)
     yield scenario("rows/keyless/awkward-texts", change(bag, Op.INSERT, *spoken), level=2)
     twin = (None, bare)
     yield scenario("rows/keyless/equal-rows", change(bag, Op.INSERT, twin, twin), level=2)
     nothing: Row = dict.fromkeys(bare)
-    changes = ((Op.INSERT, None, nothing), (Op.UPDATE, nothing, bare), (Op.UPDATE, bare, nothing), (Op.DELETE, nothing, None))
-    yield scenario("rows/keyless/all-null", *(change(bag, op, (old, new)) for op, old, new in changes), level=2)
-    long_text = next((c.name for c in table.columns if c.type == sources.source(source).long_text), None)
+    changes = (
+        (Op.INSERT, None, nothing),
+        (Op.UPDATE, nothing, bare),
+        (Op.UPDATE, bare, nothing),
+        (Op.DELETE, nothing, None),
+    )
+    yield scenario(
+        "rows/keyless/all-null", *(change(bag, op, (old, new)) for op, old, new in changes), level=2
+    )
+    long_text = next(
+        (c.name for c in table.columns if c.type == sources.source(source).long_text), None
+    )
     if long_text:
-        yield scenario("rows/every-type/long-text", insert(table, {**empty, long_text: "汉字 é " * 200}), level=2)
+        yield scenario(
+            "rows/every-type/long-text",
+            insert(table, {**empty, long_text: "汉字 é " * 200}),
+            level=2,
+        )
     big: Row = {
         column.name: b"\xe9" * OVER_64K if column.type.logical is Logical.BINARY else "é" * OVER_64K
         for column in table.columns
-        if column.type in (sources.source(source).long_text, sources.source(source).types.get("longblob"))
+        if column.type
+        in (
+            sources.source(source).long_text,
+            sources.source(source).types.get("longblob"),
+        )
     }
     if big:
         yield scenario("rows/every-type/over-64k", insert(table, {**empty, **big}), level=2)
     there, here = namesake(source), {**bare, "b": "p"}
     elsewhere: Row = {**bare, "b": "q"}
-    events = (insert(bag, here), insert(there, elsewhere), change(there, Op.UPDATE, (elsewhere, here)))
-    yield scenario("rows/keyless/same-name-elsewhere", *events, change(there, Op.DELETE, (here, None)), level=2)
+    events = (
+        insert(bag, here),
+        insert(there, elsewhere),
+        change(there, Op.UPDATE, (elsewhere, here)),
+    )
+    yield scenario(
+        "rows/keyless/same-name-elsewhere", *events, change(there, Op.DELETE, (here, None)), level=2
+    )

@@ -1,4 +1,6 @@
-"""Every type of each source's domain, in groups that are drawn equally often, the plainest types first."""
+"""Every type of each source's domain, in groups that are drawn equally often, the plainest types
+first.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,23 @@ from typing import Final
 from generators.model import Logical, SourceType
 from generators.sources import mysql, postgresql
 
-PLAIN_LABELS: Final = tuple(f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop")
-AWKWARD_LABELS: Final = ("it's", 'say "hi"', "back\\slash", "汉字", "a b", "(x)", "<&>", "1", "null", "é", "😀", "a`b")
+PLAIN_LABELS: Final = tuple(
+    f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop"
+)
+AWKWARD_LABELS: Final = (
+    "it's",
+    'say "hi"',
+    "back\\slash",
+    "汉字",
+    "a b",
+    "(x)",
+    "<&>",
+    "1",
+    "null",
+    "é",
+    "😀",
+    "a`b",
+)
 
 _LENGTHS: Final = (16, 255, *range(1, 256))
 _SCALES: Final = tuple((p, s) for p in range(1, 66) for s in range(min(30, p) + 1))
@@ -33,7 +50,10 @@ def _mysql() -> tuple[tuple[SourceType, ...], ...]:
     )
     return (
         integers,
-        (*(mysql.text("varchar", n) for n in (*_LENGTHS, 256, 1024, 16_383)), *(mysql.text("char", n) for n in _LENGTHS)),
+        (
+            *(mysql.text("varchar", n) for n in (*_LENGTHS, 256, 1024, 16_383)),
+            *(mysql.text("char", n) for n in _LENGTHS),
+        ),
         integers,
         (
             *(mysql.decimal(p, s) for p, s in common),
@@ -45,7 +65,10 @@ def _mysql() -> tuple[tuple[SourceType, ...], ...]:
         tuple(mysql.temporal("timestamp", fsp) for fsp in range(7)),
         (mysql.temporal("date"), mysql.year(), *(mysql.temporal("time", fsp) for fsp in range(7))),
         tuple(mysql.text(n) for n in ("text", "tinytext", "mediumtext", "longtext")),
-        (*(mysql.binary("varbinary", n) for n in (*_LENGTHS, 65_535)), *(mysql.binary("binary", n) for n in _LENGTHS)),
+        (
+            *(mysql.binary("varbinary", n) for n in (*_LENGTHS, 65_535)),
+            *(mysql.binary("binary", n) for n in _LENGTHS),
+        ),
         tuple(mysql.binary(n) for n in ("blob", "tinyblob", "mediumblob", "longblob")),
         tuple(mysql.bit(n) for n in (1, 8, 64, *range(1, 65))),
         (
@@ -65,7 +88,13 @@ def mysql_keyable(type: SourceType) -> bool:
     """Whether a column of the type can be in a key without a prefix length, and is in practice."""
     if type.logical in (Logical.TEXT, Logical.BINARY):
         return type.name in ("varchar", "char", "varbinary", "binary") and (type.length or 0) <= 255
-    return type.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME, Logical.YEAR)
+    return type.logical in (
+        Logical.INT,
+        Logical.DECIMAL,
+        Logical.DATE,
+        Logical.DATETIME,
+        Logical.YEAR,
+    )
 
 
 def _postgresql() -> tuple[tuple[SourceType, ...], ...]:
@@ -91,7 +120,11 @@ def _postgresql() -> tuple[tuple[SourceType, ...], ...]:
         tuple(postgresql.temporal("timestamptz", fsp) for fsp in fractions),
         (
             postgresql.temporal("date"),
-            *(postgresql.temporal(name, fsp) for name in ("time", "timetz", "interval") for fsp in fractions),
+            *(
+                postgresql.temporal(name, fsp)
+                for name in ("time", "timetz", "interval")
+                for fsp in fractions
+            ),
         ),
         (postgresql.text("text"),),
         (postgresql.bytea(),),
@@ -105,8 +138,10 @@ def _postgresql() -> tuple[tuple[SourceType, ...], ...]:
 
 
 POSTGRESQL: Final = _postgresql()
-"""Every type of PostgreSQL's domain that `sources.postgresql` has (numeric above 65 digits, lengths past 255 and label lists are
-samples). The numeric without precision and money are repeated, since they are two types among two thousand."""
+"""Every type of PostgreSQL's domain that `sources.postgresql` has (numeric above 65 digits, lengths
+past 255 and label lists are samples). The numeric without precision and money are repeated, since
+they are two types among two thousand.
+"""
 
 
 def postgresql_keyable(type: SourceType) -> bool:

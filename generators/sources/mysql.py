@@ -1,7 +1,8 @@
-"""MySQL column types: domains, value classes, boundary values and the text forms that MySQL itself uses.
+"""MySQL column types: domains, value classes, boundary values and the text forms that MySQL itself
+uses.
 
-Sources: MySQL 8.0 Reference Manual, chapter 13 "Data Types" (integer ranges 13.1.2, DECIMAL 13.1.3, BIT 13.1.5, date and time
-13.2, strings 13.3, JSON 13.5).
+Sources: MySQL 8.0 Reference Manual, chapter 13 "Data Types" (integer ranges 13.1.2, DECIMAL 13.1.3,
+BIT 13.1.5, date and time 13.2, strings 13.3, JSON 13.5).
 """
 
 from __future__ import annotations
@@ -30,16 +31,25 @@ NAME_LIMIT: Final = 64
 _BITS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
 _WIDTH: Final = {"tinyint": 4, "smallint": 6, "mediumint": 9, "int": 11, "bigint": 20}
 _WIDTH_UNSIGNED: Final = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
-_TEXT_LIMIT: Final = {"tinytext": 255, "text": 65_535, "mediumtext": 16_777_215, "longtext": 4_294_967_295}
+_TEXT_LIMIT: Final = {
+    "tinytext": 255,
+    "text": 65_535,
+    "mediumtext": 16_777_215,
+    "longtext": 4_294_967_295,
+}
 
 
 def integer(name: str, *, unsigned: bool = False, zerofill: bool = False) -> SourceType:
-    """tinyint, smallint, mediumint, int or bigint; ZEROFILL implies unsigned. `length` is the display width."""
+    """tinyint, smallint, mediumint, int or bigint; ZEROFILL implies unsigned. `length` is the
+    display width.
+    """
     bits = _BITS[name]
     unsigned = unsigned or zerofill
     low, high = (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
     width = (_WIDTH_UNSIGNED if unsigned else _WIDTH)[name]
-    return SourceType(name, Logical.INT, unsigned=unsigned, zerofill=zerofill, length=width, low=low, high=high)
+    return SourceType(
+        name, Logical.INT, unsigned=unsigned, zerofill=zerofill, length=width, low=low, high=high
+    )
 
 
 def boolean() -> SourceType:
@@ -50,11 +60,22 @@ def boolean() -> SourceType:
 def decimal(precision: int = 10, scale: int = 0, *, unsigned: bool = False) -> SourceType:
     """DECIMAL(p,s), p up to 65, s up to 30 and not above p. Raises ValueError."""
     if not (1 <= precision <= 65 and 0 <= scale <= min(30, precision)):
-        raise ValueError(f"decimal({precision},{scale}): precision is 1 to 65, scale 0 to 30 and at most the precision")
-    return SourceType("decimal", Logical.DECIMAL, unsigned=unsigned, precision=precision, scale=scale)
+        raise ValueError(
+            f"decimal({precision},{scale}): precision is 1 to 65, scale 0 to 30 and at most the"
+            " precision"
+        )
+    return SourceType(
+        "decimal", Logical.DECIMAL, unsigned=unsigned, precision=precision, scale=scale
+    )
 
 
-def real(name: str = "float", *, unsigned: bool = False, precision: int | None = None, scale: int | None = None) -> SourceType:
+def real(
+    name: str = "float",
+    *,
+    unsigned: bool = False,
+    precision: int | None = None,
+    scale: int | None = None,
+) -> SourceType:
     """FLOAT or DOUBLE, with the digits of FLOAT(p,s)."""
     logical = Logical.FLOAT if name == "float" else Logical.DOUBLE
     return SourceType(name, logical, unsigned=unsigned, precision=precision, scale=scale)
@@ -68,13 +89,17 @@ def bit(length: int = 1) -> SourceType:
 
 
 def text(name: str = "varchar", length: int | None = None) -> SourceType:
-    """CHAR(n), VARCHAR(n) with n in characters, or a member of the TEXT family (n is its limit in bytes)."""
+    """CHAR(n), VARCHAR(n) with n in characters, or a member of the TEXT family (n is its limit in
+    bytes).
+    """
     return SourceType(name, Logical.TEXT, length=length or _TEXT_LIMIT.get(name, 255))
 
 
 def binary(name: str = "varbinary", length: int | None = None) -> SourceType:
     """BINARY(n), VARBINARY(n) with n in bytes, or a member of the BLOB family."""
-    return SourceType(name, Logical.BINARY, length=length or _TEXT_LIMIT.get(name.replace("blob", "text"), 255))
+    return SourceType(
+        name, Logical.BINARY, length=length or _TEXT_LIMIT.get(name.replace("blob", "text"), 255)
+    )
 
 
 def temporal(name: str, fsp: int = 0) -> SourceType:
@@ -112,9 +137,11 @@ SPATIAL: Final = (
 
 
 def spatial(name: str = "point") -> SourceType:
-    """A spatial type: `Json` of the `srid`, 0 for none, and of `wkb`, the well-known binary that MySQL stores, in hex digits.
+    """A spatial type: `Json` of the `srid`, 0 for none, and of `wkb`, the well-known binary that
+    MySQL stores, in hex digits.
 
-    Raises ValueError for a name that is none of `SPATIAL`."""
+    Raises ValueError for a name that is none of `SPATIAL`.
+    """
     if name not in SPATIAL:
         raise ValueError(f"{name}: not among {', '.join(SPATIAL)}")
     return SourceType(name, Logical.JSON)
@@ -130,7 +157,10 @@ TYPES: Final[Mapping[str, SourceType]] = {
     **{f"unsigned-{n}": integer(n, unsigned=True) for n in _BITS},
     "int-zerofill": integer("int", zerofill=True),
     "bool": boolean(),
-    **{f"decimal-{p}-{s}": decimal(p, s) for p, s in ((10, 0), (10, 2), (10, 4), (4, 4), (20, 10), (38, 10), (65, 30))},
+    **{
+        f"decimal-{p}-{s}": decimal(p, s)
+        for p, s in ((10, 0), (10, 2), (10, 4), (4, 4), (20, 10), (38, 10), (65, 30))
+    },
     "unsigned-decimal-5-2": decimal(5, 2, unsigned=True),
     "float": real("float"),
     "double": real("double"),
@@ -143,7 +173,11 @@ TYPES: Final[Mapping[str, SourceType]] = {
     "varbinary": binary("varbinary", 64),
     **{n: binary(n) for n in ("tinyblob", "blob", "mediumblob", "longblob")},
     "date": temporal("date"),
-    **{f"{n}-{fsp}": temporal(n, fsp) for n in ("datetime", "timestamp", "time") for fsp in (0, 3, 6)},
+    **{
+        f"{n}-{fsp}": temporal(n, fsp)
+        for n in ("datetime", "timestamp", "time")
+        for fsp in (0, 3, 6)
+    },
     "year": year(),
     "enum": enum_of("a", "b", "c"),
     "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "", "汉字", "MixedCase"),
@@ -160,7 +194,9 @@ def wall(text_: str) -> int:
 
 
 def fits(source_type: SourceType, value: Value) -> bool:
-    """Whether MySQL can store the value in the type (its domain; lengths, ranges, fraction digits)."""
+    """Whether MySQL can store the value in the type (its domain; lengths, ranges, fraction
+    digits).
+    """
     if value is None:
         return True
     match source_type.logical:
@@ -174,18 +210,28 @@ def fits(source_type: SourceType, value: Value) -> bool:
             scale, precision = source_type.scale or 0, source_type.precision or 0
             exponent = value.as_tuple().exponent
             assert isinstance(exponent, int)
-            whole: bool = value.copy_abs() < Decimal(10) ** (precision - scale)  # abs() would round to the context
+            whole: bool = value.copy_abs() < Decimal(10) ** (
+                precision - scale
+            )  # abs() would round to the context
             return whole and -exponent <= scale and not (source_type.unsigned and value < 0)
         case Logical.FLOAT:
             if not isinstance(value, float) or abs(value) > 3.4028234663852886e38:
                 return False
             return value == to_float32(value) and not (source_type.unsigned and value < 0)
         case Logical.DOUBLE:
-            return isinstance(value, float) and abs(value) <= 1.7976931348623157e308 and not (source_type.unsigned and value < 0)
+            return (
+                isinstance(value, float)
+                and abs(value) <= 1.7976931348623157e308
+                and not (source_type.unsigned and value < 0)
+            )
         case Logical.TEXT:
             if not isinstance(value, str):
                 return False
-            size = len(value) if source_type.name in ("char", "varchar") else len(value.encode("utf-8", "surrogatepass"))
+            size = (
+                len(value)
+                if source_type.name in ("char", "varchar")
+                else len(value.encode("utf-8", "surrogatepass"))
+            )
             return size <= (source_type.length or 0)
         case Logical.BINARY:
             return isinstance(value, bytes) and len(value) <= (source_type.length or 0)
@@ -197,7 +243,9 @@ def fits(source_type: SourceType, value: Value) -> bool:
             return value == ZeroDate()
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             low, high = _RANGES[source_type.logical]
-            return type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+            return (
+                type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+            )
         case Logical.JSON:
             return isinstance(value, Json)
 
@@ -225,14 +273,14 @@ def to_float32(value: float) -> float:
 def value_class(type: SourceType, value: Value) -> str:
     """The class of a value, by which rules select. Classes by logical type:
 
-    int: zero, negative, plain, beyond-double (magnitude above 2^53), over-signed (unsigned above the signed maximum);
-    decimal: plain, long (more than 15 digits), wide (precision above 38);
+    int: zero, negative, plain, beyond-double (magnitude above 2^53), over-signed (unsigned above
+    the signed maximum); decimal: plain, long (more than 15 digits), wide (precision above 38);
     float, double: zero, negative-zero, integral, fraction, exponent (Java would print an exponent);
     bit, set: zero, plain, over-signed (2^63 and above); enum: empty, plain; year: zero, plain;
-    text: empty, plain, literal-null, quote, control, html, separator (U+2028/2029), astral, non-ascii;
-    binary: empty, high (a byte above 0x7f), control, base64-like, trailing-zero, ascii;
-    date, datetime, timestamp: zero, partial-zero, whole, millis, micros;
-    time: negative, over-24h, micros, millis, plain; json: null-literal, number, string, object, array, bool.
+    text: empty, plain, literal-null, quote, control, html, separator (U+2028/2029), astral,
+    non-ascii; binary: empty, high (a byte above 0x7f), control, base64-like, trailing-zero, ascii;
+    date, datetime, timestamp: zero, partial-zero, whole, millis, micros; time: negative, over-24h,
+    micros, millis, plain; json: null-literal, number, string, object, array, bool.
     """
     match type.logical, value:
         case Logical.INT, int():
@@ -426,7 +474,11 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
             "minus-one-second": -MICROS,
         }
         if type.fsp:
-            values |= {"minus-one-unit": -unit, "one-unit": unit, "fraction": wall("1970-01-01 10:20:30") + 120_000}
+            values |= {
+                "minus-one-unit": -unit,
+                "one-unit": unit,
+                "fraction": wall("1970-01-01 10:20:30") + 120_000,
+            }
         return dict(values)
     if type.logical is Logical.DATETIME:
         return {
@@ -523,7 +575,9 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
         "ascii": b"ab-!"[:4],
         "base64-like": b"abcd",
         **BYTES,
-        "document-example": bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70]),
+        "document-example": bytes(
+            [5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70]
+        ),
         "every-byte": bytes(range(256))[:255],
     },
     Logical.JSON: {
@@ -560,14 +614,21 @@ def time_text(value: int, fsp: int) -> str:
 
 
 def declared(type: SourceType) -> str:
-    """The type as MySQL 5.7's SHOW CREATE TABLE prints it: `int(10) unsigned`, `decimal(10,2)`, `varchar(64)`."""
+    """The type as MySQL 5.7's SHOW CREATE TABLE prints it: `int(10) unsigned`, `decimal(10,2)`,
+    `varchar(64)`.
+    """
     suffix = (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
     match type.logical:
         case Logical.INT | Logical.BIT | Logical.YEAR:
             return f"{type.name}({type.length}){suffix}"
         case Logical.DECIMAL:
             return f"decimal({type.precision},{type.scale}){suffix}"
-        case Logical.TEXT | Logical.BINARY if type.name in ("char", "varchar", "binary", "varbinary"):
+        case Logical.TEXT | Logical.BINARY if type.name in (
+            "char",
+            "varchar",
+            "binary",
+            "varbinary",
+        ):
             return f"{type.name}({type.length})"
         case Logical.ENUM | Logical.SET:
             labels = ("'" + member.replace("'", "''") + "'" for member in type.members)
@@ -579,7 +640,9 @@ def declared(type: SourceType) -> str:
 
 
 def key_order(key: str) -> tuple[int, bytes]:
-    """The order in which MySQL's JSON, and PostgreSQL's jsonb, store the keys of an object: by length, then bytes."""
+    """The order in which MySQL's JSON, and PostgreSQL's jsonb, store the keys of an object: by
+    length, then bytes.
+    """
     encoded = key.encode("utf-8", "surrogatepass")
     return len(encoded), encoded
 
@@ -591,7 +654,9 @@ def quote(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DdlAction:
-    """A kind of DDL statement; `sql` has {db}, {table} and {other} as already quoted names. `level` is database or table."""
+    """A kind of DDL statement; `sql` has {db}, {table} and {other} as already quoted names. `level`
+    is database or table.
+    """
 
     sql: str
     level: str = "table"
@@ -602,7 +667,9 @@ DDL_ACTIONS: Final[Mapping[str, DdlAction]] = {
     "create database": DdlAction("CREATE DATABASE {db}", "database"),
     "drop database": DdlAction("DROP DATABASE {db}", "database"),
     "alter database": DdlAction("ALTER DATABASE {db} CHARACTER SET utf8mb4", "database"),
-    "create table": DdlAction("CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))"),
+    "create table": DdlAction(
+        "CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))"
+    ),
     "drop table": DdlAction("DROP TABLE {db}.{table}"),
     "truncate table": DdlAction("TRUNCATE TABLE {table}"),
     "rename table": DdlAction("RENAME TABLE {db}.{other} TO {db}.{table}", renames=True),
@@ -612,16 +679,24 @@ DDL_ACTIONS: Final[Mapping[str, DdlAction]] = {
     "set default": DdlAction("ALTER TABLE {table} ALTER COLUMN `c` SET DEFAULT 5"),
     "rename index": DdlAction("ALTER TABLE {table} RENAME INDEX `i` TO `j`"),
     "table comment": DdlAction("ALTER TABLE {table} COMMENT = 'it''s \"new\"'"),
-    "add partition": DdlAction("ALTER TABLE {table} ADD PARTITION (PARTITION p2 VALUES LESS THAN (20))"),
+    "add partition": DdlAction(
+        "ALTER TABLE {table} ADD PARTITION (PARTITION p2 VALUES LESS THAN (20))"
+    ),
     "table charset": DdlAction("ALTER TABLE {table} CHARACTER SET utf8mb4"),
     "create index": DdlAction("CREATE INDEX `i` ON {table} (`c`)"),
     "drop index": DdlAction("DROP INDEX `i` ON {table}"),
     "add primary key": DdlAction("ALTER TABLE {table} ADD PRIMARY KEY (`id`)"),
     "drop primary key": DdlAction("ALTER TABLE {table} DROP PRIMARY KEY"),
-    "add foreign key": DdlAction("ALTER TABLE {table} ADD CONSTRAINT `f` FOREIGN KEY (`c`) REFERENCES {other} (`id`)"),
+    "add foreign key": DdlAction(
+        "ALTER TABLE {table} ADD CONSTRAINT `f` FOREIGN KEY (`c`) REFERENCES {other} (`id`)"
+    ),
     "create view": DdlAction("CREATE VIEW {table} AS SELECT 1 AS `a`"),
     "drop view": DdlAction("DROP VIEW {db}.{table}"),
     "create sequence": DdlAction("CREATE SEQUENCE {table}"),
-    "exchange partition": DdlAction("ALTER TABLE {db}.{table} EXCHANGE PARTITION p0 WITH TABLE {db}.{other}"),
+    "exchange partition": DdlAction(
+        "ALTER TABLE {db}.{table} EXCHANGE PARTITION p0 WITH TABLE {db}.{other}"
+    ),
 }
-"""DDL statements of a MySQL-like source; each writer maps the actions that it knows to its own types."""
+"""DDL statements of a MySQL-like source; each writer maps the actions that it knows to its own
+types.
+"""

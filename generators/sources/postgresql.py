@@ -1,20 +1,25 @@
-"""PostgreSQL column types: domains, value classes, boundary values and the text forms that PostgreSQL itself uses.
+"""PostgreSQL column types: domains, value classes, boundary values and the text forms that
+PostgreSQL itself uses.
 
-Sources: PostgreSQL 15 documentation, chapter 8 "Data Types" (numeric 8.1, monetary 8.2, character 8.3, binary 8.4, date and time
-8.5, boolean 8.6, enumerated 8.7, network address 8.9, bit string 8.10, UUID 8.12, JSON 8.14, arrays 8.15), F.18 "hstore";
-float texts as printed since PostgreSQL 12.
+Sources: PostgreSQL 15 documentation, chapter 8 "Data Types" (numeric 8.1, monetary 8.2, character
+8.3, binary 8.4, date and time 8.5, boolean 8.6, enumerated 8.7, network address 8.9, bit string
+8.10, UUID 8.12, JSON 8.14, arrays 8.15), F.18 "hstore"; float texts as printed since PostgreSQL 12.
 
 Canonical values beside MySQL's:
 
 - `boolean` is 0 or 1, `bit` and `varbit` an int without regard to leading zero bits.
-- `char(n)` is padded with spaces to n characters, as PostgreSQL gives it back; `numeric` keeps its scale, compared numerically.
-- `uuid`, `inet`, `interval`, `timetz` and enums are PostgreSQL's text. If a writer spells such a value otherwise (an ISO
-  duration, microseconds, a time in UTC), its text is expected: the column alone determines no Spark type.
+- `char(n)` is padded with spaces to n characters, as PostgreSQL gives it back; `numeric` keeps its
+  scale, compared numerically.
+- `uuid`, `inet`, `interval`, `timetz` and enums are PostgreSQL's text. If a writer spells such a
+  value otherwise (an ISO
+  duration, microseconds, a time in UTC), its text is expected: the column alone determines no Spark
+  type.
 - `json`, `jsonb`, `hstore` and arrays are `Json`.
 
-Left out: NaN and infinities of numeric, which no Decimal comparison holds; NaN among the boundary values of real and double
-precision (it fits, and compares equal to itself); infinite dates and timestamps, BC and years past 9999,
-which Python's dates and Spark's texts do not hold; arrays of more than one dimension.
+Left out: NaN and infinities of numeric, which no Decimal comparison holds; NaN among the boundary
+values of real and double precision (it fits, and compares equal to itself); infinite dates and
+timestamps, BC and years past 9999, which Python's dates and Spark's texts do not hold; arrays of
+more than one dimension.
 """
 
 from __future__ import annotations
@@ -31,7 +36,13 @@ from typing import Any, Final
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
 from generators.sources.mysql import DAY, DdlAction, step, to_float32
-from generators.sources.postgresql_text import inet_text, interval_parts, interval_text, timetz_parts, timetz_text
+from generators.sources.postgresql_text import (
+    inet_text,
+    interval_parts,
+    interval_text,
+    timetz_parts,
+    timetz_text,
+)
 from generators.sources.postgresql_values import (
     NUMERIC_DIGITS,
     NUMERIC_SCALE,
@@ -79,14 +90,17 @@ def point() -> SourceType:
 
 
 def other(name: str) -> SourceType:
-    """A type whose values are PostgreSQL's texts of it. Raises ValueError for a name that is none of `OTHERS`."""
+    """A type whose values are PostgreSQL's texts of it. Raises ValueError for a name that is none
+    of `OTHERS`.
+    """
     if name not in OTHERS:
         raise ValueError(f"{name}: not among {', '.join(OTHERS)}")
     return _type(name, Logical.TEXT)
 
 
 UNKNOWN: Final = ("box", "circle", "composite")
-"""Types that change data capture may have no name for; a composite type is called `composite` here."""
+"""Types that change data capture may have no name for; a composite type is called `composite` here.
+"""
 
 OTHERS: Final = (
     *("citext", "xml", "ltree", "name", '"char"', "cidr", "macaddr", "macaddr8", "tsvector"),
@@ -97,21 +111,30 @@ OTHERS: Final = (
 
 
 def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
-    """An exact number of `precision` digits, up to 1000, `scale` of them behind the point; a negative scale is that many zeros
-    before it. Raises ValueError.
+    """An exact number of `precision` digits, up to 1000, `scale` of them behind the point; a
+    negative scale is that many zeros before it. Raises ValueError.
 
     Without precision it is `unconstrained`: up to 131072 digits before and 16383 after the point.
     """
     if precision is None:
-        return _type("numeric", Logical.DECIMAL, precision=NUMERIC_DIGITS + NUMERIC_SCALE, scale=NUMERIC_SCALE)
+        return _type(
+            "numeric",
+            Logical.DECIMAL,
+            precision=NUMERIC_DIGITS + NUMERIC_SCALE,
+            scale=NUMERIC_SCALE,
+        )
     if not (1 <= precision <= 1000 and -1000 <= scale <= precision):
-        raise ValueError(f"numeric({precision},{scale}): precision is 1 to 1000, scale -1000 to the precision")
+        raise ValueError(
+            f"numeric({precision},{scale}): precision is 1 to 1000, scale -1000 to the precision"
+        )
     return _type("numeric", Logical.DECIMAL, precision=precision, scale=scale)
 
 
 def money() -> SourceType:
     """money, of a locale with two fraction digits: 64 bits of cents, in `low` and `high`."""
-    return _type("money", Logical.DECIMAL, precision=19, scale=2, low=-(1 << 63), high=(1 << 63) - 1)
+    return _type(
+        "money", Logical.DECIMAL, precision=19, scale=2, low=-(1 << 63), high=(1 << 63) - 1
+    )
 
 
 def real(name: str = "real") -> SourceType:
@@ -125,12 +148,16 @@ def boolean() -> SourceType:
 
 
 def bit(length: int | None = 1, *, varying: bool = False) -> SourceType:
-    """A bit string of `length` bits, 1 to 64 here; with `varying` of at most as many, or of any with None. Raises ValueError."""
+    """A bit string of `length` bits, 1 to 64 here; with `varying` of at most as many, or of any
+    with None. Raises ValueError.
+    """
     if length is None and varying:
         return _type("varbit", Logical.BIT, length=UNBOUNDED)
     if length is None or not 1 <= length <= 64:
         raise ValueError(f"bit({length}): length is 1 to 64")
-    return _type("varbit" if varying else "bit", Logical.BIT, length=length, low=0, high=(1 << length) - 1)
+    return _type(
+        "varbit" if varying else "bit", Logical.BIT, length=length, low=0, high=(1 << length) - 1
+    )
 
 
 def text(name: str = "varchar", length: int | None = None) -> SourceType:
@@ -154,7 +181,9 @@ _TEMPORAL: Final = {
 
 
 def temporal(name: str, fsp: int = 6) -> SourceType:
-    """date, or time(f), timetz(f), timestamp(f), timestamptz(f), interval(f), f 0 to 6 and by default 6. Raises ValueError."""
+    """date, or time(f), timetz(f), timestamp(f), timestamptz(f), interval(f), f 0 to 6 and by
+    default 6. Raises ValueError.
+    """
     if not 0 <= fsp <= 6:
         raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
     return _type(name, _TEMPORAL[name], fsp=0 if name == "date" else fsp)
@@ -191,13 +220,16 @@ def array(element: str = "integer") -> SourceType:
 
 
 def array_of(type: SourceType) -> SourceType:
-    """An array of any type: the element's parameters under its name and `[]`. Values are `Json` of the elements' values, of
-    dates, timestamps and bytes PostgreSQL's text."""
+    """An array of any type: the element's parameters under its name and `[]`. Values are `Json` of
+    the elements' values, of dates, timestamps and bytes PostgreSQL's text.
+    """
     return replace(type, name=f"{type.name}[]", logical=Logical.JSON)
 
 
 def element(type: SourceType) -> SourceType:
-    """The type of an array's elements. Raises KeyError for a type that this module does not know."""
+    """The type of an array's elements. Raises KeyError for a type that this module does not
+    know.
+    """
     name = type.name.removesuffix("[]")
     return replace(type, name=name, logical=_ELEMENTS[name])
 
@@ -248,25 +280,35 @@ TYPES: Final[Mapping[str, SourceType]] = {
 
 
 def fits(source_type: SourceType, value: Value) -> bool:
-    """Whether PostgreSQL can store the value in the type and returns it unchanged (ranges, lengths, fractions, padding)."""
+    """Whether PostgreSQL can store the value in the type and returns it unchanged (ranges, lengths,
+    fractions, padding).
+    """
     if value is None:
         return True
     match source_type.logical:
         case Logical.DECIMAL:
             return _fits_numeric(source_type, value)
         case Logical.FLOAT | Logical.DOUBLE:
-            return isinstance(value, float) and (source_type.logical is Logical.DOUBLE or math.isnan(value) or _is_float32(value))
+            return isinstance(value, float) and (
+                source_type.logical is Logical.DOUBLE or math.isnan(value) or _is_float32(value)
+            )
         case Logical.TEXT:
             return (
-                isinstance(value, str) and _storable(value) and _TEXT_FITS.get(source_type.name, _fits_text)(source_type, value)
+                isinstance(value, str)
+                and _storable(value)
+                and _TEXT_FITS.get(source_type.name, _fits_text)(source_type, value)
             )
         case Logical.DATE:
             return isinstance(value, dt.date)
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             low, high = _TEMPORAL_RANGE[source_type.logical]
-            return type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+            return (
+                type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
+            )
         case Logical.JSON:
-            return isinstance(value, Json) and _JSON_FITS.get(source_type.name, _fits_document)(value.value)
+            return isinstance(value, Json) and _JSON_FITS.get(source_type.name, _fits_document)(
+                value.value
+            )
         case _:
             return mysql.fits(source_type, value)
 
@@ -292,7 +334,11 @@ def _fits_numeric(type: SourceType, value: Value) -> bool:
         return False
     if -exponent > max(scale, 0) or (value and value.adjusted() >= precision - scale):
         return False
-    return type.low is None or type.high is None or Decimal(type.low) <= value * 100 <= Decimal(type.high)
+    return (
+        type.low is None
+        or type.high is None
+        or Decimal(type.low) <= value * 100 <= Decimal(type.high)
+    )
 
 
 def _storable(value: str) -> bool:
@@ -349,7 +395,10 @@ def _fits_document(value: Any) -> bool:
         case str():
             return _storable(value)
         case dict():
-            return all(isinstance(key, str) and _storable(key) and _fits_document(item) for key, item in value.items())
+            return all(
+                isinstance(key, str) and _storable(key) and _fits_document(item)
+                for key, item in value.items()
+            )
         case list():
             return all(map(_fits_document, value))
         case float():
@@ -370,16 +419,20 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
         and _fits_document(value)
         and all(item is None or isinstance(item, str) for item in value.values())
     ),
-    "integer[]": lambda value: isinstance(value, list) and all(item is None or _is_int4(item) for item in value),
+    "integer[]": lambda value: (
+        isinstance(value, list) and all(item is None or _is_int4(item) for item in value)
+    ),
     "text[]": lambda value: (
-        isinstance(value, list) and all(item is None or (isinstance(item, str) and _storable(item)) for item in value)
+        isinstance(value, list)
+        and all(item is None or (isinstance(item, str) and _storable(item)) for item in value)
     ),
 }
 
 
 def value_class(type: SourceType, value: Value) -> str:
-    """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN and infinities of float, double
-    and numeric. Accepts types of both sources."""
+    """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN
+    and infinities of float, double and numeric. Accepts types of both sources.
+    """
     if isinstance(value, float | Decimal) and not math.isfinite(value):
         return "not-finite"
     return mysql.value_class(type, value)
@@ -392,7 +445,9 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
 
 
 def declared(type: SourceType) -> str:
-    """The type as format_type() prints it: `character varying(64)`, `timestamp(3) without time zone`, `numeric(10,2)`."""
+    """The type as format_type() prints it: `character varying(64)`, `timestamp(3) without time
+    zone`, `numeric(10,2)`.
+    """
     fsp = "" if type.fsp == 6 else f"({type.fsp})"
     match type.name:
         case "char":
@@ -420,7 +475,9 @@ def quote(name: str) -> str:
 
 
 DDL_ACTIONS: Final[Mapping[str, DdlAction]] = {
-    "create table": DdlAction('CREATE TABLE "public".{table} ("id" bigint PRIMARY KEY, "c" integer)'),
+    "create table": DdlAction(
+        'CREATE TABLE "public".{table} ("id" bigint PRIMARY KEY, "c" integer)'
+    ),
     "drop table": DdlAction('DROP TABLE "public".{table}'),
     "truncate table": DdlAction('TRUNCATE TABLE "public".{table}'),
     "rename table": DdlAction('ALTER TABLE "public".{other} RENAME TO {table}', renames=True),

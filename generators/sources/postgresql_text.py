@@ -53,7 +53,9 @@ def timetz_text(micros: int, offset: int) -> str:
     return time_text(micros) + _offset_text(offset)
 
 
-_TIMETZ: Final = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?([+-])(\d{2})(?::(\d{2}))?(?::(\d{2}))?")
+_TIMETZ: Final = re.compile(
+    r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?([+-])(\d{2})(?::(\d{2}))?(?::(\d{2}))?"
+)
 
 
 def timetz_parts(text_: str) -> tuple[int, int]:
@@ -67,17 +69,26 @@ def timetz_parts(text_: str) -> tuple[int, int]:
 
 
 def _clock(hours: str, minutes: str, seconds: str, fraction: str | None) -> int:
-    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * MICROS + int((fraction or "").ljust(6, "0"))
+    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * MICROS + int(
+        (fraction or "").ljust(6, "0")
+    )
 
 
 def interval_text(months: int, days: int, micros: int) -> str:
-    """An interval in the default style `postgres`: `1 year 2 mons 3 days 04:05:06.78`; a sign is repeated where it changes."""
-    years, months = (abs(months) // 12 * (1 if months > 0 else -1), abs(months) % 12 * (1 if months > 0 else -1))
+    """An interval in the default style `postgres`: `1 year 2 mons 3 days 04:05:06.78`; a sign is
+    repeated where it changes.
+    """
+    years, months = (
+        abs(months) // 12 * (1 if months > 0 else -1),
+        abs(months) % 12 * (1 if months > 0 else -1),
+    )
     parts: list[str] = []
     negative = False
     for value, unit in ((years, "year"), (months, "mon"), (days, "day")):
         if value:
-            parts.append(f"{'+' if negative and value > 0 else ''}{value} {unit}{'' if value == 1 else 's'}")
+            parts.append(
+                f"{'+' if negative and value > 0 else ''}{value} {unit}{'' if value == 1 else 's'}"
+            )
             negative = value < 0
     if micros or not parts:
         parts.append(("-" if micros < 0 else "+" if negative else "") + time_text(abs(micros)))
@@ -97,7 +108,11 @@ def interval_parts(text_: str) -> tuple[int, int, int]:
         raise ValueError(f"{text_!r} is no interval")
     years, months, days, sign, hours, minutes, seconds, fraction = match.groups()
     micros = _clock(hours, minutes, seconds, fraction) if hours else 0
-    return int(years or 0) * 12 + int(months or 0), int(days or 0), -micros if sign == "-" else micros
+    return (
+        int(years or 0) * 12 + int(months or 0),
+        int(days or 0),
+        -micros if sign == "-" else micros,
+    )
 
 
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
@@ -112,7 +127,9 @@ def numeric_text(value: Decimal) -> str:
 
 
 def real_text(type: SourceType, value: float) -> str:
-    """The shortest digits that read back as the value: `0.0001`, `1e-05`, `1e+15` (real: from `1e+06`), `NaN`, `-Infinity`."""
+    """The shortest digits that read back as the value: `0.0001`, `1e-05`, `1e+15` (real: from
+    `1e+06`), `NaN`, `-Infinity`.
+    """
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -139,9 +156,15 @@ def bit_text(type: SourceType, value: int) -> str:
 
 
 def json_text(type: SourceType, value: Any) -> str:
-    """A document as the column prints it: json keeps what was typed, here with a space before each comma and colon; jsonb has
-    `, ` and `: `, its keys by length, then bytes, and its numbers in plain digits."""
-    return _document(value, " ,", " : ", binary=False) if type.name == "json" else _document(value, ", ", ": ", binary=True)
+    """A document as the column prints it: json keeps what was typed, here with a space before each
+    comma and colon; jsonb has `, ` and `: `, its keys by length, then bytes, and its numbers in
+    plain digits.
+    """
+    return (
+        _document(value, " ,", " : ", binary=False)
+        if type.name == "json"
+        else _document(value, ", ", ": ", binary=True)
+    )
 
 
 def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
@@ -152,9 +175,17 @@ def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
             items = (_document(value[key], comma, colon, binary=binary) for key in keys)
             return "{" + comma.join(map("".join, zip(members, items, strict=True))) + "}"
         case list():
-            return "[" + comma.join(_document(item, comma, colon, binary=binary) for item in value) + "]"
+            return (
+                "["
+                + comma.join(_document(item, comma, colon, binary=binary) for item in value)
+                + "]"
+            )
         case float() | Decimal():
-            return f"{Decimal(repr(value) if isinstance(value, float) else value):f}" if binary else str(value)
+            return (
+                f"{Decimal(repr(value) if isinstance(value, float) else value):f}"
+                if binary
+                else str(value)
+            )
         case _:
             return jsonlib.dumps(value, ensure_ascii=False)
 
@@ -167,8 +198,9 @@ def hstore_text(value: Mapping[str, str | None]) -> str:
 
 
 def array_text(value: list[int | str | None]) -> str:
-    """`{1,NULL,"a b"}`: an item is quoted when it is empty, `NULL` in any case, or has a brace, comma, quote,
-    backslash or space."""
+    """`{1,NULL,"a b"}`: an item is quoted when it is empty, `NULL` in any case, or has a brace,
+    comma, quote, backslash or space.
+    """
     return "{" + ",".join("NULL" if item is None else _item(str(item)) for item in value) + "}"
 
 

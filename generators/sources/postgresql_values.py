@@ -16,7 +16,9 @@ from generators.sources.mysql import DAY, MICROS, step, to_float32, wall
 from generators.sources.postgresql_text import inet_text, interval_text, timetz_text
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
-"""Debezium's text for a TOASTed value that did not change (debezium#unavailable-value), which a column may hold as well."""
+"""Debezium's text for a TOASTed value that did not change (debezium#unavailable-value), which a
+column may hold as well.
+"""
 
 NUMERIC_DIGITS: Final = 131_072
 NUMERIC_SCALE: Final = 16_383
@@ -48,13 +50,22 @@ def candidates(type: SourceType) -> Mapping[str, Value]:
         case _ if type.name == "enum":
             return {f"label-{i}": label for i, label in enumerate(type.members, 1)}
         case _ if type.name == "char":
-            return {name: str(value).ljust(type.length or 0) for name, value in _NAMED_BOUNDARIES["text"].items()}
+            return {
+                name: str(value).ljust(type.length or 0)
+                for name, value in _NAMED_BOUNDARIES["text"].items()
+            }
         case _:
             return _NAMED_BOUNDARIES.get(type.name, _NAMED_BOUNDARIES["text"])
 
 
 def _integer_boundaries(type: SourceType) -> dict[str, Value]:
-    values: dict[str, Value] = {"min": type.low, "max": type.high, "zero": 0, "one": 1, "minus-one": -1}
+    values: dict[str, Value] = {
+        "min": type.low,
+        "max": type.high,
+        "zero": 0,
+        "one": 1,
+        "minus-one": -1,
+    }
     if type.name == "bigint":
         values |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
     return values
@@ -72,8 +83,18 @@ def _numeric_boundaries(type: SourceType) -> dict[str, Value]:
             "many-digits": Decimal("1234567890" * 6 + ".0987654321"),
         }
     if type.name == "money":
-        cents = {"zero": 0, "unit": 1, "min": type.low or 0, "max": type.high or 0, "negative": -12345, "integral": 10000}
-        return {name: Decimal((int(value < 0), tuple(map(int, str(abs(value)))), -2)) for name, value in cents.items()}
+        cents = {
+            "zero": 0,
+            "unit": 1,
+            "min": type.low or 0,
+            "max": type.high or 0,
+            "negative": -12345,
+            "integral": 10000,
+        }
+        return {
+            name: Decimal((int(value < 0), tuple(map(int, str(abs(value)))), -2))
+            for name, value in cents.items()
+        }
     precision, scale = type.precision or 0, type.scale or 0
     unit, largest = Decimal((0, (1,), -scale)), Decimal((0, (9,) * precision, -scale))
     values = {
@@ -116,7 +137,12 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
                 "before-gregorian": dt.date(1582, 10, 4),
             }
         case Logical.TIME:
-            values: dict[str, Value] = {"zero": 0, "last-of-day": DAY - unit, "end-of-day": DAY, "plain": 37_230 * MICROS}
+            values: dict[str, Value] = {
+                "zero": 0,
+                "last-of-day": DAY - unit,
+                "end-of-day": DAY,
+                "plain": 37_230 * MICROS,
+            }
             if type.fsp:
                 values |= {"one-unit": unit, "fraction": 37_230_120_000}
             return values
@@ -256,10 +282,16 @@ def _inet_at(type: SourceType, number: int) -> str:
     """An IPv4 address, or an IPv6 one of the documentation's prefix; one in four is a network."""
     rest, way = divmod(number, 4)
     if way < 2:
-        address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(rest % (1 << 32))
+        address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(
+            rest % (1 << 32)
+        )
     else:
         address = ipaddress.IPv6Address((0x20010DB8 << 96) | rest % (1 << 96))
-    size = (rest >> 96) % (address.max_prefixlen + 1) if way in (1, 3) and rest >> 96 else address.max_prefixlen
+    size = (
+        (rest >> 96) % (address.max_prefixlen + 1)
+        if way in (1, 3) and rest >> 96
+        else address.max_prefixlen
+    )
     return inet_text(ipaddress.ip_interface(f"{address}/{size}"))
 
 
@@ -274,7 +306,9 @@ def _interval_at(type: SourceType, number: int) -> str:
 def _timetz_at(type: SourceType, number: int) -> str:
     rest, micros = divmod(number, DAY)
     quarters = rest % 105
-    return timetz_text(micros - micros % step(type.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters))
+    return timetz_text(
+        micros - micros % step(type.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters)
+    )
 
 
 _TEXT_AT: Final[Mapping[str, Callable[[SourceType, int], str]]] = {
@@ -292,5 +326,7 @@ def spelled(type: SourceType) -> bool:
 
 
 def text_at(type: SourceType, number: int) -> str:
-    """The text of a `spelled` type for a number below 2^128: every value of everyday size has one, 0 the plainest."""
+    """The text of a `spelled` type for a number below 2^128: every value of everyday size has one,
+    0 the plainest.
+    """
     return _TEXT_AT[type.name](type, number)

@@ -1,7 +1,7 @@
 """The databases that writers read: the facts of MySQL and PostgreSQL that generic code needs.
 
-`Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and faults ask here instead of
-naming a database's module.
+`Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and
+faults ask here instead of naming a database's module.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ from generators.sources.mysql import DdlAction
 class Source:
     """A database.
 
-    `types`, `boundary_values`, `candidates` (the named boundary values of any type) and `fits` are its module's. `families` are
-    all types that are drawn, in groups of like types, and `keyable` those of them that make keys; `bulk_keys` are names of
-    `types`. `as_stored` is a text as a column of the type returns it (CHAR's padding, characters that it cannot hold left out),
-    `identifier` a name within the database's limit, `declared` a type as SQL spells it. `ddl_actions` are statements with
-    quoted names in their places, `drawn_ddl` the ones that drawn histories take.
+    `types`, `boundary_values`, `candidates` (the named boundary values of any type) and `fits` are
+    its module's. `families` are all types that are drawn, in groups of like types, and `keyable`
+    those of them that make keys; `bulk_keys` are names of `types`. `as_stored` is a text as a
+    column of the type returns it (CHAR's padding, characters that it cannot hold left out),
+    `identifier` a name within the database's limit, `declared` a type as SQL spells it.
+    `ddl_actions` are statements with quoted names in their places, `drawn_ddl` the ones that drawn
+    histories take.
 
-    `schema` is that of every table, None where the database has none; `pool_database` holds the pool of level two, another one
-    for each source, so that a table's database tells the sources apart. `key`, `number`, `string`, `moment` and `long_text` are
-    the types of scenarios about something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
+    `schema` is that of every table, None where the database has none; `pool_database` holds the
+    pool of level two, another one for each source, so that a table's database tells the sources
+    apart. `key`, `number`, `string`, `moment` and `long_text` are the types of scenarios about
+    something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
     """
 
     name: str

@@ -16,10 +16,11 @@ from generators.errors import HarnessError, UsageError
 
 @contextmanager
 def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
-    """A temporary folder beside the target that takes its place at the end, or vanishes with every parent made for it.
+    """A temporary folder beside the target that takes its place at the end, or vanishes with every
+    parent made for it.
 
-    An existing folder is replaced if it holds files of the legal names only. Raises UsageError if it holds others, and
-    HarnessError for errors of the file system.
+    An existing folder is replaced if it holds files of the legal names only. Raises UsageError if
+    it holds others, and HarnessError for errors of the file system.
     """
     made = [folder for folder in target.parents if not folder.exists()]
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
@@ -50,7 +51,10 @@ def _own(target: Path, legal: Set[str]) -> None:
         names = {entry.name for entry in target.iterdir()}
         strange = names - legal
         if strange:
-            raise UsageError(f"{target} holds {min(strange)!r}, which would be lost; choose another folder or move it away")
+            raise UsageError(
+                f"{target} holds {min(strange)!r}, which would be lost; choose another folder or"
+                " move it away"
+            )
 
 
 def _replace(temporary: Path, target: Path) -> None:
@@ -69,8 +73,12 @@ def _replace(temporary: Path, target: Path) -> None:
 
 def _explain(error: OSError, target: Path) -> HarnessError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return HarnessError(f"disk full while writing {target}; nothing of it was left. Free space and write again.")
-    return HarnessError(f"cannot write {target}: {error.strerror or error}; nothing of it was left.")
+        return HarnessError(
+            f"disk full while writing {target}; nothing of it was left. Free space and write again."
+        )
+    return HarnessError(
+        f"cannot write {target}: {error.strerror or error}; nothing of it was left."
+    )
 
 
 class Sink:

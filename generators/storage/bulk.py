@@ -1,8 +1,10 @@
-"""Bulk corpora: the messages of load in Parquet, in the shape of Spark's Kafka source, written in ranges.
+"""Bulk corpora: the messages of load in Parquet, in the shape of Spark's Kafka source, written in
+ranges.
 
-`<out>/<format>/<profile>/` holds `bulk.json` and the folder `messages.parquet`. Statement n is unit n of load, so expectations
-need not be stored: `generators.bulk.orders.load_scenario` gives them. The offset of a message is `n * width + its place`;
-`bulk.json` has the width, which is the most messages of a statement.
+`<out>/<format>/<profile>/` holds `bulk.json` and the folder `messages.parquet`. Statement n is unit
+n of load, so expectations need not be stored: `generators.bulk.orders.load_scenario` gives them.
+The offset of a message is `n * width + its place`; `bulk.json` has the width, which is the most
+messages of a statement.
 """
 
 from __future__ import annotations
@@ -28,7 +30,17 @@ from generators.wire_format import Format, Profile, get
 
 VERSION: Final = 1
 BULK: Final = "bulk.json"
-FIELDS: Final = ("version", "format", "profile", "deployment", "seed", "statements", "width", "messages", "content")
+FIELDS: Final = (
+    "version",
+    "format",
+    "profile",
+    "deployment",
+    "seed",
+    "statements",
+    "width",
+    "messages",
+    "content",
+)
 PROBED: Final = 256
 """Statements that are tried for the width; every kind of change is among them."""
 BATCH: Final = 8_192
@@ -41,7 +53,10 @@ COMPARED: Final = 1_000
 @cache
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
     """The most messages of a statement, and whether every statement has as many."""
-    sizes = [len(list(load.messages(fmt, profile, 0, unit, 1, options=options))) for unit in range(PROBED)]
+    sizes = [
+        len(list(load.messages(fmt, profile, 0, unit, 1, options=options)))
+        for unit in range(PROBED)
+    ]
     return max(sizes), len(set(sizes)) == 1
 
 
@@ -63,16 +78,27 @@ def numbered(
     for unit in range(start, start + count):
         for place, message in enumerate(made(unit, 1)):
             if place == width:
-                raise HarnessError(f"statement {unit} has more than the {width} messages that the first {PROBED} have")
+                raise HarnessError(
+                    f"statement {unit} has more than the {width} messages that the first {PROBED}"
+                    " have"
+                )
             yield unit * width + place, message
 
 
 def canonical(row: Mapping[str, Any]) -> bytes:
     """The text of a row that is hashed; `spark_checks.services.corpora` has the same in SQL."""
     headers = row["headers"]
-    texts = None if headers is None else ",".join(f"{_hex(header['key'].encode())}={_hex(header['value'])}" for header in headers)
+    texts = (
+        None
+        if headers is None
+        else ",".join(
+            f"{_hex(header['key'].encode())}={_hex(header['value'])}" for header in headers
+        )
+    )
     place = (row["topic"], row["partition"], row["offset"], row["timestamp"], row["timestampType"])
-    return "|".join((_hex(row["key"]), _hex(row["value"]), *map(str, place), "-" if texts is None else texts)).encode()
+    return "|".join(
+        (_hex(row["key"]), _hex(row["value"]), *map(str, place), "-" if texts is None else texts)
+    ).encode()
 
 
 def _hex(value: bytes | None) -> str:
@@ -90,18 +116,31 @@ def content(first: int, second: int) -> str:
     return "".join(f"{total % 16**WORD:0{WORD}x}" for total in (first, second))
 
 
-def manifest(fmt: Format[Any], profile: Profile, seed: int, statements: int, messages: int, content: str) -> bytes:
+def manifest(
+    fmt: Format[Any], profile: Profile, seed: int, statements: int, messages: int, content: str
+) -> bytes:
     """The text of `bulk.json`."""
     deployment = codec.dump_deployment(profile.deployment)
-    values = (VERSION, fmt.name, profile.name, deployment, str(seed), statements, shape(fmt, profile)[0], messages, content)
+    values = (
+        VERSION,
+        fmt.name,
+        profile.name,
+        deployment,
+        str(seed),
+        statements,
+        shape(fmt, profile)[0],
+        messages,
+        content,
+    )
     lines = (f'"{name}":{to_line(value)}' for name, value in zip(FIELDS, values, strict=True))
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
 @contextmanager
 def writing(out: Path, fmt: Format[Any], profile: Profile) -> Iterator[Path]:
-    """A folder for `bulk.json` and the Parquet files, which takes its place at the end, or vanishes. Raises UsageError and
-    HarnessError as a corpus does."""
+    """A folder for `bulk.json` and the Parquet files, which takes its place at the end, or
+    vanishes. Raises UsageError and HarnessError as a corpus does.
+    """
     with whole_folder(out / fmt.name / profile.name, {BULK, PARQUET}) as temporary:
         yield temporary
 
@@ -118,11 +157,15 @@ def settle(folder: Path) -> int:
 
 def find(folder: Path) -> list[Path]:
     """The bulk corpora at or below a folder, sorted."""
-    return sorted(file.parent for file in Path(folder).rglob(BULK) if not file.parent.name.startswith("."))
+    return sorted(
+        file.parent for file in Path(folder).rglob(BULK) if not file.parent.name.startswith(".")
+    )
 
 
 def verify(folder: Path) -> list[str]:
-    """The problems of a bulk corpus: its messages against its manifest, and some against the writer."""
+    """The problems of a bulk corpus: its messages against its manifest, and some against the
+    writer.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -135,12 +178,20 @@ def verify(folder: Path) -> list[str]:
         for file in sorted((folder / PARQUET).glob("*.parquet")):
             for batch in pq.ParquetFile(file).iter_batches(BATCH):
                 for row in (
-                    batch.cast(records.schema()).set_column(5, "timestamp", batch["timestamp"].cast(pa.int64())).to_pylist()
+                    batch.cast(records.schema())
+                    .set_column(5, "timestamp", batch["timestamp"].cast(pa.int64()))
+                    .to_pylist()
                 ):
                     head, tail = words(row)
                     first, second = first + head, second + tail
-                    if count % step == 0 and not problems and row != _written(fmt, profile, known, row["offset"]):
-                        problems.append(f"{file}: offset {row['offset']} is not what the writer writes")
+                    if (
+                        count % step == 0
+                        and not problems
+                        and row != _written(fmt, profile, known, row["offset"])
+                    ):
+                        problems.append(
+                            f"{file}: offset {row['offset']} is not what the writer writes"
+                        )
                     count += 1
     except (CorpusError, OSError, pa.ArrowException) as error:
         return [str(error)]
@@ -151,10 +202,16 @@ def verify(folder: Path) -> list[str]:
     return problems
 
 
-def _written(fmt: Format[Any], profile: Profile, known: Mapping[str, Any], offset: int) -> dict[str, Any] | None:
+def _written(
+    fmt: Format[Any], profile: Profile, known: Mapping[str, Any], offset: int
+) -> dict[str, Any] | None:
     unit, place = divmod(offset, known["width"])
     made = list(load.messages(fmt, profile, int(known["seed"]), unit, 1))
-    return records.row(made[place], offset) if place < len(made) and unit < known["statements"] else None
+    return (
+        records.row(made[place], offset)
+        if place < len(made) and unit < known["statements"]
+        else None
+    )
 
 
 def _manifest(file: Path) -> dict[str, Plain]:
@@ -163,5 +220,7 @@ def _manifest(file: Path) -> dict[str, Plain]:
     except Malformed as error:
         raise CorpusError(f"{file}: {error}") from None
     if not isinstance(data, dict) or data.get("version") != VERSION or set(data) != set(FIELDS):
-        raise CorpusError(f"{file}: version {VERSION} of a bulk corpus has the fields {', '.join(FIELDS)}")
+        raise CorpusError(
+            f"{file}: version {VERSION} of a bulk corpus has the fields {', '.join(FIELDS)}"
+        )
     return data

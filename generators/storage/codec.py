@@ -1,7 +1,8 @@
 """The lossless JSON forms of the model: what corpora and crash files are made of (docs/corpus.md).
 
-`dump_x` gives plain JSON values (dict, list, str, int, bool, None), `load_x` reads them back: `load_x(dump_x(x)) == x`. Fields at
-their default are left out, unless a reader would miss them. What cannot be loaded raises `Malformed`, which names the field.
+`dump_x` gives plain JSON values (dict, list, str, int, bool, None), `load_x` reads them back:
+`load_x(dump_x(x)) == x`. Fields at their default are left out, unless a reader would miss them.
+What cannot be loaded raises `Malformed`, which names the field.
 """
 
 from __future__ import annotations
@@ -99,8 +100,18 @@ dump_table, load_table = _TABLE.dump, _TABLE.load
 
 COMPRESSIONS: Final = ("none", "snappy", "lz4")
 """Those of `Deployment.compression`."""
-_OPTIONS: Final = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned")
-_DEPLOYMENT: Final = Record(Deployment, dict.fromkeys((*_OPTIONS, "schemas"), TEXT), needed=_OPTIONS, shown=("schemas",))
+_OPTIONS: Final = (
+    "time_zone",
+    "charset",
+    "compression",
+    "binary",
+    "decimal",
+    "temporal",
+    "bigint_unsigned",
+)
+_DEPLOYMENT: Final = Record(
+    Deployment, dict.fromkeys((*_OPTIONS, "schemas"), TEXT), needed=_OPTIONS, shown=("schemas",)
+)
 """Older files lack `schemas`."""
 dump_deployment = _DEPLOYMENT.dump
 
@@ -113,7 +124,9 @@ def load_deployment(data: Plain, at: str = "") -> Deployment:
     except (ValueError, LookupError, OSError):
         raise Malformed(path(at, "time_zone"), f"{loaded.time_zone!r} is no time zone") from None
     if loaded.compression not in COMPRESSIONS:
-        raise Malformed(path(at, "compression"), f"{loaded.compression!r} is none of {', '.join(COMPRESSIONS)}")
+        raise Malformed(
+            path(at, "compression"), f"{loaded.compression!r} is none of {', '.join(COMPRESSIONS)}"
+        )
     return loaded
 
 
@@ -142,7 +155,8 @@ _MESSAGE: Final = Record(
 )
 dump_message = _MESSAGE.dump
 _LIMITS: Final = {"partition": (0, (1 << 31) - 1), "timestamp_ms": (-1, ((1 << 63) - 1) // 1000)}
-"""Kafka's highest partition, and the highest time in milliseconds that Spark's microseconds hold."""
+"""Kafka's highest partition, and the highest time in milliseconds that Spark's microseconds hold.
+"""
 
 
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
@@ -178,7 +192,9 @@ def _dump_accept(pair: tuple[Kind, Op | None]) -> Plain:
 def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
     members = fields(data, at, {"kind", "op"})
     op = members.get("op")
-    return _KIND.load(need(members, "kind", at), path(at, "kind")), None if op is None else _OP.load(op, path(at, "op"))
+    return _KIND.load(
+        need(members, "kind", at), path(at, "kind")
+    ), None if op is None else _OP.load(op, path(at, "op"))
 
 
 _IMAGES: Final = ("before", "after", "full_before", "full_after")
@@ -233,7 +249,10 @@ def load_schemas(data: Plain, at: str = "") -> None:
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
         subjects, text = (*array(schema, path(at, number), lambda value, _where: value), [], "")[:2]
-        schemas[int(number)] = TEXTS.load(subjects, path(at, number)), string(text, path(at, number))
+        schemas[int(number)] = (
+            TEXTS.load(subjects, path(at, number)),
+            string(text, path(at, number)),
+        )
     confluent.recall(schemas)
 
 
@@ -247,7 +266,11 @@ _CASE: Final = Record(
         "origin": chosen(Origin),
         **dict.fromkeys(("scenario", "fault"), TEXT),
         "tables": several(_TABLE),
-        "written": several(Record(Written, {"message": Form(dump_message, load_message), "changes": several(_CHANGE)})),
+        "written": several(
+            Record(
+                Written, {"message": Form(dump_message, load_message), "changes": several(_CHANGE)}
+            )
+        ),
     },
     needed=("tags",),
     shown=("origin", "scenario", "fault"),
@@ -265,5 +288,7 @@ def load_case(data: Plain, at: str = "") -> Case:
     members = dict(mapping(data, at))
     load_schemas(members.pop("schemas", {}), path(at, "schemas"))
     case = _CASE.load(members, at)
-    own = tuple(replace(written, message=replace(written.message, case=case.id)) for written in case.written)
+    own = tuple(
+        replace(written, message=replace(written.message, case=case.id)) for written in case.written
+    )
     return replace(case, written=own)

@@ -1,8 +1,9 @@
-"""Corpora on disk: messages as a writer would publish them, with the expected changes beside them (docs/corpus.md).
+"""Corpora on disk: messages as a writer would publish them, with the expected changes beside them
+(docs/corpus.md).
 
-`<out>/<format>/<profile>/` holds `manifest.json`, `tables.json`, `messages.jsonl`, `expected.jsonl` and, on request,
-`messages.parquet`; of messages in Confluent's framing `schemas.json` has the schemas. The same cases give the same bytes,
-whatever the process, hash seed, time zone or locale.
+`<out>/<format>/<profile>/` holds `manifest.json`, `tables.json`, `messages.jsonl`, `expected.jsonl`
+and, on request, `messages.parquet`; of messages in Confluent's framing `schemas.json` has the
+schemas. The same cases give the same bytes, whatever the process, hash seed, time zone or locale.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ _PARQUET_ROWS: Final = 10_000
 
 
 class CorpusError(UsageError):
-    """A corpus that is damaged, incomplete, of an unknown version, or hostile. Names the file, if possible the line and field."""
+    """A corpus that is damaged, incomplete, of an unknown version, or hostile. Names the file, if
+    possible the line and field.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,36 +118,60 @@ class _Shell:
     tables: tuple[int, ...]
 
 
-def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], *, seed: int, parquet: bool = False) -> Summary:
-    """Writes the cases to `<out>/<format>/<profile>`, whole or not at all; an existing corpus is replaced.
+def write(
+    out: Path,
+    fmt: Format[Any],
+    profile: Profile,
+    cases: Iterable[Case],
+    *,
+    seed: int,
+    parquet: bool = False,
+) -> Summary:
+    """Writes the cases to `<out>/<format>/<profile>`, whole or not at all; an existing corpus is
+    replaced.
 
-    `seed` is recorded, nothing is drawn here. Cases are consumed one at a time. Raises UsageError for cases of another profile
-    or deployment, for an id used twice, and if the target holds other files; HarnessError when the disk is full
-    or not writable.
+    `seed` is recorded, nothing is drawn here. Cases are consumed one at a time. Raises UsageError
+    for cases of another profile or deployment, for an id used twice, and if the target holds other
+    files; HarnessError when the disk is full or not writable.
     """
     target = Path(out) / _component(fmt.name) / _component(profile.name)
     with whole_folder(target, {MANIFEST, PARQUET, SCHEMAS, *_REQUIRED}) as temporary:
         writer = _Writer(temporary, parquet)
         try:
             for case in cases:
-                if (case.format, case.profile, case.deployment) != (fmt.name, profile.name, profile.deployment):
-                    raise UsageError(f"case {case.id} is not of {fmt.name}/{profile.name} and its deployment")
+                if (case.format, case.profile, case.deployment) != (
+                    fmt.name,
+                    profile.name,
+                    profile.deployment,
+                ):
+                    raise UsageError(
+                        f"case {case.id} is not of {fmt.name}/{profile.name} and its deployment"
+                    )
                 writer.add(case)
         finally:
             writer.close()
         size = writer.finish(fmt.name, profile, seed)
     made = writer.counts()
-    return Summary(target, fmt.name, profile.name, seed, made.cases, made.messages, made.changes, size)
+    return Summary(
+        target, fmt.name, profile.name, seed, made.cases, made.messages, made.changes, size
+    )
 
 
 def _component(name: str) -> str:
     if not _is_component(name):
-        raise UsageError(f"{name!r} cannot name a folder of a corpus: letters, digits, - _ . + and no dot in front")
+        raise UsageError(
+            f"{name!r} cannot name a folder of a corpus: letters, digits, - _ . + and no dot in"
+            " front"
+        )
     return name
 
 
 def _is_component(name: str) -> bool:
-    return bool(name) and not name.startswith(".") and all(c.isascii() and (c.isalnum() or c in "-_.+") for c in name)
+    return (
+        bool(name)
+        and not name.startswith(".")
+        and all(c.isascii() and (c.isalnum() or c in "-_.+") for c in name)
+    )
 
 
 class _Writer:
@@ -169,7 +196,12 @@ class _Writer:
             ordinal = self._next[place]
             self._next[place] += 1
             body = codec.dump_message(written.message)
-            head = {"case": case.id, "event": body.pop("event"), "topic": body.pop("topic"), "partition": body.pop("partition")}
+            head = {
+                "case": case.id,
+                "event": body.pop("event"),
+                "topic": body.pop("topic"),
+                "partition": body.pop("partition"),
+            }
             self._messages.raw(_line({**head, "ordinal": ordinal, **body}))
             if self._parquet:
                 self._parquet.add(written.message, ordinal)
@@ -177,7 +209,9 @@ class _Writer:
             for change in written.changes:
                 table = _table_of(change, case.tables)
                 known = {} if table is None else {"table_id": self._tables[table]}
-                self._expected.raw(_line({**head, "ordinal": ordinal, **known, **codec.dump_change(change, table)}))
+                self._expected.raw(
+                    _line({**head, "ordinal": ordinal, **known, **codec.dump_change(change, table)})
+                )
             self._changes += len(written.changes)
 
     def counts(self) -> _Counts:
@@ -192,15 +226,23 @@ class _Writer:
     def finish(self, fmt: str, profile: Profile, seed: int) -> int:
         tables = ",\n".join(map(to_line, map(codec.dump_table, self._tables)))
         cases = ",\n".join(map(to_line, self._cases.values()))
-        sinks = [self._put(TABLES, f'{{"tables":[\n{tables}\n],\n"cases":[\n{cases}\n]}}\n'), self._messages, self._expected]
+        sinks = [
+            self._put(TABLES, f'{{"tables":[\n{tables}\n],\n"cases":[\n{cases}\n]}}\n'),
+            self._messages,
+            self._expected,
+        ]
         if self._schemas:
-            sinks.append(self._put(SCHEMAS, _object(codec.dump_schemas(dict(sorted(self._schemas.items()))))))
+            sinks.append(
+                self._put(SCHEMAS, _object(codec.dump_schemas(dict(sorted(self._schemas.items())))))
+            )
         files = {sink.file.name: sink.sha256 for sink in sinks}
         size = sum(sink.size for sink in sinks)
         if self._parquet:
             files[PARQUET] = _sha256(self._folder / PARQUET)
             size += (self._folder / PARQUET).stat().st_size
-        manifest = _Manifest(VERSION, fmt, profile.name, profile.deployment, seed, self.counts(), files)
+        manifest = _Manifest(
+            VERSION, fmt, profile.name, profile.deployment, seed, self.counts(), files
+        )
         return size + self._put(MANIFEST, _object(_MANIFEST.dump(manifest))).size
 
     def _put(self, name: str, text: str) -> Sink:
@@ -212,7 +254,11 @@ class _Writer:
 
 def _object(members: Mapping[str, Plain]) -> str:
     """An object with a line for each member."""
-    return "{\n" + ",\n".join(f"{to_line(name)}:{to_line(value)}" for name, value in members.items()) + "\n}\n"
+    return (
+        "{\n"
+        + ",\n".join(f"{to_line(name)}:{to_line(value)}" for name, value in members.items())
+        + "\n}\n"
+    )
 
 
 def _line(data: Plain) -> bytes:
@@ -228,15 +274,21 @@ def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
 
 
 class _Parquet:
-    """`messages.parquet`: the shape of Spark's Kafka source; the offset is the ordinal, the timestamp CreateTime."""
+    """`messages.parquet`: the shape of Spark's Kafka source; the offset is the ordinal, the
+    timestamp CreateTime.
+    """
 
     def __init__(self, file: Path) -> None:
         try:
             import pyarrow.parquet as pq
         except ImportError as error:
-            raise HarnessError(f"{PARQUET} needs pyarrow, which is not installed: pip install pyarrow ({error})") from error
+            raise HarnessError(
+                f"{PARQUET} needs pyarrow, which is not installed: pip install pyarrow ({error})"
+            ) from error
         self._messages, self._ordinals = list[Message](), list[int]()
-        self._writer = pq.ParquetWriter(file, records.schema(), compression="snappy", store_schema=False)
+        self._writer = pq.ParquetWriter(
+            file, records.schema(), compression="snappy", store_schema=False
+        )
 
     def add(self, message: Message, ordinal: int) -> None:
         self._messages.append(message)
@@ -256,9 +308,13 @@ class _Parquet:
 
 
 def find(folder: Path, none: bool = False) -> list[Path]:
-    """The corpora at or below a folder, sorted. Raises CorpusError when there is none, unless `none` is fine."""
+    """The corpora at or below a folder, sorted. Raises CorpusError when there is none, unless
+    `none` is fine.
+    """
     folder = Path(folder)
-    folders = sorted(file.parent for file in folder.rglob(MANIFEST) if not _hidden(file.relative_to(folder)))
+    folders = sorted(
+        file.parent for file in folder.rglob(MANIFEST) if not _hidden(file.relative_to(folder))
+    )
     if not folders and not none:
         raise CorpusError(f"{folder}: no corpus here: no {MANIFEST} at or below it")
     return folders
@@ -274,11 +330,20 @@ def read(folder: Path) -> Corpus:
     manifest = _manifest(folder)
     for problem in _file_problems(folder, manifest):
         raise CorpusError(problem)
-    return Corpus(folder, manifest.format, manifest.profile, manifest.deployment, manifest.seed, _cases(folder, manifest))
+    return Corpus(
+        folder,
+        manifest.format,
+        manifest.profile,
+        manifest.deployment,
+        manifest.seed,
+        _cases(folder, manifest),
+    )
 
 
 def verify(folder: Path) -> list[str]:
-    """The problems of the corpus in a folder, each with its file; empty if there are none. Content never raises."""
+    """The problems of the corpus in a folder, each with its file; empty if there are none. Content
+    never raises.
+    """
     folder = Path(folder)
     try:
         manifest = _manifest(folder)
@@ -291,7 +356,9 @@ def verify(folder: Path) -> list[str]:
 
 
 def _bytes(file: Path) -> bytes:
-    """The content of a regular file; links, devices and pipes are refused, so that a corpus reads nothing outside its folder."""
+    """The content of a regular file; links, devices and pipes are refused, so that a corpus reads
+    nothing outside its folder.
+    """
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -353,11 +420,15 @@ _MANIFEST: Final = Record(
         **dict.fromkeys(("format", "profile"), Form(str, _load_component)),
         "deployment": Form(codec.dump_deployment, codec.load_deployment),
         "seed": Form(str, _load_seed),
-        "counts": Record(_Counts, dict.fromkeys(("cases", "messages", "changes", "tables"), INTEGER)),
+        "counts": Record(
+            _Counts, dict.fromkeys(("cases", "messages", "changes", "tables"), INTEGER)
+        ),
         "sha256": Form(_DIGESTS.dump, _load_files),
     },
 )
-_SHELL: Final = Record(_Shell, {"id": TEXT, "level": INTEGER, "tags": NAMES, "tables": several(INTEGER)})
+_SHELL: Final = Record(
+    _Shell, {"id": TEXT, "level": INTEGER, "tags": NAMES, "tables": several(INTEGER)}
+)
 
 
 def _manifest(folder: Path) -> _Manifest:
@@ -367,7 +438,9 @@ def _manifest(folder: Path) -> _Manifest:
         data = from_line(content)
         version = data.get("version") if isinstance(data, dict) else None
         if version != VERSION or type(version) is not int:
-            raise Malformed("version", f"{version!r} is not known; this harness reads version {VERSION}")
+            raise Malformed(
+                "version", f"{version!r} is not known; this harness reads version {VERSION}"
+            )
         return _MANIFEST.load(data)
 
 
@@ -379,7 +452,10 @@ def _file_problems(folder: Path, manifest: _Manifest) -> Iterator[str]:
             yield str(error)
             continue
         if actual != digest:
-            yield f"{folder / name}: wrong checksum: sha256 is {actual}, the manifest says {digest[:80]}"
+            yield (
+                f"{folder / name}: wrong checksum: sha256 is {actual}, the manifest says"
+                f" {digest[:80]}"
+            )
     for entry in sorted(folder.iterdir()):
         if entry.name not in (MANIFEST, *manifest.sha256):
             yield f"{entry}: not in the manifest"
@@ -415,7 +491,11 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             place = message.topic, message.partition
             ordinal = integer(need(data, "ordinal", ""), "ordinal")
             if ordinal != following[place]:
-                raise Malformed("ordinal", f"is {ordinal}; the next of {place[0]!r}, partition {place[1]}, is {following[place]}")
+                raise Malformed(
+                    "ordinal",
+                    f"is {ordinal}; the next of {place[0]!r}, partition {place[1]}, is"
+                    f" {following[place]}",
+                )
             following[place] += 1
             changes: list[Change] = []
             written[case].append((message, changes))
@@ -430,14 +510,21 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
                 integer(need(data, "ordinal", ""), "ordinal"),
             )
             if spot not in places or places[spot][0] != case:
-                raise Malformed("ordinal", f"{case} has no message {spot[2]} in {spot[0]!r}, partition {spot[1]}")
-            table = tables[_index(data["table_id"], "table_id", tables)] if "table_id" in data else None
+                raise Malformed(
+                    "ordinal",
+                    f"{case} has no message {spot[2]} in {spot[0]!r}, partition {spot[1]}",
+                )
+            table = (
+                tables[_index(data["table_id"], "table_id", tables)] if "table_id" in data else None
+            )
             places[spot][1].append(codec.load_change(rest, table=table))
             total += 1
     counts = _Counts(len(shells), len(places), total, len(tables))
     for name, count in asdict(counts).items():
         if (figure := getattr(manifest.counts, name)) != count:
-            raise CorpusError(f"{folder / MANIFEST}: field counts.{name}: {figure}, but there are {count}")
+            raise CorpusError(
+                f"{folder / MANIFEST}: field counts.{name}: {figure}, but there are {count}"
+            )
     return tuple(
         Case(
             shell.id,
@@ -453,7 +540,9 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     )
 
 
-def _split(data: Plain, head: frozenset[str], known: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _split(
+    data: Plain, head: frozenset[str], known: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
     """The case id of a line, and the line without its head."""
     case = string(need(mapping(data, ""), "case", ""), "case")
     if case not in known:

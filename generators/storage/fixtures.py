@@ -1,6 +1,8 @@
-"""The cases of the committed corpora in `fixtures/`: a few boundaries by name, a few of bulk, the same for every profile.
+"""The cases of the committed corpora in `fixtures/`: a few boundaries by name, a few of bulk, the
+same for every profile.
 
-`python -m generators.storage.fixtures DIR [FORMAT...]` writes them anew below DIR (`fixtures` in a checkout).
+`python -m generators.storage.fixtures DIR [FORMAT...]` writes them anew below DIR (`fixtures` in a
+checkout).
 """
 
 from __future__ import annotations
@@ -83,7 +85,9 @@ def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
 
 
 def write_all(out: Path, names: tuple[str, ...] = ()) -> list[corpus.Summary]:
-    """Writes the fixtures of the named formats, or of all, below a folder. Raises what `corpus.write` raises."""
+    """Writes the fixtures of the named formats, or of all, below a folder. Raises what
+    `corpus.write` raises.
+    """
     return [
         corpus.write(out, fmt, profile, fixture_cases(fmt, profile), seed=SEED)
         for fmt in formats(names)
@@ -93,4 +97,7 @@ def write_all(out: Path, names: tuple[str, ...] = ()) -> list[corpus.Summary]:
 
 if __name__ == "__main__":
     for summary in write_all(Path(sys.argv[1]), tuple(sys.argv[2:])):
-        sys.stderr.write(f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size} bytes\n")
+        sys.stderr.write(
+            f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size}"
+            " bytes\n"
+        )

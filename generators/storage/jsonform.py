@@ -1,7 +1,8 @@
-"""JSON texts read strictly, and the lossless JSON forms of strings, bytes and canonical values (docs/corpus.md).
+"""JSON texts read strictly, and the lossless JSON forms of strings, bytes and canonical values
+(docs/corpus.md).
 
-Numbers of the source are strings under a type tag, since most JSON libraries read numbers as binary64. What cannot be loaded
-raises `Malformed`, which names the field.
+Numbers of the source are strings under a type tag, since most JSON libraries read numbers as
+binary64. What cannot be loaded raises `Malformed`, which names the field.
 """
 
 from __future__ import annotations
@@ -42,13 +43,16 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def to_line(data: Plain) -> str:
-    """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order of insertion."""
+    """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order of
+    insertion.
+    """
     return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def from_line(line: bytes | str) -> Plain:
-    """Parses one JSON text, strictly: UTF-8, escaped surrogates in pairs, no duplicate names, no NaN, nothing behind it. Raises
-    Malformed."""
+    """Parses one JSON text, strictly: UTF-8, escaped surrogates in pairs, no duplicate names, no
+    NaN, nothing behind it. Raises Malformed.
+    """
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
@@ -151,7 +155,9 @@ def integer_text(data: Plain, at: str) -> int:
 
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,6000}")
-"""An integer of a length that takes no time: a bit string that PostgreSQL keeps out of line has 4,817 digits or more."""
+"""An integer of a length that takes no time: a bit string that PostgreSQL keeps out of line has
+4,817 digits or more.
+"""
 
 
 def _digits(value: int) -> str:
@@ -192,7 +198,9 @@ def _unbase64(data: Plain, at: str) -> bytes:
 
 
 def dump_text(value: str) -> Plain:
-    """A string as itself; `{"wtf8": base64}` when it holds surrogates, which JSON texts cannot tell from a pair's character."""
+    """A string as itself; `{"wtf8": base64}` when it holds surrogates, which JSON texts cannot tell
+    from a pair's character.
+    """
     if value.isascii():
         return value
     try:
@@ -264,7 +272,10 @@ def _dump_node(node: object) -> Plain:
         case int() | float() | Decimal() | str():
             return dump_value(node)
         case dict():
-            return {"type": "object", "value": [[dump_text(name), _dump_node(item)] for name, item in node.items()]}
+            return {
+                "type": "object",
+                "value": [[dump_text(name), _dump_node(item)] for name, item in node.items()],
+            }
         case list():
             return {"type": "array", "value": [_dump_node(item) for item in node]}
     raise UsageError(f"{type(node).__name__} {node!r:.80} is no value of a JSON document")
@@ -283,7 +294,11 @@ def load_value(data: Plain, at: str = "") -> Value:
         raise Malformed(path(at, "type"), f"{tag!r} is none of {', '.join(('bytes', *_LOADERS))}")
     more, load = _LOADERS[tag]
     members = fields(data, at, {"type", "value", *more})
-    return load(need(members, "value", at), path(at, "value"), *((need(members, name, at), path(at, name)) for name in more))
+    return load(
+        need(members, "value", at),
+        path(at, "value"),
+        *((need(members, name, at), path(at, name)) for name in more),
+    )
 
 
 def _load_float(data: Plain, at: str, exact: tuple[Plain, str]) -> Value:
@@ -358,12 +373,15 @@ _LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
     "zero-date": (("micros",), _load_zero_date),
     "json": ((), lambda data, at: Json(_load_node(data, at))),
 }
-"""By type tag: the fields beside `value`, and what loads that field and those, each with its path."""
+"""By type tag: the fields beside `value`, and what loads that field and those, each with its path.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
-    """How values of a kind are dumped, and loaded from the field of a path; `within`: both take what the reader knows, too."""
+    """How values of a kind are dumped, and loaded from the field of a path; `within`: both take
+    what the reader knows, too.
+    """
 
     dump: Callable[..., Plain]
     load: Callable[..., T]
@@ -384,7 +402,10 @@ VALUE: Final = Form(dump_value, load_value)
 
 def several(form: Form[T] | Record[T]) -> Form[tuple[T, ...]]:
     """An array."""
-    return Form(lambda items: [form.dump(item) for item in items], lambda data, at: array(data, at, form.load))
+    return Form(
+        lambda items: [form.dump(item) for item in items],
+        lambda data, at: array(data, at, form.load),
+    )
 
 
 TEXTS: Final = several(TEXT)
@@ -409,11 +430,17 @@ def by_name(form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
         for name in items:
             if not (name.isascii() or isinstance(dump_text(name), str)):
                 raise UsageError(f"column name {name!r} holds surrogates")
-        return {name: form.dump(item, known[name]) if name in known else form.dump(item) for name, item in items.items()}
+        return {
+            name: form.dump(item, known[name]) if name in known else form.dump(item)
+            for name, item in items.items()
+        }
 
     def load(data: Plain, at: str, known: Mapping[str, Any] = NOTHING) -> Mapping[str, T]:
         members = mapping(data, at).items()
-        return {name: form.load(item, path(at, name), *([known[name]] if name in known else ())) for name, item in members}
+        return {
+            name: form.load(item, path(at, name), *([known[name]] if name in known else ()))
+            for name, item in members
+        }
 
     return Form(dump, load, within=True)
 
@@ -421,8 +448,9 @@ def by_name(form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
 class Record(Generic[T]):
     """The form of a dataclass: an object of the fields in `forms`, in that order.
 
-    A field must be there that has no default or is `needed`. Others may be missing, and are left out at their default unless they
-    are `shown`. The reader may know some parts, by field, or parts of a part: those may be missing as well.
+    A field must be there that has no default or is `needed`. Others may be missing, and are left
+    out at their default unless they are `shown`. The reader may know some parts, by field, or parts
+    of a part: those may be missing as well.
     """
 
     def __init__(
@@ -432,11 +460,14 @@ class Record(Generic[T]):
         needed: Sequence[str] = (),
         shown: Sequence[str] = (),
     ) -> None:
-        usual = {field.name: field.default for field in fields_of(kind) if field.default is not MISSING}  # type: ignore[arg-type]
+        fields = fields_of(kind)  # type: ignore[arg-type]
+        usual = {field.name: field.default for field in fields if field.default is not MISSING}
         self._kind, self._forms = kind, forms
         self._required = {name for name in forms if name in needed or name not in usual}
         self._nullable = {name for name in forms if usual.get(name, MISSING) is None}
-        self._within = {name for name, form in forms.items() if isinstance(form, Form) and form.within}
+        self._within = {
+            name for name, form in forms.items() if isinstance(form, Form) and form.within
+        }
         omitted = {name: (value,) for name, value in usual.items() if name not in (*needed, *shown)}
         self._steps = [(name, form.dump, omitted.get(name, ())) for name, form in forms.items()]
 
@@ -464,8 +495,15 @@ class Record(Generic[T]):
         parts = {name: part for name, part in known.items() if name not in self._within}
         for name, form in self._forms.items():
             if name in members:
-                part, inner = members[name], [known[name]] if name in self._within and name in known else ()
-                parts[name] = None if part is None and name in self._nullable else form.load(part, path(at, name), *inner)
+                part, inner = (
+                    members[name],
+                    [known[name]] if name in self._within and name in known else (),
+                )
+                parts[name] = (
+                    None
+                    if part is None and name in self._nullable
+                    else form.load(part, path(at, name), *inner)
+                )
             elif name not in parts and name in self._required:
                 raise Malformed(path(at, name), "missing")
         return self._kind(**parts)

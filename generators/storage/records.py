@@ -31,7 +31,9 @@ def schema() -> pa.Schema:
 
 
 def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, list[Any]]:
-    """The values of each column for messages at these offsets, with their writer's timestamp (CreateTime)."""
+    """The values of each column for messages at these offsets, with their writer's timestamp
+    (CreateTime).
+    """
     return {
         "key": [m.key for m in messages],
         "value": [m.value for m in messages],
@@ -40,17 +42,26 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
         "offset": list(offsets),
         "timestamp": [m.timestamp_ms * 1000 for m in messages],
         "timestampType": [0] * len(messages),
-        "headers": [[{"key": name, "value": value} for name, value in m.headers] or None for m in messages],
+        "headers": [
+            [{"key": name, "value": value} for name, value in m.headers] or None for m in messages
+        ],
     }
 
 
-def batch(messages: Sequence[Message], offsets: Sequence[int], append_ms: int | None = None) -> pa.RecordBatch:
-    """The rows of messages; `append_ms` is the timestamp that the broker set (LogAppendTime), if it did."""
+def batch(
+    messages: Sequence[Message], offsets: Sequence[int], append_ms: int | None = None
+) -> pa.RecordBatch:
+    """The rows of messages; `append_ms` is the timestamp that the broker set (LogAppendTime), if it
+    did.
+    """
     import pyarrow as pa
 
     data = columns(messages, offsets)
     if append_ms is not None:
-        data |= {"timestamp": [append_ms * 1000] * len(messages), "timestampType": [1] * len(messages)}
+        data |= {
+            "timestamp": [append_ms * 1000] * len(messages),
+            "timestampType": [1] * len(messages),
+        }
     return pa.RecordBatch.from_pydict(data, schema())
 
 

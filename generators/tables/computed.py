@@ -1,7 +1,9 @@
-"""Values of generated columns: expressions of texts, integers and decimals, as MySQL and PostgreSQL both compute them.
+"""Values of generated columns: expressions of texts, integers and decimals, as MySQL and PostgreSQL
+both compute them.
 
-Known are columns, constants, `+`, `-`, `*`, CONCAT, CONCAT_WS, `||` of PostgreSQL, UPPER, LOWER, COALESCE, IFNULL, and casts of
-PostgreSQL to text and numeric. Anything else, and any value on which databases may differ, is not computed.
+Known are columns, constants, `+`, `-`, `*`, CONCAT, CONCAT_WS, `||` of PostgreSQL, UPPER, LOWER,
+COALESCE, IFNULL, and casts of PostgreSQL to text and numeric. Anything else, and any value on which
+databases may differ, is not computed.
 """
 
 from __future__ import annotations
@@ -11,7 +13,18 @@ from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from typing import TYPE_CHECKING, Final
 
-from generators.model import Column, History, Logical, Row, RowChange, RowImages, SchemaChange, SourceType, Table, Value
+from generators.model import (
+    Column,
+    History,
+    Logical,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+)
 from generators.tables.ddl_text import column_of, expression
 from generators.tables.schema import UserTable, place
 
@@ -30,7 +43,9 @@ class _Unknown(Exception):
 
 
 def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
-    """Whether the expression of a generated column can be computed, tried on sample values of the columns' types."""
+    """Whether the expression of a generated column can be computed, tried on sample values of the
+    columns' types.
+    """
     witness = {c.name: _witness(c.type) for c in table.columns}
     try:
         _assigned(column.type, _value(expression(text, dialect), table, witness))
@@ -101,7 +116,11 @@ def _value(node: exp.Expr | None, table: Table, row: Mapping[str, object]) -> ob
             return next((value for value in values if value is not None), None)
         case exp.ConcatWs():
             between, *parts = (of(part) for part in node.expressions)
-            return between if between is None else _joined(_text(between), [part for part in parts if part is not None])
+            return (
+                between
+                if between is None
+                else _joined(_text(between), [part for part in parts if part is not None])
+            )
         case exp.Concat():
             return _joined("", [of(part) for part in node.expressions])
         case exp.DPipe():
@@ -136,7 +155,9 @@ def _number(text: str) -> int | Decimal:
     return Decimal(text) if "." in text else int(text)
 
 
-def _numeric(operation: Callable[[list[int | Decimal]], int | Decimal], parts: list[object]) -> object:
+def _numeric(
+    operation: Callable[[list[int | Decimal]], int | Decimal], parts: list[object]
+) -> object:
     if None in parts:
         return None
     numbers = [part for part in parts if isinstance(part, int | Decimal)]
@@ -145,7 +166,11 @@ def _numeric(operation: Callable[[list[int | Decimal]], int | Decimal], parts: l
     with localcontext(prec=200):
         number = operation(numbers)
     exponent = number.as_tuple().exponent if isinstance(number, Decimal) else 0
-    if not isinstance(exponent, int) or exponent < -_SCALE or (isinstance(number, int) and abs(number) >= _BITS):
+    if (
+        not isinstance(exponent, int)
+        or exponent < -_SCALE
+        or (isinstance(number, int) and abs(number) >= _BITS)
+    ):
         raise _Unknown
     return number
 
@@ -174,13 +199,19 @@ def _cast(node: exp.Expr, value: object) -> object:
     if isinstance(to, exp.DataType) and not to.expressions:
         if to.this in (exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR):
             return None if value is None else _text(value)
-        if to.this is exp.DataType.Type.DECIMAL and (value is None or isinstance(value, int | Decimal)):
+        if to.this is exp.DataType.Type.DECIMAL and (
+            value is None or isinstance(value, int | Decimal)
+        ):
             return None if value is None else Decimal(value)
     raise _Unknown
 
 
-def completed(user: UserTable, dialect: str, row: Row, holds: Callable[[Column, Value], bool]) -> dict[str, Value]:
-    """The row with its computed columns. Where the value is not computed or the column cannot hold it, the row keeps its own."""
+def completed(
+    user: UserTable, dialect: str, row: Row, holds: Callable[[Column, Value], bool]
+) -> dict[str, Value]:
+    """The row with its computed columns. Where the value is not computed or the column cannot hold
+    it, the row keeps its own.
+    """
     made = dict(row)
     for name, text in user.computed:
         if name not in row:
@@ -188,7 +219,9 @@ def completed(user: UserTable, dialect: str, row: Row, holds: Callable[[Column, 
         column = user.table.column(name)
         try:
             computed = _value(expression(text, dialect), user.table, made)
-            value = computed.value if isinstance(computed, _Copy) else _assigned(column.type, computed)
+            value = (
+                computed.value if isinstance(computed, _Copy) else _assigned(column.type, computed)
+            )
         except (_Unknown, InvalidOperation):
             continue
         if holds(column, value):  # type: ignore[arg-type]
@@ -196,17 +229,27 @@ def completed(user: UserTable, dialect: str, row: Row, holds: Callable[[Column, 
     return made
 
 
-def completed_history(history: History, users: Iterable[UserTable], complete: Callable[[UserTable, Row], Row]) -> History:
+def completed_history(
+    history: History, users: Iterable[UserTable], complete: Callable[[UserTable, Row], Row]
+) -> History:
     """The history with the computed columns of every row, also of tables that it renames."""
     known = {place(user.table): user for user in users if user.computed}
     if not known:
         return history
     events = []
     for event in history.events:
-        if isinstance(event, SchemaChange) and event.before and event.after and place(event.before) in known:
+        if (
+            isinstance(event, SchemaChange)
+            and event.before
+            and event.after
+            and place(event.before) in known
+        ):
             known[place(event.after)] = known[place(event.before)]
         if isinstance(event, RowChange) and (user := known.get(place(event.table))):
-            rows = tuple(RowImages(*(row and complete(user, row) for row in (r.before, r.after))) for r in event.rows)
+            rows = tuple(
+                RowImages(*(row and complete(user, row) for row in (r.before, r.after)))
+                for r in event.rows
+            )
             event = replace(event, rows=rows)
         events.append(event)
     return replace(history, events=tuple(events))

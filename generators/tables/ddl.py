@@ -20,7 +20,10 @@ _SILENT: Final = re.compile(
 )
 """Statements that no message shows."""
 
-_ROWS: Final = re.compile(r"(?:(?:insert|replace|load)\b.*?\binto\s+(?:table\s+)?|copy\s+)([^\s(]+)", re.IGNORECASE | re.DOTALL)
+_ROWS: Final = re.compile(
+    r"(?:(?:insert|replace|load)\b.*?\binto\s+(?:table\s+)?|copy\s+)([^\s(]+)",
+    re.IGNORECASE | re.DOTALL,
+)
 _OBJECT: Final = re.compile(
     r"(?:create|alter)\b[^;'\"(]*?\b((?:materialized\s+)?view|function|procedure|trigger|event|rule|policy|aggregate|operator"
     r"|publication|subscription|statistics|server|foreign\s+table)\b",
@@ -31,7 +34,8 @@ _DATABASE: Final = re.compile(
     re.IGNORECASE,
 )
 _PATH: Final = re.compile(
-    r"(?:set\s+search_path\s*(?:=|to)\s*|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*)['\"]?(\w+)", re.IGNORECASE
+    r"(?:set\s+search_path\s*(?:=|to)\s*|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*)['\"]?(\w+)",
+    re.IGNORECASE,
 )
 _HEADER: Final = re.compile(r"^-- (?:Host: .*\b)?Database: (`?)(.+)\1$", re.MULTILINE)
 _HEAD: Final = 4000
@@ -43,7 +47,8 @@ _NOT_READ: Final = "left out: the table is not among the tables that are read"
 class DdlReader:
     """Reads scripts of one dialect one after another.
 
-    `given` is the database of tables whose statements and script name none, `fallback` the database if `given` is missing, too.
+    `given` is the database of tables whose statements and script name none, `fallback` the database
+    if `given` is missing, too.
     """
 
     def __init__(self, dialect: str, given: str | None, fallback: str) -> None:
@@ -58,7 +63,10 @@ class DdlReader:
         """Reads a script. Raises UsageError."""
         self.scripts.append(script)
         header = _HEADER.search(script.text)
-        self.database, self.path = self.given or (header[2].strip() if header else ""), postgresql.SCHEMA
+        self.database, self.path = (
+            self.given or (header[2].strip() if header else ""),
+            postgresql.SCHEMA,
+        )
         rows: set[str] = set()
         for span in script.statements():
             text = script.code[span.start : min(span.end, span.start + _HEAD)]
@@ -69,7 +77,9 @@ class DdlReader:
                 self.path = hit[1]
             if hit := _ROWS.match(text):
                 if hit[1] not in rows:
-                    script.note(span.start, span.start + hit.end(), "left out: rows are drawn, not read")
+                    script.note(
+                        span.start, span.start + hit.end(), "left out: rows are drawn, not read"
+                    )
                 rows.add(hit[1])
             elif not self.statement(script, span, text) and not _SILENT.match(text):
                 self.unknown(script, span, text)
@@ -87,7 +97,13 @@ class DdlReader:
         what = _OBJECT.match(text)
         end = min(span.end, span.start + (what.end() + 40 if what else len(text)))
         thing = " ".join(what[1].lower().split()) if what else ""
-        script.note(span.start, end, f"left out: no histories of a {thing}" if what else "statement left out: not understood")
+        script.note(
+            span.start,
+            end,
+            f"left out: no histories of a {thing}"
+            if what
+            else "statement left out: not understood",
+        )
 
     def place(self, cursor: Cursor, names: Sequence[str] = ()) -> Place:
         """The table of that name, else of the one that comes next."""
@@ -101,7 +117,9 @@ class DdlReader:
         if not self.database:
             self.database = self.fallback
             action = f"its tables are taken as those of {self.fallback}"
-            cursor.script.notes.append(Note(cursor.script.file, 0, 0, "no database is named", action))
+            cursor.script.notes.append(
+                Note(cursor.script.file, 0, 0, "no database is named", action)
+            )
         return self.database
 
     def known(self, cursor: Cursor) -> Draft | None:
@@ -123,7 +141,9 @@ class DdlReader:
         at = cursor.peek().start
         place = self.place(cursor)
         if passing:
-            cursor.note(0, f"left out: the log that writers read does not hold {passing.lower()} tables")
+            cursor.note(
+                0, f"left out: the log that writers read does not hold {passing.lower()} tables"
+            )
             return
         before = self.drafts.get(place)
         if before is not None and again:
@@ -131,9 +151,15 @@ class DdlReader:
             return
         if before is not None and not replaced:
             there = before.script.where(before.at)
-            raise cursor.script.error(at, f"table {'.'.join(p for p in place if p)} was read at {there}")
+            raise cursor.script.error(
+                at, f"table {'.'.join(p for p in place if p)} was read at {there}"
+            )
         draft = self.drafts[place] = Draft(*place, cursor.script, at)
-        if cursor.next_is("LIKE") or cursor.next_is("( LIKE/SELECT/WITH/TABLE") or not cursor.next_is("(/PARTITION/OF"):
+        if (
+            cursor.next_is("LIKE")
+            or cursor.next_is("( LIKE/SELECT/WITH/TABLE")
+            or not cursor.next_is("(/PARTITION/OF")
+        ):
             cursor.until()
             draft.leave_out(cursor, 0, "left out: its columns are another table's or a query's")
         else:
@@ -147,7 +173,11 @@ class DdlReader:
         cursor.accept("IF EXISTS")
         cursor.accept("ONLY")
         start = cursor.at
-        if not self.mysql and self.place(cursor) not in self.drafts and cursor.next_is("OWNER/ALTER"):
+        if (
+            not self.mysql
+            and self.place(cursor) not in self.drafts
+            and cursor.next_is("OWNER/ALTER")
+        ):
             return  # pg_dump alters views and sequences as tables
         cursor.at = start
         draft = self.known(cursor)

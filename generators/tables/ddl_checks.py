@@ -23,12 +23,15 @@ _ORDERED: Final = frozenset(
         *(Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME, Logical.YEAR, Logical.BIT),
     }
 )
-"""Types that are compared as their canonical values are; a text's order depends on its collation."""
+"""Types that are compared as their canonical values are; a text's order depends on its collation.
+"""
 
 _FLIPPED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte", "eq": "eq"}
 
 
-def checks_of(table: Table, dialect: str, text: str, value_column: str, note: Callable[[str], None]) -> list[Check]:
+def checks_of(
+    table: Table, dialect: str, text: str, value_column: str, note: Callable[[str], None]
+) -> list[Check]:
     """The bounds and choices of a condition, one CHECK per column; notes the other parts.
 
     `value_column` is the column that VALUE of a domain's condition stands for.
@@ -48,7 +51,11 @@ def checks_of(table: Table, dialect: str, text: str, value_column: str, note: Ca
             assert both is not None
             checks[made.column] = both
     if missed:
-        note("left out in part: values do not honour all of it" if checks else "left out: values do not honour it")
+        note(
+            "left out in part: values do not honour all of it"
+            if checks
+            else "left out: values do not honour it"
+        )
     return list(checks.values())
 
 
@@ -90,22 +97,42 @@ class _Reading:
         node = node.unnest()
         match node:
             case exp.Between() if not node.args.get("symmetric"):
-                return self._bounds(node.this, ("gte", node.args["low"]), ("lte", node.args["high"]))
+                return self._bounds(
+                    node.this, ("gte", node.args["low"]), ("lte", node.args["high"])
+                )
             case exp.In() if node.args.get("query") is None and node.expressions:
                 return self._choices(node.this, node.expressions)
             case exp.EQ() if isinstance(node.expression.unnest(), exp.Any):
                 array = _bare(node.expression.unnest().this)
-                return self._choices(node.this, array.expressions) if isinstance(array, exp.Array) else None
+                return (
+                    self._choices(node.this, array.expressions)
+                    if isinstance(array, exp.Array)
+                    else None
+                )
             case exp.Or():
                 left, right = self.check(node.left), self.check(node.right)
-                if left and right and left.column == right.column and left.choices and right.choices:
-                    return Check(left.column, self.text, choices=tuple(dict.fromkeys((*left.choices, *right.choices))))
+                if (
+                    left
+                    and right
+                    and left.column == right.column
+                    and left.choices
+                    and right.choices
+                ):
+                    return Check(
+                        left.column,
+                        self.text,
+                        choices=tuple(dict.fromkeys((*left.choices, *right.choices))),
+                    )
                 return None
             case exp.GT() | exp.GTE() | exp.LT() | exp.LTE() | exp.EQ():
                 side, constant, operation = node.left, node.right, node.key
                 if self._column(side) is None:
                     side, constant, operation = constant, side, _FLIPPED[operation]
-                return self._choices(side, [constant]) if operation == "eq" else self._bounds(side, (operation, constant))
+                return (
+                    self._choices(side, [constant])
+                    if operation == "eq"
+                    else self._bounds(side, (operation, constant))
+                )
         return None
 
     def _column(self, node: exp.Expr) -> Column | None:
@@ -115,7 +142,9 @@ class _Reading:
         node = _bare(node)
         if not isinstance(node, exp.Column):
             return None
-        name = self.value_column if self.value_column and node.name.lower() == "value" else node.name
+        name = (
+            self.value_column if self.value_column and node.name.lower() == "value" else node.name
+        )
         same = column_of(self.table, name)
         # a cast of anything but a text may change the value
         return same if same and (not cast or same.type.logical is Logical.TEXT) else None
@@ -165,7 +194,11 @@ def _literal(node: exp.Expr) -> tuple[str, str] | None:
         node, sign = _bare(node.this), "-"
     if isinstance(node, exp.Boolean):
         return str(int(node.this)), "number"
-    return (f"{sign}{node.name}", "string" if node.is_string else "number") if isinstance(node, exp.Literal) else None
+    return (
+        (f"{sign}{node.name}", "string" if node.is_string else "number")
+        if isinstance(node, exp.Literal)
+        else None
+    )
 
 
 def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
@@ -186,7 +219,9 @@ def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
     match value:
         case Decimal():
             # without a declared scale the bound is one of ten digits
-            unit = Decimal(1).scaleb(-min(type.scale or 0, 10 if (type.scale or 0) > 1000 else 1000))
+            unit = Decimal(1).scaleb(
+                -min(type.scale or 0, 10 if (type.scale or 0) > 1000 else 1000)
+            )
             with localcontext(prec=MAX_PREC_OF_NUMERIC):
                 near = value.quantize(unit, ROUND_FLOOR if step < 0 else ROUND_CEILING)
                 near += 0 if included or near != value else step * unit

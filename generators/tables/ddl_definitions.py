@@ -1,7 +1,8 @@
 """Definitions of tables, in CREATE TABLE and ALTER TABLE: columns, constraints, options.
 
-What MySQL, MariaDB, TiDB and PostgreSQL have is read alike: SHOW CREATE TABLE, mysqldump, mariadb-dump, Dumpling, phpMyAdmin,
-pg_dump, and statements by hand. A word that one of them does not have does not come there.
+What MySQL, MariaDB, TiDB and PostgreSQL have is read alike: SHOW CREATE TABLE, mysqldump,
+mariadb-dump, Dumpling, phpMyAdmin, pg_dump, and statements by hand. A word that one of them does
+not have does not come there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from generators.model import Column, Default, Logical, SourceType
 from generators.tables.ddl_postgresql import DEFERRING, ENDS, Types, expression, parameters, typed
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
-from generators.tables.ddl_types import UNDRAWN, Unsupported, mysql_default, mysql_type, postgresql_default
+from generators.tables.ddl_types import (
+    UNDRAWN,
+    Unsupported,
+    mysql_default,
+    mysql_type,
+    postgresql_default,
+)
 from generators.tables.schema import ForeignKey
 
 CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
@@ -23,7 +30,14 @@ CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf1
 _SILENT: Final = ("AUTO_INCREMENT", "VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
 """Attributes of a column that no message shows."""
 
-_SILENT_VALUED: Final = ("COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE", "COMPRESSION")
+_SILENT_VALUED: Final = (
+    "COLUMN_FORMAT",
+    "STORAGE",
+    "SRID",
+    "ENGINE_ATTRIBUTE",
+    "SECONDARY_ENGINE_ATTRIBUTE",
+    "COMPRESSION",
+)
 _OPTIONS: Final = re.compile(
     r"ENGINE|TYPE|AUTO_INCREMENT|AVG_ROW_LENGTH|\w*CHECKSUM|\w*COMPRESS(?:ION|ED)|CONNECTION|DELAY_KEY_WRITE|ENCRYPT(?:ION|ED)"
     r"|ENCRYPTION_KEY_ID|INSERT_METHOD|KEY_BLOCK_SIZE|M(?:AX|IN)_ROWS|PACK_KEYS|PAGE_COMPRESSION_LEVEL|ROW_FORMAT|STATS_\w+"
@@ -34,8 +48,21 @@ _OPTIONS: Final = re.compile(
 
 _TEXTS: Final = (Logical.TEXT, Logical.ENUM, Logical.SET)
 _KEYS: Final = ("PRIMARY KEY", "FOREIGN KEY", "CONSTRAINT")
-_CONSTRAINTS: Final = (*_KEYS, "UNIQUE", "KEY/INDEX", "FULLTEXT/SPATIAL", "VECTOR KEY/INDEX", "CHECK")
-_CONSTRAINTS_POSTGRESQL: Final = (*_KEYS, "UNIQUE (/NULLS/USING", "CHECK (", "EXCLUDE (/USING", "LIKE")
+_CONSTRAINTS: Final = (
+    *_KEYS,
+    "UNIQUE",
+    "KEY/INDEX",
+    "FULLTEXT/SPATIAL",
+    "VECTOR KEY/INDEX",
+    "CHECK",
+)
+_CONSTRAINTS_POSTGRESQL: Final = (
+    *_KEYS,
+    "UNIQUE (/NULLS/USING",
+    "CHECK (",
+    "EXCLUDE (/USING",
+    "LIKE",
+)
 _QUERIES: Final = ("AS", "SELECT", "IGNORE", "REPLACE", "WITH", "TABLE", "VALUES")
 """Words that begin the query from which a table is made."""
 
@@ -48,19 +75,35 @@ _UNREAD: Final = "left out: not understood"
 _NO_COLUMN: Final = "left out: it changes no column"
 _ALTERATIONS: Final = {
     "ALTER CHECK/CONSTRAINT": "left out: the check stays as it was defined",
-    **dict.fromkeys(("SET TIFLASH REPLICA", "CACHE", "NOCACHE", "ATTRIBUTES", "PLACEMENT POLICY"), _NO_COLUMN),
+    **dict.fromkeys(
+        ("SET TIFLASH REPLICA", "CACHE", "NOCACHE", "ATTRIBUTES", "PLACEMENT POLICY"), _NO_COLUMN
+    ),
     **dict.fromkeys(("REMOVE TTL", "TTL", "ALTER INDEX/KEY"), _NO_COLUMN),
     **dict.fromkeys(("AUTO_INCREMENT", "ENABLE KEYS", "DISABLE KEYS", "FORCE"), ""),
 }
 _ALTERATIONS_POSTGRESQL: Final = {
     "REPLICA IDENTITY DEFAULT": "",
     # NOTHING leaves updates and deletes without a before image.
-    "REPLICA IDENTITY": "left out: the option image of a writer's profile says what a before image holds",
+    "REPLICA IDENTITY": (
+        "left out: the option image of a writer's profile says what a before image holds"
+    ),
     "ATTACH PARTITION": "left out: values do not honour the bounds of partitions",
-    **dict.fromkeys(("OWNER TO", "CLUSTER ON", "SET (/TABLESPACE/ACCESS/WITHOUT/LOGGED", "RESET", "ENABLE", "DISABLE"), ""),
+    **dict.fromkeys(
+        (
+            "OWNER TO",
+            "CLUSTER ON",
+            "SET (/TABLESPACE/ACCESS/WITHOUT/LOGGED",
+            "RESET",
+            "ENABLE",
+            "DISABLE",
+        ),
+        "",
+    ),
     **dict.fromkeys(("NO FORCE", "FORCE", "VALIDATE", "ALTER CONSTRAINT"), ""),
 }
-"""Actions of ALTER TABLE that change no column, and what is noted of them; "" of those that no message shows."""
+"""Actions of ALTER TABLE that change no column, and what is noted of them; "" of those that no
+message shows.
+"""
 
 
 def _is_constraint(draft: Draft, cursor: Cursor) -> bool:
@@ -139,7 +182,9 @@ def column(draft: Draft, cursor: Cursor, types: Types, place: int | None = None)
             made = replace(made, nullable=False)
         elif cursor.accept("GENERATED ALWAYS AS", "AS"):
             text = cursor.parens().text()
-            kind = cursor.accept("STORED", "PERSISTENT", "VIRTUAL") or ("VIRTUAL" if draft.mysql else "STORED")
+            kind = cursor.accept("STORED", "PERSISTENT", "VIRTUAL") or (
+                "VIRTUAL" if draft.mysql else "STORED"
+            )
             made = replace(made, generated="virtual" if kind == "VIRTUAL" else "stored")
             draft.generated[name] = Pending.since(cursor, start, text)
         elif cursor.next_is("CHECK"):
@@ -181,7 +226,9 @@ def _typed(draft: Draft, cursor: Cursor, name: str) -> Column:
 
 
 def _spelled(draft: Draft, cursor: Cursor, made: Column) -> Column:
-    """A column of MySQL with the character set and the collation that differ from the table's default."""
+    """A column of MySQL with the character set and the collation that differ from the table's
+    default.
+    """
     charset, collation = made.charset, made.collation.lower()
     own = collation if collation != "binary" else ""
     charset = charset or own.partition("_")[0] or draft.charset
@@ -209,12 +256,20 @@ def _default(draft: Draft, cursor: Cursor, type: SourceType, start: int) -> Defa
 
 def _named(cursor: Cursor) -> str:
     """The name of a constraint, "" if it has none."""
-    return cursor.name() if cursor.accept("CONSTRAINT") and not cursor.next_is("PRIMARY/UNIQUE/FOREIGN/CHECK") else ""
+    return (
+        cursor.name()
+        if cursor.accept("CONSTRAINT") and not cursor.next_is("PRIMARY/UNIQUE/FOREIGN/CHECK")
+        else ""
+    )
 
 
 def _unique(draft: Draft, name: str, columns: tuple[str, ...]) -> None:
     """A unique key, by the name that the database gives it without one."""
-    draft.index(name or ("" if draft.mysql else "_".join((draft.name, *columns, "key"))), columns, unique=True)
+    draft.index(
+        name or ("" if draft.mysql else "_".join((draft.name, *columns, "key"))),
+        columns,
+        unique=True,
+    )
 
 
 def constraint(draft: Draft, cursor: Cursor) -> None:
@@ -313,7 +368,9 @@ def _check(draft: Draft, cursor: Cursor, start: int) -> None:
         draft.checks.append(Pending.since(cursor, start, text))
 
 
-def _reference(draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: int, *, inline: bool = False) -> None:
+def _reference(
+    draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: int, *, inline: bool = False
+) -> None:
     """The parent of a foreign key, and what happens to children."""
     place = draft.sibling(cursor.names())
     parents = tuple(part.name() for part in cursor.parens().items()) if cursor.next_is("(") else ()
@@ -330,7 +387,9 @@ def _reference(draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: in
     if inline and draft.mysql and cursor.script.dialect != "mariadb":
         cursor.note(start, "left out: the database ignores a reference in a column's definition")
     elif columns:
-        draft.foreign.append((ForeignKey(columns, place, parents), Pending.since(cursor, start, "")))
+        draft.foreign.append(
+            (ForeignKey(columns, place, parents), Pending.since(cursor, start, ""))
+        )
 
 
 def _options(draft: Draft, cursor: Cursor) -> None:
@@ -389,9 +448,13 @@ def altered(draft: Draft, cursor: Cursor, types: Types) -> None:
                 action.accept("IF NOT EXISTS")
                 for part in list(action.parens().items()) if action.next_is("(") else [action]:
                     column(draft, part, types)
-        elif action.accept("MODIFY COLUMN IF EXISTS", "MODIFY COLUMN", "MODIFY IF EXISTS", "MODIFY"):
+        elif action.accept(
+            "MODIFY COLUMN IF EXISTS", "MODIFY COLUMN", "MODIFY IF EXISTS", "MODIFY"
+        ):
             _changed(draft, action, types, action.peek().text)
-        elif action.accept("CHANGE COLUMN IF EXISTS", "CHANGE COLUMN", "CHANGE IF EXISTS", "CHANGE"):
+        elif action.accept(
+            "CHANGE COLUMN IF EXISTS", "CHANGE COLUMN", "CHANGE IF EXISTS", "CHANGE"
+        ):
             _changed(draft, action, types, action.name())
         elif (
             action.accept(*_DROPS)
@@ -405,7 +468,10 @@ def altered(draft: Draft, cursor: Cursor, types: Types) -> None:
             action.until()
             if alterations[phrase]:
                 action.note(0, alterations[phrase])
-        elif not (action.accept("ALTER COLUMN IF EXISTS", "ALTER COLUMN", "ALTER") and _altered_column(draft, action)):
+        elif not (
+            action.accept("ALTER COLUMN IF EXISTS", "ALTER COLUMN", "ALTER")
+            and _altered_column(draft, action)
+        ):
             action.until()
             draft.leave_out(action, 0, _UNREAD)
         _leftover(action)
@@ -445,6 +511,8 @@ def _changed(draft: Draft, cursor: Cursor, types: Types, old: str) -> None:
     column(draft, cursor, types, place)
     draft.primary = tuple(renamed if name == before.name else name for name in draft.primary)
     draft.indexes = [
-        replace(index, columns=tuple(renamed if name == before.name else name for name in index.columns))
+        replace(
+            index, columns=tuple(renamed if name == before.name else name for name in index.columns)
+        )
         for index in draft.indexes
     ]

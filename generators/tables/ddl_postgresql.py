@@ -1,5 +1,6 @@
-"""What PostgreSQL's DDL has of its own (enums, domains, types of columns, CREATE INDEX), and where an expression or a constraint
-ends, in every dialect."""
+"""What PostgreSQL's DDL has of its own (enums, domains, types of columns, CREATE INDEX), and where
+an expression or a constraint ends, in every dialect.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +10,48 @@ from typing import Final
 from generators.model import Column, Default
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
-from generators.tables.ddl_types import SERIALS, postgresql_default, postgresql_spelling, postgresql_type
+from generators.tables.ddl_types import (
+    SERIALS,
+    postgresql_default,
+    postgresql_spelling,
+    postgresql_type,
+)
 
 ENDS: Final = (
-    *("NOT", "NULL", "DEFAULT", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "GENERATED", "COLLATE"),
-    *("STORAGE", "COMPRESSION", "DEFERRABLE", "INITIALLY", "COMMENT", "INVISIBLE", "REF_SYSTEM_ID", "SRID", "AS"),
+    *(
+        "NOT",
+        "NULL",
+        "DEFAULT",
+        "CONSTRAINT",
+        "PRIMARY",
+        "UNIQUE",
+        "CHECK",
+        "REFERENCES",
+        "GENERATED",
+        "COLLATE",
+    ),
+    *(
+        "STORAGE",
+        "COMPRESSION",
+        "DEFERRABLE",
+        "INITIALLY",
+        "COMMENT",
+        "INVISIBLE",
+        "REF_SYSTEM_ID",
+        "SRID",
+        "AS",
+    ),
 )
 """Words that end a default, and a column type that no writer has."""
 
-DEFERRING: Final = ("NOT DEFERRABLE", "DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "NOT VALID", "NO INHERIT")
+DEFERRING: Final = (
+    "NOT DEFERRABLE",
+    "DEFERRABLE",
+    "INITIALLY DEFERRED",
+    "INITIALLY IMMEDIATE",
+    "NOT VALID",
+    "NO INHERIT",
+)
 """What may stand behind a constraint, and no message shows."""
 
 
@@ -104,7 +138,9 @@ def typed(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column:
     type = postgresql_type(f"{domain.spelling}{array}" if domain else spelling, types.enums)
     made = Column(name, type)
     if parts[-1] in SERIALS and len(parts) == 1:
-        made = replace(made, nullable=False, default=Default(f"nextval('{draft.name}_{name}_seq'::regclass)"))
+        made = replace(
+            made, nullable=False, default=Default(f"nextval('{draft.name}_{name}_seq'::regclass)")
+        )
     if domain:
         cursor.note(start, f"taken as {domain.spelling}{array}, the type of the domain")
     if domain and not array:

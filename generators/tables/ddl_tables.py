@@ -10,12 +10,23 @@ from generators.model import Column, Index, Table
 from generators.tables.computed import computable
 from generators.tables.ddl_checks import checks_of
 from generators.tables.ddl_text import Cursor, Script
-from generators.tables.schema import Check, ForeignKey, Note, Place, Schema, UserTable, place, referred
+from generators.tables.schema import (
+    Check,
+    ForeignKey,
+    Note,
+    Place,
+    Schema,
+    UserTable,
+    place,
+    referred,
+)
 
 
 @dataclass(slots=True)
 class Pending:
-    """A constraint that waits until all tables are known: its place in a script, and the column of a domain's VALUE."""
+    """A constraint that waits until all tables are known: its place in a script, and the column of
+    a domain's VALUE.
+    """
 
     script: Script
     start: int
@@ -25,7 +36,9 @@ class Pending:
 
     @classmethod
     def since(cls, cursor: Cursor, start: int, text: str) -> Self:
-        """The construct from a word, by its number, up to the cursor's place, of which `text` counts."""
+        """The construct from a word, by its number, up to the cursor's place, of which `text`
+        counts.
+        """
         return cls(cursor.script, cursor.words[start].start, cursor.words[cursor.at - 1].end, text)
 
     def note(self, action: str) -> None:
@@ -70,12 +83,16 @@ class Draft:
         return (within, None, name) if self.mysql else (self.database, within, name)
 
     def leave_out(self, cursor: Cursor, start: int, why: str) -> None:
-        """Leaves it out, and notes why at the construct from a word, by its number, up to the cursor's place."""
+        """Leaves it out, and notes why at the construct from a word, by its number, up to the
+        cursor's place.
+        """
         cursor.note(start, f"table {self.name} {why}")
         self.left_out = True
 
     def column_name(self, name: str) -> str | None:
-        """The name of a column as the table has it, None if it has none; MySQL takes upper and lower case alike."""
+        """The name of a column as the table has it, None if it has none; MySQL takes upper and
+        lower case alike.
+        """
         for column in self.columns:
             if column.name == name or (self.mysql and column.name.lower() == name.lower()):
                 return column.name
@@ -105,10 +122,16 @@ class Draft:
     def table(self) -> Table:
         """The table."""
         primary = tuple(self.primary)
-        columns = tuple(replace(c, nullable=False) if c.name in primary else c for c in self.columns)
-        unique = tuple(index.columns for index in self.indexes if index.unique and index.name != "PRIMARY")
+        columns = tuple(
+            replace(c, nullable=False) if c.name in primary else c for c in self.columns
+        )
+        unique = tuple(
+            index.columns for index in self.indexes if index.unique and index.name != "PRIMARY"
+        )
         indexes = tuple(self.indexes)
-        return Table(self.database, self.name, columns, primary, unique, self.schema, indexes, self.comment)
+        return Table(
+            self.database, self.name, columns, primary, unique, self.schema, indexes, self.comment
+        )
 
 
 def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script]) -> Schema:
@@ -123,28 +146,46 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
         for pending in draft.checks:
             checks += checks_of(table, dialect, pending.text, pending.value_column, pending.note)
         users.append(UserTable(table, keys, tuple(checks)))
-    users = [replace(user, computed=_computed(user, users, taken[place(user.table)], dialect)) for user in users]
-    notes: list[Note] = [note for script in scripts for note in sorted(script.notes, key=lambda n: (n.line, n.column))]
+    users = [
+        replace(user, computed=_computed(user, users, taken[place(user.table)], dialect))
+        for user in users
+    ]
+    notes: list[Note] = [
+        note
+        for script in scripts
+        for note in sorted(script.notes, key=lambda n: (n.line, n.column))
+    ]
     return Schema(dialect, tuple(users), tuple(notes))
 
 
-def _computed(user: UserTable, users: list[UserTable], draft: Draft, dialect: str) -> tuple[tuple[str, str], ...]:
-    """The generated columns that can be computed, in the table's order; the others are noted. A column of a key is not computed,
-    since rows have free keys before they have their values."""
+def _computed(
+    user: UserTable, users: list[UserTable], draft: Draft, dialect: str
+) -> tuple[tuple[str, str], ...]:
+    """The generated columns that can be computed, in the table's order; the others are noted. A
+    column of a key is not computed, since rows have free keys before they have their values.
+    """
     keys = user.identifying | user.referring | referred(users, draft.place)
     computed = []
     for column in user.table.columns:
         pending = draft.generated.get(column.name) if column.generated else None
-        if pending and column.name not in keys and computable(user.table, column, pending.text, dialect):
+        if (
+            pending
+            and column.name not in keys
+            and computable(user.table, column, pending.text, dialect)
+        ):
             computed.append((column.name, pending.text))
     for name, pending in draft.generated.items():
         if name not in dict(computed):
-            pending.note("taken as a generated column; its values are drawn, the expression is not computed")
+            pending.note(
+                "taken as a generated column; its values are drawn, the expression is not computed"
+            )
     return tuple(computed)
 
 
 def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending) -> ForeignKey | None:
-    """A foreign key with the parent's columns as the parent has them; None, and a note, if the parent is not there."""
+    """A foreign key with the parent's columns as the parent has them; None, and a note, if the
+    parent is not there.
+    """
     parent = taken.get(key.parent)
     shown = ".".join(part for part in key.parent if part)
     if parent is None:

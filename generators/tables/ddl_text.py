@@ -1,6 +1,7 @@
 """DDL as text: statements, their words, and the place of each.
 
-Comments that a server executes (`/*!50503 ... */`) are opened in place, so that every offset stays that of the file.
+Comments that a server executes (`/*!50503 ... */`) are opened in place, so that every offset stays
+that of the file.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ _PIECES: Final = {
     ),
 }
 _SHOWN: Final = re.compile(
-    r"^\*{3,} \d+\. row \*{3,}\r?\n *Table: .*\nCreate Table: (?=CREATE )|^[^\s();'`]+\t(?=CREATE TABLE )", re.MULTILINE
+    r"^\*{3,} \d+\. row \*{3,}\r?\n *Table: .*\nCreate Table: (?=CREATE )|^[^\s();'`]+\t(?=CREATE"
+    r" TABLE )",
+    re.MULTILINE,
 )
 """What the client prints before the statement of SHOW CREATE TABLE: with \\G, and as raw text."""
 
@@ -48,10 +51,19 @@ _DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 _COPY: Final = re.compile(r"copy\s[^;]*\sfrom\s+stdin", re.IGNORECASE)
 _COPY_END: Final = re.compile(r"^\\\.[^\n]*$", re.MULTILINE)
 _WORD: Final = re.compile(r"[\w@_$]")
-_STRINGS: Final = ("STRING", "NATIONAL_STRING", "BYTE_STRING", "HEREDOC_STRING", "UNICODE_STRING", "RAW_STRING")
+_STRINGS: Final = (
+    "STRING",
+    "NATIONAL_STRING",
+    "BYTE_STRING",
+    "HEREDOC_STRING",
+    "UNICODE_STRING",
+    "RAW_STRING",
+)
 
 
-_ESCAPE: Final = re.compile(r"''|\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPE: Final = re.compile(
+    r"''|\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL
+)
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -71,7 +83,8 @@ def unescaped(text: str) -> str:
 class Word:
     """A token: its text without quotes, what it is, and its place from `start` to `end`.
 
-    `kind` is word, quoted (a name), string, number, bits, hex or sign; words are in upper case in `upper`.
+    `kind` is word, quoted (a name), string, number, bits, hex or sign; words are in upper case in
+    `upper`.
     """
 
     text: str
@@ -115,7 +128,9 @@ class Script:
         """Notes a construct."""
         text = " ".join(self.code[start:end].split())
         line, column = self.place(start)
-        self.notes.append(Note(self.file, line, column, text if len(text) <= 120 else f"{text[:117]}...", action))
+        self.notes.append(
+            Note(self.file, line, column, text if len(text) <= 120 else f"{text[:117]}...", action)
+        )
 
     def error(self, at: int, what: str) -> UsageError:
         """An error at an offset."""
@@ -126,7 +141,11 @@ class Script:
         pieces = _PIECES[DIALECTS[self.dialect]]
         at, start, last, delimiter = 0, -1, 0, ";"
         while at < len(self.code):
-            if start < 0 and (hit := _DELIMITER.match(self.code, at)) and DIALECTS[self.dialect] == "mysql":
+            if (
+                start < 0
+                and (hit := _DELIMITER.match(self.code, at))
+                and DIALECTS[self.dialect] == "mysql"
+            ):
                 delimiter, at = hit[1], hit.end()
                 continue
             if start < 0 and self.code[at] == "\\" and DIALECTS[self.dialect] == "postgresql":
@@ -176,7 +195,11 @@ class Script:
             raise self.error(span.start, f"not understood: {str(error).splitlines()[0]}") from error
         words: list[Word] = []
         for token in tokens:
-            raw, kind, start = source[token.start : token.end + 1], token.token_type.name, span.start + token.start
+            raw, kind, start = (
+                source[token.start : token.end + 1],
+                token.token_type.name,
+                span.start + token.start,
+            )
             if kind == "IDENTIFIER":
                 words.append(Word(token.text, "quoted", start, start + len(raw)))
             elif kind in _STRINGS:
@@ -188,7 +211,10 @@ class Script:
             else:
                 # one token may be several words: PRIMARY KEY, DOUBLE PRECISION
                 kind = "word" if _WORD.match(raw) else "sign"
-                words += [Word(hit[0], kind, start + hit.start(), start + hit.end()) for hit in re.finditer(r"\S+", raw)]
+                words += [
+                    Word(hit[0], kind, start + hit.start(), start + hit.end())
+                    for hit in re.finditer(r"\S+", raw)
+                ]
         return Cursor(self, words, span.end)
 
 
@@ -210,7 +236,9 @@ def expression(text: str, dialect: str) -> exp.Expr | None:
 
 def column_of(table: Table, name: str) -> Column | None:
     """The column that a name in an expression means."""
-    same = [c for c in table.columns if c.name == name] or [c for c in table.columns if c.name.lower() == name.lower()]
+    same = [c for c in table.columns if c.name == name] or [
+        c for c in table.columns if c.name.lower() == name.lower()
+    ]
     return same[0] if same else None
 
 
@@ -272,7 +300,8 @@ class Cursor:
         """An error that names what is expected and what stands here."""
         word = self.peek()
         return self.script.error(
-            word.start, f"{wanted} expected, not {word.text!r}" if word.kind != "end" else f"{wanted} expected"
+            word.start,
+            f"{wanted} expected, not {word.text!r}" if word.kind != "end" else f"{wanted} expected",
         )
 
     def name(self) -> str:
@@ -306,7 +335,9 @@ class Cursor:
             if self.done:
                 raise self.script.error(opening.start, "this parenthesis does not end")
             depth += {"(": 1, ")": -1}.get(self.take().upper, 0)
-        return type(self)(self.script, self.words[start : self.at - 1], self.words[self.at - 1].start)
+        return type(self)(
+            self.script, self.words[start : self.at - 1], self.words[self.at - 1].start
+        )
 
     def enclosed(self) -> None:
         """Skips parentheses if they come next."""
@@ -336,7 +367,11 @@ class Cursor:
 
     def since(self, start: int) -> str:
         """The text from a word, by its number, up to here."""
-        return self.script.code[self.words[start].start : self.words[self.at - 1].end] if self.at > start else ""
+        return (
+            self.script.code[self.words[start].start : self.words[self.at - 1].end]
+            if self.at > start
+            else ""
+        )
 
     def text(self) -> str:
         """The text of all words."""
@@ -344,5 +379,11 @@ class Cursor:
 
     def note(self, start: int, action: str) -> None:
         """Notes the construct from a word, by its number, up to here."""
-        last = self.words[min(max(self.at, start + 1), len(self.words)) - 1] if self.words else self.peek()
-        self.script.note(self.words[start].start if start < len(self.words) else self.end, last.end, action)
+        last = (
+            self.words[min(max(self.at, start + 1), len(self.words)) - 1]
+            if self.words
+            else self.peek()
+        )
+        self.script.note(
+            self.words[start].start if start < len(self.words) else self.end, last.end, action
+        )

@@ -25,7 +25,9 @@ __all__ = [
     "postgresql_type",
 ]
 
-UNDRAWN: Final = "left out: values of this column type cannot be drawn; without the column it can be read"
+UNDRAWN: Final = (
+    "left out: values of this column type cannot be drawn; without the column it can be read"
+)
 """Why a table with a column of an `Unsupported` type is not taken."""
 
 # MySQL, MariaDB, TiDB
@@ -50,21 +52,38 @@ _PHRASES: Final = {
     "DOUBLE PRECISION": "double",
     "LONG VARBINARY": "mediumblob",
     **dict.fromkeys(("LONG VARCHAR", "LONG CHAR VARYING", "LONG CHARACTER VARYING"), "mediumtext"),
-    **dict.fromkeys(("NATIONAL CHARACTER VARYING", "NATIONAL CHAR VARYING", "NATIONAL VARCHAR", "NCHAR VARCHAR"), "varchar"),
+    **dict.fromkeys(
+        (
+            "NATIONAL CHARACTER VARYING",
+            "NATIONAL CHAR VARYING",
+            "NATIONAL VARCHAR",
+            "NCHAR VARCHAR",
+        ),
+        "varchar",
+    ),
     **dict.fromkeys(("NCHAR VARYING", "CHARACTER VARYING", "CHAR VARYING"), "varchar"),
     **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "char"),
 }
 _REPEATED: Final = ("integer", "numeric", "real", "DOUBLE PRECISION")
 """Spellings that writers repeat."""
 
-_BYTES_OF_CHARACTER: Final = {"latin1": 1, "ascii": 1, "binary": 1, "gbk": 2, "utf8": 3, "utf8mb3": 3}
+_BYTES_OF_CHARACTER: Final = {
+    "latin1": 1,
+    "ascii": 1,
+    "binary": 1,
+    "gbk": 2,
+    "utf8": 3,
+    "utf8mb3": 3,
+}
 _AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
 
 
 def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
-    """The type that comes next, and its spelling where it is not the source's own; `charset` is the table's.
+    """The type that comes next, and its spelling where it is not the source's own; `charset` is the
+    table's.
 
-    Raises Unsupported for a type that the model does not have, UsageError for a text that is no type.
+    Raises Unsupported for a type that the model does not have, UsageError for a text that is no
+    type.
     """
     start = cursor.at
     if word := cursor.accept(*_PHRASES):
@@ -91,10 +110,14 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     if name in mysql.SPATIAL or (name == "vector" and cursor.script.dialect != "tidb"):
         raise Unsupported(f"column type {spelled!r}")
     suffix = "".join(
-        f" {flag}" for flag in ("unsigned", "zerofill") if flag in flags or (flag == "unsigned" and "zerofill" in flags)
+        f" {flag}"
+        for flag in ("unsigned", "zerofill")
+        if flag in flags or (flag == "unsigned" and "zerofill" in flags)
     )
     try:
-        type = mysql_truth.source_type(f"{name}({parameters}){suffix}" if parameters else f"{name}{suffix}")
+        type = mysql_truth.source_type(
+            f"{name}({parameters}){suffix}" if parameters else f"{name}{suffix}"
+        )
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
     own = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
@@ -121,7 +144,9 @@ def _resolved(name: str, parameters: str, charset: str) -> tuple[str, str]:
         case "text" | "blob" if parameters.isdigit():
             size = int(parameters) * (_BYTES_OF_CHARACTER.get(charset, 4) if name == "text" else 1)
             limits = (("tiny", 255), ("", 65_535), ("medium", 16_777_215))
-            return next((f"{prefix}{name}" for prefix, limit in limits if size <= limit), f"long{name}"), ""
+            return next(
+                (f"{prefix}{name}" for prefix, limit in limits if size <= limit), f"long{name}"
+            ), ""
         case "decimal" if parameters.isdigit():
             return name, f"{parameters},0"
     return name, parameters
@@ -131,7 +156,11 @@ def mysql_default(cursor: Cursor, type: SourceType) -> Default | None:
     """The default that comes next; None for NULL."""
     start, word = cursor.at, cursor.peek()
     sign = cursor.accept("+", "-")
-    if word.kind == "word" and word.text.startswith("_") and cursor.peek(1).kind in ("string", "hex", "bits"):
+    if (
+        word.kind == "word"
+        and word.text.startswith("_")
+        and cursor.peek(1).kind in ("string", "hex", "bits")
+    ):
         cursor.take()
     literal = cursor.take()
     if literal.upper == "." and cursor.peek().kind == "number":
@@ -187,7 +216,10 @@ _SPELLINGS: Final = {
     "float8": "double precision",
     "float": "double precision",
     **dict.fromkeys(("decimal", "dec"), "numeric"),
-    **dict.fromkeys(("varchar", "char varying", "national character varying", "nchar varying"), "character varying"),
+    **dict.fromkeys(
+        ("varchar", "char varying", "national character varying", "nchar varying"),
+        "character varying",
+    ),
     **dict.fromkeys(("char", "bpchar", "national character", "nchar"), "character"),
     "varbit": "bit varying",
 }
@@ -216,8 +248,17 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
         cursor.take()
     if fields:
         cursor.note(start, "taken as an interval of all fields")
-    numbers = ",".join(cursor.parens().text().replace(" ", "").split(",")) if cursor.next_is("(") else ""
-    zone = next((f" {phrase.lower()}" for phrase in (cursor.accept("WITH TIME ZONE", "WITHOUT TIME ZONE"),) if phrase), "")
+    numbers = (
+        ",".join(cursor.parens().text().replace(" ", "").split(",")) if cursor.next_is("(") else ""
+    )
+    zone = next(
+        (
+            f" {phrase.lower()}"
+            for phrase in (cursor.accept("WITH TIME ZONE", "WITHOUT TIME ZONE"),)
+            if phrase
+        ),
+        "",
+    )
     if name in ("timetz", "timestamptz"):
         name, zone = name.removesuffix("tz"), " with time zone"
     if name == "double precision" and numbers:
@@ -236,9 +277,12 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
 
 
 _LITERAL: Final = re.compile(
-    r"(?:[eE]?'((?:[^'\\]|''|\\.)*)'|([+-]?[\d.]+(?:[eE][+-]?\d+)?)|(true|false)|[bB]'([01]*)')$", re.IGNORECASE
+    r"(?:[eE]?'((?:[^'\\]|''|\\.)*)'|([+-]?[\d.]+(?:[eE][+-]?\d+)?)|(true|false)|[bB]'([01]*)')$",
+    re.IGNORECASE,
 )
-_CAST: Final = re.compile(r"::[\w\s.\"]+(?:\([\d,\s]*\))?(?:\s+with(?:out)? time zone)?(?:\[\])*$", re.IGNORECASE)
+_CAST: Final = re.compile(
+    r"::[\w\s.\"]+(?:\([\d,\s]*\))?(?:\s+with(?:out)? time zone)?(?:\[\])*$", re.IGNORECASE
+)
 
 
 def postgresql_default(text: str, type: SourceType) -> Default | None:
@@ -283,7 +327,11 @@ def _postgresql_value(type: SourceType, text: str) -> Value:
 
 def literal_value(type: SourceType, text: str, what: str) -> Value:
     """The canonical value of a literal, a string or a number; None if the type has none."""
-    return _mysql_literal(type, "", what, text) if type.source == "mysql" else _postgresql_value(type, text)
+    return (
+        _mysql_literal(type, "", what, text)
+        if type.source == "mysql"
+        else _postgresql_value(type, text)
+    )
 
 
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
@@ -292,7 +340,11 @@ def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> Sour
     if base in postgresql.UNKNOWN:  # Recorded tables alone have them: values cannot be drawn.
         raise Unsupported(f"column type {spelling!r}")
     try:
-        type = postgresql.enum_of(*enums[base]) if base in enums else postgresql_truth.source_type(base, {}, {})
+        type = (
+            postgresql.enum_of(*enums[base])
+            if base in enums
+            else postgresql_truth.source_type(base, {}, {})
+        )
         if base == spelling:
             return type
         made = postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)

@@ -1,4 +1,6 @@
-"""Drawn histories of a user's tables: unique keys stay unique, a parent is there before its children and until they are gone."""
+"""Drawn histories of a user's tables: unique keys stay unique, a parent is there before its
+children and until they are gone.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ ADDED = "added"
 
 
 class Live:
-    """The rows of some of a schema's tables while a history goes on. Parents outside of them were there before."""
+    """The rows of some of a schema's tables while a history goes on. Parents outside of them were
+    there before.
+    """
 
     def __init__(self, values: Values, users: Sequence[UserTable]) -> None:
         self.values, self.users = values, tuple(users)
@@ -40,7 +44,8 @@ class Live:
         self.rows: list[list[dict[str, Value]]] = [[] for _ in users]
         at = {place(user.table): number for number, user in enumerate(users)}
         self.keys: list[list[tuple[ForeignKey, int]]] = [
-            [(key, at[key.parent]) for key in user.foreign_keys if key.parent in at] for user in users
+            [(key, at[key.parent]) for key in user.foreign_keys if key.parent in at]
+            for user in users
         ]
 
     def free(self, which: int, row: Row, but: Row | None = None) -> bool:
@@ -66,19 +71,26 @@ class Live:
         return names
 
     def first(self, which: int, seen: frozenset[int] = frozenset()) -> int | None:
-        """The table to insert into so that a row of `which` can follow: one without parents that lack rows; None in a circle."""
+        """The table to insert into so that a row of `which` can follow: one without parents that
+        lack rows; None in a circle.
+        """
         for key, parent in self.keys[which]:
             optional = all(
-                self.values.holds(self.users[which], self.users[which].table.column(name), None) for name in key.columns
+                self.values.holds(self.users[which], self.users[which].table.column(name), None)
+                for name in key.columns
             )
             if parent != which and not self.rows[parent] and not optional:
                 return None if parent in seen else self.first(parent, seen | {which})
         return which
 
     def drawn_row(self, draw: DrawFn, which: int) -> dict[str, Value] | None:
-        """A new row whose keys are free and whose parents are there; None where no try gives such a row."""
+        """A new row whose keys are free and whose parents are there; None where no try gives such a
+        row.
+        """
         user = self.users[which]
-        row = {column.name: self._drawn(draw, user, column) for column in self.tables[which].columns}
+        row = {
+            column.name: self._drawn(draw, user, column) for column in self.tables[which].columns
+        }
         if not self._refer(draw, which, row):
             return None
         for number in range(65):
@@ -96,19 +108,29 @@ class Live:
         choices = self.values.wide(user, column)
         return choices[draw(_values.between(0, len(choices) - 1))]
 
-    def _refer(self, draw: DrawFn, which: int, row: dict[str, Value], but: Row | None = None) -> bool:
-        """Sets the columns of each foreign key to those of a row of the parent other than `but`, or to NULL."""
+    def _refer(
+        self, draw: DrawFn, which: int, row: dict[str, Value], but: Row | None = None
+    ) -> bool:
+        """Sets the columns of each foreign key to those of a row of the parent other than `but`, or
+        to NULL.
+        """
         user = self.users[which]
         for key, parent in self.keys[which]:
             columns = [user.table.column(name) for name in key.columns]
             if any(row[name] is None for name in key.columns):
                 continue
-            offered = (tuple(other[name] for name in key.parent_columns) for other in self.rows[parent] if other is not but)
+            offered = (
+                tuple(other[name] for name in key.parent_columns)
+                for other in self.rows[parent]
+                if other is not but
+            )
             legal = [cells for cells in offered if self._held(user, columns, cells)]
             if legal:
                 chosen = legal[draw(_values.between(0, len(legal) - 1))]
                 row |= dict(zip(key.columns, chosen, strict=True))
-            elif parent == which and self._held(user, columns, own := tuple(row[name] for name in key.parent_columns)):
+            elif parent == which and self._held(
+                user, columns, own := tuple(row[name] for name in key.parent_columns)
+            ):
                 row |= dict(zip(key.columns, own, strict=True))
             else:
                 free = [column.name for column in columns if self.values.holds(user, column, None)]
@@ -118,11 +140,20 @@ class Live:
         return True
 
     def _held(self, user: UserTable, columns: Sequence[Column], cells: Sequence[Value]) -> bool:
-        return all(self.values.holds(user, column, value) for column, value in zip(columns, cells, strict=True))
+        return all(
+            self.values.holds(user, column, value)
+            for column, value in zip(columns, cells, strict=True)
+        )
 
     def change(self, draw: DrawFn, at: Instant, wanted: int | None = None) -> RowChange | None:
-        """An INSERT, UPDATE or DELETE of one or more rows of a table; None where no row can be inserted."""
-        which = draw(_values.between(0, len(self.users) - 1)) if wanted is None and len(self.users) > 1 else wanted or 0
+        """An INSERT, UPDATE or DELETE of one or more rows of a table; None where no row can be
+        inserted.
+        """
+        which = (
+            draw(_values.between(0, len(self.users) - 1))
+            if wanted is None and len(self.users) > 1
+            else wanted or 0
+        )
         op, count = draw(drawing.statements(3))
         if op is not Op.INSERT and self.rows[which]:
             return self._touched(draw, which, op, at)
@@ -150,8 +181,12 @@ class Live:
         for number, column in enumerate(self.tables[which].columns):
             if mask >> number & 1 and column.name not in kept and not column.generated:
                 after[column.name] = self._drawn(draw, user, column)
-        changed = any(after[name] != row[name] for key, _ in self.keys[which] for name in key.columns)
-        if (changed and not self._refer(draw, which, after, row)) or not self.free(which, after, row):
+        changed = any(
+            after[name] != row[name] for key, _ in self.keys[which] for name in key.columns
+        )
+        if (changed and not self._refer(draw, which, after, row)) or not self.free(
+            which, after, row
+        ):
             after |= {name: row[name] for name in user.identifying}
             after |= {name: row[name] for key, _ in self.keys[which] for name in key.columns}
         after |= {name: row[name] for name in kept}
@@ -167,7 +202,11 @@ class Live:
         source = sources.of_table(before)
         action = draw(drawing.sample(source.drawn_ddl))
         named = any(column.name.casefold() == ADDED for column in before.columns)
-        bound = any(parent == which and self.rows[child] for child, keys in enumerate(self.keys) for _, parent in keys)
+        bound = any(
+            parent == which and self.rows[child]
+            for child, keys in enumerate(self.keys)
+            for _, parent in keys
+        )
         if (action == "add column" and named) or (action == "truncate table" and bound):
             action = "table comment"
         event = statement(action, before, at)
@@ -182,7 +221,9 @@ class Live:
 
 
 def statement(action: str, before: Table, at: Instant, column: str = "") -> SchemaChange:
-    """A statement of the source's `ddl_actions` on a table; `column` is the column that it drops."""
+    """A statement of the source's `ddl_actions` on a table; `column` is the column that it
+    drops.
+    """
     source = sources.of_table(before)
     after, old = before, None
     match action:
@@ -193,7 +234,10 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
         case "table comment":
             after = replace(before, comment=sources.COMMENT)
         case "rename table":
-            after, old = replace(before, name=source.identifier(before.name[:60] + "_r")), before.name
+            after, old = (
+                replace(before, name=source.identifier(before.name[:60] + "_r")),
+                before.name,
+            )
     sql = drawing.ddl_text(action, before.database, after.name, old or "", source.name)
     if action == "drop column":
         sql = sql.replace(source.quote("c"), source.quote(column))
@@ -205,7 +249,9 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
 def histories(
     values: Values, users: Sequence[UserTable], start: Instant, *, ddl: bool, events: int = 8
 ) -> SearchStrategy[History]:
-    """Histories of the tables, which are empty at first; parents outside of `users` have every row that is referred to."""
+    """Histories of the tables, which are empty at first; parents outside of `users` have every row
+    that is referred to.
+    """
 
     @st.composite
     def drawn(draw: DrawFn) -> History:

@@ -39,8 +39,9 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A family of databases: its driver, port, client's variable of the password, and how tables are asked for. `database` is the
-    driver's name of the database, `options` are its other options."""
+    """A family of databases: its driver, port, client's variable of the password, and how tables
+    are asked for. `database` is the driver's name of the database, `options` are its other options.
+    """
 
     module: str
     port: int
@@ -60,33 +61,53 @@ def address(url: str) -> Address:
     scheme = url.partition("://")[0].lower()
     if scheme not in KINDS:
         shown = scheme if scheme.isalnum() else "of this form"
-        raise UsageError(f"no database has a URL {shown}: {_FORM}, with one of the schemes {', '.join(KINDS)}")
+        raise UsageError(
+            f"no database has a URL {shown}: {_FORM}, with one of the schemes {', '.join(KINDS)}"
+        )
     try:
         parts = urlsplit(url)
         port, database = parts.port or KINDS[scheme].port, unquote(parts.path.removeprefix("/"))
     except ValueError:
         raise UsageError(f"this URL of {scheme} is not understood: {_FORM}") from None
     if parts.password is not None:
-        raise UsageError(f"the URL of {scheme}://{parts.hostname} holds a password, which others can see; set {PASSWORD} instead")
-    if not (parts.hostname and parts.username and database) or parts.query or parts.fragment or "/" in database:
+        raise UsageError(
+            f"the URL of {scheme}://{parts.hostname} holds a password, which others can see; set"
+            f" {PASSWORD} instead"
+        )
+    if (
+        not (parts.hostname and parts.username and database)
+        or parts.query
+        or parts.fragment
+        or "/" in database
+    ):
         raise UsageError(f"this URL of {scheme} is not understood: {_FORM}, and nothing else")
     return Address(scheme, unquote(parts.username), parts.hostname, port, database)
 
 
 def text(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
-    """The database's name in notes, and the DDL of its tables. Raises UsageError and HarnessError."""
+    """The database's name in notes, and the DDL of its tables. Raises UsageError and
+    HarnessError.
+    """
     where = address(url)
     kind = KINDS[where.scheme]
     try:
         driver = importlib.import_module(kind.module)
     except ImportError:
         raise UsageError(
-            f"{where} needs the driver {kind.module}: install the extra `databases` (pip install 'cdc-conformance[databases]')"
+            f"{where} needs the driver {kind.module}: install the extra `databases` (pip install"
+            " 'cdc-conformance[databases]')"
         ) from None
     password = environment.get(PASSWORD) or environment.get(kind.variable)
     try:
-        place = {"host": where.host, "port": where.port, "user": where.user, kind.database: where.database}
-        opened = driver.connect(**place, password=password, connect_timeout=_TIMEOUT_S, **kind.options)
+        place = {
+            "host": where.host,
+            "port": where.port,
+            "user": where.user,
+            kind.database: where.database,
+        }
+        opened = driver.connect(
+            **place, password=password, connect_timeout=_TIMEOUT_S, **kind.options
+        )
         with contextlib.closing(opened) as connection:
 
             def query(sql: str) -> Sequence[Sequence[Any]]:
@@ -104,7 +125,10 @@ def text(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, st
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
     def shown(sql: str) -> list[list[str]]:
-        return [[bytes(cell).decode("utf-8", "surrogateescape") for cell in row[:2]] for row in query(sql)]
+        return [
+            [bytes(cell).decode("utf-8", "surrogateescape") for cell in row[:2]]
+            for row in query(sql)
+        ]
 
     query("SET SESSION sql_mode = '', time_zone = '+00:00'")
     yield f"-- Server version\t{shown('SELECT VERSION()')[0][0]}\nUSE {mysql.quote(where.database)}"
@@ -124,7 +148,12 @@ _POSTGRESQL_OPTIONS: Final = {
     "options": "-c default_transaction_read_only=on -c statement_timeout=60000",
 }
 _POSTGRESQL: Final = Kind(
-    "psycopg", 5432, "PGPASSWORD", "dbname", _POSTGRESQL_OPTIONS, lambda query, where: script(query, where.database)
+    "psycopg",
+    5432,
+    "PGPASSWORD",
+    "dbname",
+    _POSTGRESQL_OPTIONS,
+    lambda query, where: script(query, where.database),
 )
 KINDS: Final[Mapping[str, Kind]] = {
     "mysql": _MYSQL,

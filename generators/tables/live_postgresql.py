@@ -65,7 +65,10 @@ def script(query: Query, database: str) -> Iterator[str]:
         if comment:
             yield f"COMMENT ON TABLE {name} IS {_literal(comment)}"
         if identity in ("f", "n", "i"):
-            yield f"ALTER TABLE {name} REPLICA IDENTITY {({'f': 'FULL', 'n': 'NOTHING', 'i': 'USING INDEX'})[identity]}"
+            yield (
+                f"ALTER TABLE {name} REPLICA IDENTITY"
+                f" {({'f': 'FULL', 'n': 'NOTHING', 'i': 'USING INDEX'})[identity]}"
+            )
     for table, name, definition in query(_KEYS):
         yield f"ALTER TABLE ONLY {table} ADD CONSTRAINT {name} {definition}"
     for (definition,) in query(_INDEXES):
@@ -76,7 +79,9 @@ def script(query: Query, database: str) -> Iterator[str]:
         yield f"CREATE {what}"
 
 
-def _column(name: str, kind: str, solid: bool, expression: str | None, generated: str, collation: str | None) -> str:
+def _column(
+    name: str, kind: str, solid: bool, expression: str | None, generated: str, collation: str | None
+) -> str:
     given = f" DEFAULT {expression}"
     if generated:
         given = f" GENERATED ALWAYS AS ({expression}) {'VIRTUAL' if generated == 'v' else 'STORED'}"

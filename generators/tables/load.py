@@ -1,6 +1,8 @@
-"""Load of a user's tables: unit n is one change of one row, a function of schema, values, seed and n alone.
+"""Load of a user's tables: unit n is one change of one row, a function of schema, values, seed and
+n alone.
 
-The tables take turns. A row that a unit updates or deletes, and the rows that it refers to, were there before.
+The tables take turns. A row that a unit updates or deletes, and the rows that it refers to, were
+there before.
 """
 
 from __future__ import annotations
@@ -14,7 +16,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from generators.drawing.cases import LAYOUT
-from generators.model import History, Instant, Layout, Message, Op, RowChange, RowImages, Scenario, Table, Value
+from generators.model import (
+    History,
+    Instant,
+    Layout,
+    Message,
+    Op,
+    RowChange,
+    RowImages,
+    Scenario,
+    Table,
+    Value,
+)
 from generators.sources.boundaries import START
 from generators.tables.schema import UserTable
 from generators.tables.user_values import Values
@@ -29,7 +42,9 @@ ROWS: Final = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableLoad:
-    """The load of the tables of `users`; `table` is the one that a decoder of level two is asked for."""
+    """The load of the tables of `users`; `table` is the one that a decoder of level two is asked
+    for.
+    """
 
     values: Values
     users: tuple[UserTable, ...]
@@ -47,16 +62,26 @@ class TableLoad:
         ops, weights = zip(*self.ops, strict=True)
         op = chance.choices(ops, weights)[0]
         fixed = user.identifying | user.referring
-        free = [column for column in user.table.columns if column.name not in fixed and not column.generated]
+        free = [
+            column
+            for column in user.table.columns
+            if column.name not in fixed and not column.generated
+        ]
         row = self.values.row(user, chance.randrange(ROWS))
         row |= {column.name: self._value(user, column.name, chance) for column in free}
         before = dict(row)
         for column in chance.sample(free, min(CHANGED, len(free))):
             before[column.name] = self._value(user, column.name, chance)
         row, before = (self.values.completed(user, image) for image in (row, before))
-        images = {Op.INSERT: RowImages(None, row), Op.DELETE: RowImages(row, None), Op.UPDATE: RowImages(before, row)}
+        images = {
+            Op.INSERT: RowImages(None, row),
+            Op.DELETE: RowImages(row, None),
+            Op.UPDATE: RowImages(before, row),
+        }
         event = RowChange(Instant(START.ms + n, n % 1000), user.table, op, (images[op],))
-        return Scenario(f"load/{seed}/{n}", History((event,), chance.getrandbits(16)), tags=frozenset({"load"}))
+        return Scenario(
+            f"load/{seed}/{n}", History((event,), chance.getrandbits(16)), tags=frozenset({"load"})
+        )
 
     def _value(self, user: UserTable, name: str, chance: random.Random) -> Value:
         column = user.table.column(name)
@@ -65,13 +90,25 @@ class TableLoad:
         return chance.choice(self.values.pool(user, column))
 
     def messages(
-        self, fmt: Format[Any], profile: Profile, seed: int, count: int | None = None, layout: Layout = LAYOUT
+        self,
+        fmt: Format[Any],
+        profile: Profile,
+        seed: int,
+        count: int | None = None,
+        layout: Layout = LAYOUT,
     ) -> Iterator[Message]:
-        """The messages of units 0 to `count - 1`, without end when there is no count; the writer makes each."""
+        """The messages of units 0 to `count - 1`, without end when there is no count; the writer
+        makes each.
+        """
         return (message for message, _ in self.by_table(fmt, profile, seed, count, layout))
 
     def by_table(
-        self, fmt: Format[Any], profile: Profile, seed: int, count: int | None = None, layout: Layout = LAYOUT
+        self,
+        fmt: Format[Any],
+        profile: Profile,
+        seed: int,
+        count: int | None = None,
+        layout: Layout = LAYOUT,
     ) -> Iterator[tuple[Message, Table]]:
         """As `messages`, each with the table of its unit."""
         for n in endless() if count is None else range(count):

@@ -1,4 +1,6 @@
-"""The file that overrides how values of a user's columns are made: TOML, a table for each `table.column`."""
+"""The file that overrides how values of a user's columns are made: TOML, a table for each
+`table.column`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ RANGED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What is asked of a column; "" or None is nothing. `low` and `high` are canonical, both included; `null` is NULL's share."""
+    """What is asked of a column; "" or None is nothing. `low` and `high` are canonical, both
+    included; `null` is NULL's share.
+    """
 
     provider: str = ""
     low: Value = None
@@ -51,7 +55,9 @@ class Override:
 
 
 def within(value: Any, low: Any, high: Any) -> bool:
-    """Whether the value is between the bounds, both included; None is no bound. A zero date is within no bounds."""
+    """Whether the value is between the bounds, both included; None is no bound. A zero date is
+    within no bounds.
+    """
     try:
         return (low is None or low <= value) and (high is None or value <= high)
     except TypeError:
@@ -60,8 +66,9 @@ def within(value: Any, low: Any, high: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The overrides by table and column. `strict` leaves out what MySQL keeps only without strict mode: zero dates and the empty
-    value of ENUM."""
+    """The overrides by table and column. `strict` leaves out what MySQL keeps only without strict
+    mode: zero dates and the empty value of ENUM.
+    """
 
     columns: Mapping[tuple[Place, str], Override] = field(default_factory=dict, hash=False)
     strict: bool = False
@@ -76,7 +83,9 @@ NO_OVERRIDES: Final = Overrides()
 
 
 def load(path: Path, schema: Schema) -> Overrides:
-    """Reads the file. Raises UsageError that names the file, the key, the value and what is legal."""
+    """Reads the file. Raises UsageError that names the file, the key, the value and what is
+    legal.
+    """
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -99,17 +108,29 @@ def parse(data: Mapping[str, Any], schema: Schema, file: str = "values") -> Over
         if name not in tables:
             raise UsageError(f"{file}: {UnknownName('table', name, (*tables, STRICT))}")
         if not isinstance(by_column, dict):
-            raise _wrong(file, name, by_column, f"a table for each column, such as [{name}.{tables[name].columns[0].name}]")
+            raise _wrong(
+                file,
+                name,
+                by_column,
+                f"a table for each column, such as [{name}.{tables[name].columns[0].name}]",
+            )
         table = tables[name]
         for column, asked in by_column.items():
             if column not in {known.name for known in table.columns}:
-                raise UsageError(f"{file}: {UnknownName('column', column, [c.name for c in table.columns], of=name)}")
-            columns[place(table), column] = _override(file, f"{name}.{column}", table.column(column), asked)
+                raise UsageError(
+                    f"{file}:"
+                    f" {UnknownName('column', column, [c.name for c in table.columns], of=name)}"
+                )
+            columns[place(table), column] = _override(
+                file, f"{name}.{column}", table.column(column), asked
+            )
     return Overrides(columns, strict)
 
 
 def _named(schema: Schema) -> Iterable[tuple[str, Table]]:
-    """The tables by their names: alone where no other table has the name, and with schema or database."""
+    """The tables by their names: alone where no other table has the name, and with schema or
+    database.
+    """
     bare = [user.table.name for user in schema.tables]
     for user in schema.tables:
         table = user.table
@@ -141,11 +162,15 @@ def _wrong(file: str, at: str, value: Any, legal: str) -> UsageError:
 def _provider(file: str, at: str, _column: Column, value: Any) -> str:
     from faker import Faker
 
-    known = {name for name in dir(Faker()) if not name.startswith("_") and name.islower()} - _NO_PROVIDERS
+    known = {
+        name for name in dir(Faker()) if not name.startswith("_") and name.islower()
+    } - _NO_PROVIDERS
     return _name(file, at, value, known, "the name of a Faker method, such as 'city'")
 
 
-_NO_PROVIDERS: Final = frozenset({"add_provider", "seed_instance", "del_arguments", "set_arguments", "get_providers", "seed"})
+_NO_PROVIDERS: Final = frozenset(
+    {"add_provider", "seed_instance", "del_arguments", "set_arguments", "get_providers", "seed"}
+)
 
 
 def _distribution(file: str, at: str, _column: Column, value: Any) -> str:
@@ -171,7 +196,8 @@ def _null(file: str, at: str, column: Column, value: Any) -> float:
 def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value]:
     if column.type.logical not in RANGED:
         raise UsageError(
-            f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have, others take choices"
+            f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have,"
+            " others take choices"
         )
     if not isinstance(value, list) or len(value) != 2:
         raise _wrong(file, at, value, "[low, high], both included")
@@ -189,7 +215,10 @@ def _choices(file: str, at: str, column: Column, value: Any) -> tuple[Value, ...
 
 def _regex(file: str, at: str, column: Column, value: Any) -> str:
     if column.type.logical is not Logical.TEXT:
-        raise UsageError(f"{file}: {at}: a {column.type.key} column takes no regex; texts do, others take choices")
+        raise UsageError(
+            f"{file}: {at}: a {column.type.key} column takes no regex; texts do, others take"
+            " choices"
+        )
     try:
         re.compile(value)
     except (re.error, TypeError) as error:
@@ -220,7 +249,9 @@ def _canonical(file: str, at: str, column: Column, value: Any) -> Value:
 
 
 def canonical(column: Column, value: Any) -> Value:
-    """A value of TOML as the model holds it in that column. Raises ValueError, TypeError or ArithmeticError."""
+    """A value of TOML as the model holds it in that column. Raises ValueError, TypeError or
+    ArithmeticError.
+    """
     type = column.type
     match type.logical:
         case Logical.INT | Logical.BIT | Logical.YEAR:
@@ -230,7 +261,11 @@ def canonical(column: Column, value: Any) -> Value:
         case Logical.DECIMAL:
             exact = Decimal(str(value))
             scale = max(type.scale or 0, 0)
-            return exact if type.name == "numeric" and scale > 100 else exact.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
+            return (
+                exact
+                if type.name == "numeric" and scale > 100
+                else exact.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
+            )
         case Logical.FLOAT | Logical.DOUBLE:
             return to_float32(float(value)) if type.logical is Logical.FLOAT else float(value)
         case Logical.TEXT | Logical.BINARY | Logical.SET if not isinstance(value, str):
@@ -247,7 +282,9 @@ def canonical(column: Column, value: Any) -> Value:
             return _micros(value)
         case Logical.TIME:
             clock = value if isinstance(value, dt.time) else dt.time.fromisoformat(value)
-            return ((clock.hour * 60 + clock.minute) * 60 + clock.second) * MICROS + clock.microsecond
+            return (
+                (clock.hour * 60 + clock.minute) * 60 + clock.second
+            ) * MICROS + clock.microsecond
         case Logical.ENUM:
             return type.members.index(value) + 1
         case Logical.SET:

@@ -25,30 +25,44 @@ _HEADERS: Final[Mapping[str, str]] = {
 }
 _MARKS: Final[Mapping[str, str]] = {
     "tidb": r"/\*T!|\bAUTO_RANDOM\b",
-    "mariadb": r"/\*M!|\bENGINE\s*=\s*Aria\b|(?-i:\bDEFAULT current_timestamp\()|_uca1400_|\bWITH SYSTEM VERSIONING\b",
-    "mysql": r"`|/\*!\d{5}|\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\b(?:tiny|medium|long)(?:text|blob|int)\b|\bCHARSET\b"
-    r"|\bDATETIME\b|\bCHARACTER SET\b|\bTINYINT\b",
-    "postgresql": r"::\w|\bALTER TABLE ONLY\b|\bCREATE (?:TYPE|DOMAIN)\b|\b(?:big|small)?serial\b|\btimestamptz\b|\bjsonb\b"
-    r"|\bbytea\b|\bcharacter varying\b|\bwith(?:out)? time zone\b|\bsearch_path\b|\bAS IDENTITY\b|\bCREATE EXTENSION\b",
+    "mariadb": (
+        r"/\*M!|\bENGINE\s*=\s*Aria\b|(?-i:\bDEFAULT current_timestamp\()|_uca1400_|\bWITH SYSTEM"
+        r" VERSIONING\b"
+    ),
+    "mysql": (
+        r"`|/\*!\d{5}|\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\b(?:tiny|medium|long)(?:text|blob|int)\b|\bCHARSET\b"
+        r"|\bDATETIME\b|\bCHARACTER SET\b|\bTINYINT\b"
+    ),
+    "postgresql": (
+        r"::\w|\bALTER TABLE ONLY\b|\bCREATE"
+        r" (?:TYPE|DOMAIN)\b|\b(?:big|small)?serial\b|\btimestamptz\b|\bjsonb\b"
+        r"|\bbytea\b|\bcharacter varying\b|\bwith(?:out)? time zone\b|\bsearch_path\b|\bAS"
+        r" IDENTITY\b|\bCREATE EXTENSION\b"
+    ),
 }
 """What tells a dialect in a dump's first lines, and in statements, the most special first."""
 
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
-_IGNORED: Final = re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
+_IGNORED: Final = re.compile(
+    r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL
+)
 """What tells nothing: texts, comments, rows."""
 
 
 def read(sources: Sequence[str], dialect: str | None = None, database: str | None = None) -> Schema:
     """The tables of files of DDL and of databases' URLs, in their order.
 
-    `dialect` is one of `DIALECTS`, None to take it from the text; `database` is that of tables for which the DDL names none.
-    Raises UsageError for what cannot be read, and for a dialect that cannot be told.
+    `dialect` is one of `DIALECTS`, None to take it from the text; `database` is that of tables for
+    which the DDL names none. Raises UsageError for what cannot be read, and for a dialect that
+    cannot be told.
     """
     if dialect is not None and dialect not in DIALECTS:
         raise UnknownName("dialect", dialect, DIALECTS)
     if not sources:
         raise UsageError("no file of DDL and no database to read tables from")
-    texts = [live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources]
+    texts = [
+        live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources
+    ]
     if not any(_TABLE.search(text) for _, text in texts):
         raise UsageError(f"no CREATE TABLE in {', '.join(name for name, _ in texts)}")
     chosen = dialect or _dialect(texts)
@@ -58,7 +72,9 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
     schema = reader.schema()
     if not schema.tables:
         notes = "".join(f"\n  {note}" for note in schema.notes[:12])
-        raise UsageError(f"no table of {', '.join(name for name, _ in texts)} could be taken:{notes}")
+        raise UsageError(
+            f"no table of {', '.join(name for name, _ in texts)} could be taken:{notes}"
+        )
     return schema
 
 
@@ -91,5 +107,7 @@ def _dialect(texts: Sequence[tuple[str, str]]) -> str:
         raise UsageError(f"{texts[0][0]}: the text does not tell its dialect; name it: {legal}")
     if len({DIALECTS[dialect] for dialect in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:
         shown = ", ".join(f"{file}: {dialect}" for file, dialect in by_file.items() if dialect)
-        raise UsageError(f"the files are of several dialects ({shown}); name the dialect of all: {legal}")
+        raise UsageError(
+            f"the files are of several dialects ({shown}); name the dialect of all: {legal}"
+        )
     return next(dialect for dialect in _MARKS if dialect in dialects)

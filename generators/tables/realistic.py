@@ -1,4 +1,6 @@
-"""Realistic values of a column, by its name and type: Faker's texts, and everyday numbers, dates and times."""
+"""Realistic values of a column, by its name and type: Faker's texts, and everyday numbers, dates
+and times.
+"""
 
 from __future__ import annotations
 
@@ -61,10 +63,13 @@ PROVIDERS: Final = tuple(
         ("description|comment|note|remark|body|content|text|message|summary|reason", "paragraph"),
     )
 )
-"""Patterns of column names, and the Faker method of the first that matches; others are sentences."""
+"""Patterns of column names, and the Faker method of the first that matches; others are sentences.
+"""
 
 _MONEY: Final = re.compile("price|amount|total|cost|fee|balance|tax|salary|revenue|discount|paid")
-_FEW: Final = re.compile("quantity|qty|(^|_)count|stock|version|position|rank|priority|level|line|attempts")
+_FEW: Final = re.compile(
+    "quantity|qty|(^|_)count|stock|version|position|rank|priority|level|line|attempts"
+)
 _SHARE: Final = re.compile("percent|(^|_)pct|ratio|score|rating|(^|_)rate")
 _BIRTH: Final = re.compile("birth|(^|_)dob|born")
 _LATER: Final = re.compile("expir|due|valid_?(to|until)|until|end(s|ed)?_|deadline")
@@ -74,7 +79,9 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The values of an ordered type as integers from `low` to `high`; `plain` is the window of everyday values."""
+    """The values of an ordered type as integers from `low` to `high`; `plain` is the window of
+    everyday values.
+    """
 
     low: int
     high: int
@@ -83,7 +90,9 @@ class Axis:
     number: Callable[[Any], int]
 
     def window(self, low: Value, high: Value) -> tuple[int, int]:
-        """The everyday window within the bounds; all that is within them where no everyday value is."""
+        """The everyday window within the bounds; all that is within them where no everyday value
+        is.
+        """
         least = self.low if low is None else max(self.low, self.number(low))
         most = self.high if high is None else min(self.high, self.number(high))
         inside = max(least, self.plain[0]), min(most, self.plain[1])
@@ -101,13 +110,21 @@ def axis(column: Column) -> Axis | None:
         case Logical.INT | Logical.BIT | Logical.YEAR:
             if type.logical is Logical.YEAR:
                 plain = (1990, 2024)
-            elif high <= 1 or (type.length == 1 and type.name == "tinyint") or re.match("(is|has)_", name):
+            elif (
+                high <= 1
+                or (type.length == 1 and type.name == "tinyint")
+                or re.match("(is|has)_", name)
+            ):
                 plain = (0, 1)
             else:
                 plain = (1, 100 if _FEW.search(name) or _SHARE.search(name) else 100_000)
             return Axis(1901 if type.logical is Logical.YEAR else low, high, plain, int, int)
         case Logical.DECIMAL:
-            precision, scale = (15, 2) if postgresql_values.unconstrained(type) else (type.precision or 1, type.scale or 0)
+            precision, scale = (
+                (15, 2)
+                if postgresql_values.unconstrained(type)
+                else (type.precision or 1, type.scale or 0)
+            )
             most = int("9" * precision)
             least = 0 if type.unsigned else -most
             if type.low is not None and type.high is not None:
@@ -124,7 +141,17 @@ def axis(column: Column) -> Axis | None:
         case Logical.FLOAT | Logical.DOUBLE:
             narrow, scale = type.logical is Logical.FLOAT, type.scale or 2
             top = (
-                10 ** min(15, max(0, (type.precision - scale) if type.precision and type.scale is not None else 6)) * 10**scale
+                10
+                ** min(
+                    15,
+                    max(
+                        0,
+                        (type.precision - scale)
+                        if type.precision and type.scale is not None
+                        else 6,
+                    ),
+                )
+                * 10**scale
                 - 1
             )
             return Axis(
@@ -138,7 +165,12 @@ def axis(column: Column) -> Axis | None:
             first, last = _window(name)
             days = (dt.date(1000, 1, 1) - _EPOCH).days, (dt.date(9999, 12, 31) - _EPOCH).days
             plain = first // DAY, last // DAY
-            return Axis(*days, plain, lambda day: _EPOCH + dt.timedelta(days=day), lambda value: (value - _EPOCH).days)
+            return Axis(
+                *days,
+                plain,
+                lambda day: _EPOCH + dt.timedelta(days=day),
+                lambda value: (value - _EPOCH).days,
+            )
         case Logical.DATETIME | Logical.TIMESTAMP:
             first, last = _window(name)
             least, most = wall("1000-01-01"), wall("9999-12-30")
@@ -155,7 +187,11 @@ def axis(column: Column) -> Axis | None:
             most = DAY - 1 if type.source == "postgresql" else TIME_LIMIT
             least = 0 if type.source == "postgresql" else -TIME_LIMIT
             return Axis(
-                least // unit, most // unit, (0, (DAY - 1) // unit), lambda step: step * unit, lambda value: int(value) // unit
+                least // unit,
+                most // unit,
+                (0, (DAY - 1) // unit),
+                lambda step: step * unit,
+                lambda value: int(value) // unit,
             )
     return None
 
@@ -169,10 +205,14 @@ def _window(name: str) -> tuple[int, int]:
     return wall("2022-01-01"), wall("2025-01-01")
 
 
-def candidates(column: Column, asked: Override, seed: str, low: Value = None, high: Value = None) -> Iterator[Value]:
-    """Values of the column without end, some of which it may not hold; the same for the same seed and release of Faker.
+def candidates(
+    column: Column, asked: Override, seed: str, low: Value = None, high: Value = None
+) -> Iterator[Value]:
+    """Values of the column without end, some of which it may not hold; the same for the same seed
+    and release of Faker.
 
-    `low` and `high` are the table's own bounds. A list of choices, or a type of few values, comes in turn.
+    `low` and `high` are the table's own bounds. A list of choices, or a type of few values, comes
+    in turn.
     """
     chance = random.Random(seed)
     if asked.choices:
@@ -183,7 +223,9 @@ def candidates(column: Column, asked: Override, seed: str, low: Value = None, hi
         yield from (_given(column, made) for made in _repeated(_texts(asked.provider, seed)))
     type, ordered = column.type, axis(column)
     if ordered is not None:
-        least, most = ordered.window(low if asked.low is None else asked.low, high if asked.high is None else asked.high)
+        least, most = ordered.window(
+            low if asked.low is None else asked.low, high if asked.high is None else asked.high
+        )
         if asked.low is not None and asked.high is not None:
             least, most = ordered.number(asked.low), ordered.number(asked.high)
         while True:
@@ -229,7 +271,12 @@ _GRAMMARS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def has_grammar(type: SourceType) -> bool:
     """Whether not every text is a value of the type."""
-    return bool(type.members) or type.name in _GRAMMARS or type.name == "vector" or postgresql_values.spelled(type)
+    return (
+        bool(type.members)
+        or type.name in _GRAMMARS
+        or type.name == "vector"
+        or postgresql_values.spelled(type)
+    )
 
 
 def boundaries(type: SourceType) -> Mapping[str, Value]:
@@ -238,21 +285,39 @@ def boundaries(type: SourceType) -> Mapping[str, Value]:
         return {f"value-{number}": text for number, text in enumerate(_GRAMMARS[type.name], 1)}
     if type.name == "vector":
         size = type.length or 3
-        return {"zeros": f"[{','.join('0' * size)}]", "fractions": f"[{','.join(['0.5', *'1' * (size - 1)])}]"}
+        return {
+            "zeros": f"[{','.join('0' * size)}]",
+            "fractions": f"[{','.join(['0.5', *'1' * (size - 1)])}]",
+        }
     if type.name == "point":
         return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
     named = registry.of(type).candidates(type)
     if type.name.endswith("[]") and not any(isinstance(value, Json) for value in named.values()):
         inner = element(type)
-        items = {name: value for name, value in boundaries(inner).items() if isinstance(value, int | str | Decimal | float)}
-        return {"empty": Json([]), "null-item": Json([None]), **{name: Json([value]) for name, value in items.items()}}
+        items = {
+            name: value
+            for name, value in boundaries(inner).items()
+            if isinstance(value, int | str | Decimal | float)
+        }
+        return {
+            "empty": Json([]),
+            "null-item": Json([None]),
+            **{name: Json([value]) for name, value in items.items()},
+        }
     return named
 
 
 def _known(type: SourceType, chance: random.Random) -> Sequence[Value]:
     """Values of a type that has a grammar of its own."""
-    if type.logical is Logical.JSON and not type.name.endswith("]") and type.name not in ("hstore", "point"):
-        return [Json({"id": chance.randrange(1000), "tags": ["a", "b"], "ok": True, "note": None}) for _ in range(16)]
+    if (
+        type.logical is Logical.JSON
+        and not type.name.endswith("]")
+        and type.name not in ("hstore", "point")
+    ):
+        return [
+            Json({"id": chance.randrange(1000), "tags": ["a", "b"], "ok": True, "note": None})
+            for _ in range(16)
+        ]
     if postgresql_values.spelled(type):
         return [postgresql_values.text_at(type, chance.getrandbits(127)) for _ in range(SIZE)]
     return [value for value in boundaries(type).values() if value is not None]
@@ -264,7 +329,9 @@ def _repeated(values: Sequence[Value]) -> Iterator[Value]:
 
 
 def _picked(choices: Sequence[Value], distribution: str, chance: random.Random) -> Iterator[Value]:
-    """Each of the choices in turn, or with a distribution drawn: of `zipf` the first is the most frequent."""
+    """Each of the choices in turn, or with a distribution drawn: of `zipf` the first is the most
+    frequent.
+    """
     while not distribution:
         yield from choices
     while True:
@@ -282,7 +349,9 @@ def _number(low: int, high: int, distribution: str, chance: random.Random) -> in
 
 
 def _method(name: str) -> str:
-    return next((method for pattern, method in PROVIDERS if pattern.search(name.lower())), "sentence")
+    return next(
+        (method for pattern, method in PROVIDERS if pattern.search(name.lower())), "sentence"
+    )
 
 
 @cache
@@ -307,7 +376,11 @@ def _matching(regex: str, seed: str) -> tuple[str, ...]:
 
     from generators.drawing import strategies
 
-    return tuple(strategies.draw(st.from_regex(regex, fullmatch=True), SIZE, int.from_bytes(seed.encode()) % (1 << 60)))
+    return tuple(
+        strategies.draw(
+            st.from_regex(regex, fullmatch=True), SIZE, int.from_bytes(seed.encode()) % (1 << 60)
+        )
+    )
 
 
 def _given(column: Column, value: Any) -> Value:

@@ -1,4 +1,6 @@
-"""A user's schema: tables, foreign keys, checks, and a note on every construct that the model does not take as it stands."""
+"""A user's schema: tables, foreign keys, checks, and a note on every construct that the model does
+not take as it stands.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,15 @@ from generators.model import Table, Value
 Place: TypeAlias = tuple[str, str | None, str]
 """Database, schema and name of a table."""
 
-DIALECTS: Final = {"mysql": "mysql", "mariadb": "mysql", "tidb": "mysql", "postgresql": "postgresql"}
-"""Dialects of DDL, and the source (a name of `generators.sources.registry.SOURCES`) whose types each has."""
+DIALECTS: Final = {
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "tidb": "mysql",
+    "postgresql": "postgresql",
+}
+"""Dialects of DDL, and the source (a name of `generators.sources.registry.SOURCES`) whose types
+each has.
+"""
 
 
 def place(table: Table) -> Place:
@@ -31,7 +40,9 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A CHECK of one column that can be honoured: canonical bounds, both included, or the choices; `text` as it was written."""
+    """A CHECK of one column that can be honoured: canonical bounds, both included, or the choices;
+    `text` as it was written.
+    """
 
     column: str
     text: str
@@ -42,8 +53,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A construct that the model does not take as it stands: where it is (`line` and `column` from 1, 0 if unknown), its text,
-    and what is done about it."""
+    """A construct that the model does not take as it stands: where it is (`line` and `column` from
+    1, 0 if unknown), its text, and what is done about it.
+    """
 
     file: str
     line: int
@@ -57,7 +69,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """A table with its constraints; `computed` has the generated columns that can be computed, with their expressions."""
+    """A table with its constraints; `computed` has the generated columns that can be computed, with
+    their expressions.
+    """
 
     table: Table
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -68,7 +82,11 @@ class UserTable:
     def unique_keys(self) -> tuple[tuple[str, ...], ...]:
         """The primary key and every unique key."""
         named = (index.columns for index in self.table.indexes if index.unique)
-        return tuple(dict.fromkeys(key for key in (self.table.primary_key, *self.table.unique, *named) if key))
+        return tuple(
+            dict.fromkeys(
+                key for key in (self.table.primary_key, *self.table.unique, *named) if key
+            )
+        )
 
     @property
     def identifying(self) -> set[str]:
@@ -83,7 +101,13 @@ class UserTable:
 
 def referred(users: Iterable[UserTable], parent: Place) -> set[str]:
     """The columns of a table to which tables refer."""
-    return {name for user in users for key in user.foreign_keys if key.parent == parent for name in key.parent_columns}
+    return {
+        name
+        for user in users
+        for key in user.foreign_keys
+        if key.parent == parent
+        for name in key.parent_columns
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +124,15 @@ class Schema:
         return DIALECTS[self.dialect]
 
     def parents_first(self) -> Iterator[UserTable]:
-        """The tables, each after the tables that its foreign keys refer to, as far as there is no circle."""
+        """The tables, each after the tables that its foreign keys refer to, as far as there is no
+        circle.
+        """
         left = {place(user.table): user for user in self.tables}
         while left:
             free = [
-                at for at, user in left.items() if not any(key.parent in left and key.parent != at for key in user.foreign_keys)
+                at
+                for at, user in left.items()
+                if not any(key.parent in left and key.parent != at for key in user.foreign_keys)
             ]
             for at in free or [next(iter(left))]:
                 yield left.pop(at)

@@ -1,6 +1,8 @@
-"""What the columns of a user's tables may hold, and do hold: boundaries of their types, and pools of realistic values.
+"""What the columns of a user's tables may hold, and do hold: boundaries of their types, and pools
+of realistic values.
 
-A value that a table cannot hold is never given: by its type, NOT NULL, its character set, its CHECKs, and the override file.
+A value that a table cannot hold is never given: by its type, NOT NULL, its character set, its
+CHECKs, and the override file.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ Identity = tuple[object, ...]
 
 
 def encodable(charset: str, text: str) -> bool:
-    """Whether a character set of MySQL has every character of the text; of one that is not known here, only ASCII is."""
+    """Whether a character set of MySQL has every character of the text; of one that is not known
+    here, only ASCII is.
+    """
     if charset in _WHOLE:
         return True
     if charset in _BMP:
@@ -50,13 +54,26 @@ def encodable(charset: str, text: str) -> bool:
 
 def passes(check: Check, value: Value) -> bool:
     """Whether a value passes a CHECK: NULL always does."""
-    return value is None or (value in check.choices if check.choices else within(value, check.low, check.high))
+    return value is None or (
+        value in check.choices if check.choices else within(value, check.low, check.high)
+    )
 
 
 def _in_type(type: SourceType, value: Value) -> bool:
-    if isinstance(value, float) and type.source == "mysql" and type.scale is not None and type.precision is not None:
-        return abs(value) < 10.0 ** (type.precision - type.scale) and round(value, type.scale) == value
-    if isinstance(value, str) and realistic.has_grammar(type) and type.name not in ("enum", *_OWN_FITS):
+    if (
+        isinstance(value, float)
+        and type.source == "mysql"
+        and type.scale is not None
+        and type.precision is not None
+    ):
+        return (
+            abs(value) < 10.0 ** (type.precision - type.scale) and round(value, type.scale) == value
+        )
+    if (
+        isinstance(value, str)
+        and realistic.has_grammar(type)
+        and type.name not in ("enum", *_OWN_FITS)
+    ):
         return value in realistic.boundaries(type).values()
     listed = type.name.endswith("]") or type.name == "point"
     return sources.fits(type, value) or (listed and value in realistic.boundaries(type).values())
@@ -66,15 +83,21 @@ _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")
 
 
 def loose(value: Value) -> object:
-    """A value as the least exact collation compares it: texts without case, accents, spaces and signs."""
+    """A value as the least exact collation compares it: texts without case, accents, spaces and
+    signs.
+    """
     if isinstance(value, str):
         folded = unicodedata.normalize("NFKD", value).casefold()
-        return "".join(character for character in folded if character.isascii() and character.isalnum())
+        return "".join(
+            character for character in folded if character.isascii() and character.isalnum()
+        )
     return value.rstrip(b"\0") if isinstance(value, bytes) else value
 
 
 def identity(key: tuple[str, ...], row: Row) -> Identity | None:
-    """A row's values of a unique key, as the least exact collation compares them; None where one of them is NULL."""
+    """A row's values of a unique key, as the least exact collation compares them; None where one of
+    them is NULL.
+    """
     parts = tuple(row[name] for name in key)
     return None if None in parts else tuple(map(loose, parts))
 
@@ -94,14 +117,20 @@ class Values:
         return next((user for user in self.schema.tables if place(user.table) == at), None)
 
     def holds(self, user: UserTable, column: Column, value: Value) -> bool:
-        """Whether the column can hold the value, and, if it refers to another table, that table's column too."""
+        """Whether the column can hold the value, and, if it refers to another table, that table's
+        column too.
+        """
         return self._holds(user, column, value, frozenset())
 
-    def _holds(self, user: UserTable, column: Column, value: Value, seen: frozenset[tuple[Place, str]]) -> bool:
+    def _holds(
+        self, user: UserTable, column: Column, value: Value, seen: frozenset[tuple[Place, str]]
+    ) -> bool:
         asked, table = self.overrides.of(user.table, column), user.table
         if value is None:
             return column.nullable and column.name not in table.primary_key and asked.allows(None)
-        if self.overrides.strict and (isinstance(value, ZeroDate) or (column.type.logical is Logical.ENUM and value == 0)):
+        if self.overrides.strict and (
+            isinstance(value, ZeroDate) or (column.type.logical is Logical.ENUM and value == 0)
+        ):
             return False
         if not _in_type(column.type, value) or not asked.allows(value):
             return False
@@ -126,20 +155,35 @@ class Values:
         return parents
 
     def boundaries(self, user: UserTable, column: Column) -> Mapping[str, Value]:
-        """The named boundary values that the column can hold, NULL among them; none of a generated column, whose expression
-        decides."""
+        """The named boundary values that the column can hold, NULL among them; none of a generated
+        column, whose expression decides.
+        """
         if column.generated:
             return {}
-        named: dict[str, Value] = {"null": None, **realistic.boundaries(column.type), **_longest(column.type)}
+        named: dict[str, Value] = {
+            "null": None,
+            **realistic.boundaries(column.type),
+            **_longest(column.type),
+        }
         if column.default is not None and column.default.value is not None:
             named["default"] = column.default.value
-        for number, check in enumerate((check for check in user.checks if check.column == column.name), 1):
+        for number, check in enumerate(
+            (check for check in user.checks if check.column == column.name), 1
+        ):
             bounds = {f"choice-{i}": choice for i, choice in enumerate(check.choices, 1)}
             bounds |= {"low": check.low, "high": check.high}
-            named |= {f"check-{number}-{name}": value for name, value in bounds.items() if value is not None}
+            named |= {
+                f"check-{number}-{name}": value
+                for name, value in bounds.items()
+                if value is not None
+            }
         asked = self.overrides.of(user.table, column)
         named |= {f"asked-{i}": choice for i, choice in enumerate(asked.choices, 1)}
-        named |= {f"asked-{name}": value for name, value in (("low", asked.low), ("high", asked.high)) if value is not None}
+        named |= {
+            f"asked-{name}": value
+            for name, value in (("low", asked.low), ("high", asked.high))
+            if value is not None
+        }
         distinct: dict[str, Value] = {}
         seen: set[str] = set()
         for name, value in named.items():
@@ -149,7 +193,9 @@ class Values:
         return distinct
 
     def pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """Realistic values of the column, none of them NULL unless it can hold nothing else; as often as they occur."""
+        """Realistic values of the column, none of them NULL unless it can hold nothing else; as
+        often as they occur.
+        """
         at = place(user.table), column.name
         if at not in self._pools:
             self._pools[at] = self._pool(user, column)
@@ -162,10 +208,17 @@ class Values:
         highs: list[Any] = [check.high for check in checks if check.high is not None]
         seed = f"{self.seed}/{'.'.join(part or '' for part in place(user.table))}.{column.name}"
         made = islice(
-            realistic.candidates(column, asked, seed, max(lows, default=None), min(highs, default=None)), 8 * realistic.SIZE
+            realistic.candidates(
+                column, asked, seed, max(lows, default=None), min(highs, default=None)
+            ),
+            8 * realistic.SIZE,
         )
         chosen = [choice for check in checks for choice in check.choices]
-        held = [value for value in (*chosen, *made) if value is not None and self.holds(user, column, value)]
+        held = [
+            value
+            for value in (*chosen, *made)
+            if value is not None and self.holds(user, column, value)
+        ]
         if column.name in user.identifying:
             held = list({loose(value): value for value in reversed(held)}.values())[::-1]
         if not held:
@@ -180,7 +233,9 @@ class Values:
         return self
 
     def wide(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        """What drawn rows choose from: realistic values twice in three, then boundaries and awkward values; NULL by its share."""
+        """What drawn rows choose from: realistic values twice in three, then boundaries and awkward
+        values; NULL by its share.
+        """
         from generators.drawing import value_strategies as drawing
 
         at = place(user.table), column.name
@@ -190,12 +245,20 @@ class Values:
             if not column.generated:
                 named = self.boundaries(user, column).values()
                 awkward = () if realistic.has_grammar(column.type) else drawing.pool(column.type)
-                odd = [value for value in (*named, *awkward) if value is not None and self.holds(user, column, value)]
+                odd = [
+                    value
+                    for value in (*named, *awkward)
+                    if value is not None and self.holds(user, column, value)
+                ]
             more = -(-2 * len(odd) // len(plain)) if odd else 1
             pool = [*plain * max(1, more), *odd]
             share = self.null_share(user, column)
             if share:
-                pool = [None] * 8 if share == 1 else pool + [None] * round(len(pool) * share / (1 - share))
+                pool = (
+                    [None] * 8
+                    if share == 1
+                    else pool + [None] * round(len(pool) * share / (1 - share))
+                )
             self._wide[at] = tuple(pool)
         return self._wide[at]
 
@@ -207,14 +270,20 @@ class Values:
         return NULLS if asked is None else asked
 
     def row(self, user: UserTable, number: int) -> dict[str, Value]:
-        """Row `number` of a table before any history: its foreign keys are those of such rows of the parents."""
+        """Row `number` of a table before any history: its foreign keys are those of such rows of
+        the parents.
+        """
         return self.completed(user, self._row(user, number, ()))
 
     def completed(self, user: UserTable, row: Row) -> dict[str, Value]:
-        """The row with the values of its generated columns, as far as they can be computed and held."""
+        """The row with the values of its generated columns, as far as they can be computed and
+        held.
+        """
         if not user.computed:
             return dict(row)
-        return computed.completed(user, self.schema.dialect, row, lambda column, value: self.holds(user, column, value))
+        return computed.completed(
+            user, self.schema.dialect, row, lambda column, value: self.holds(user, column, value)
+        )
 
     def completed_scenario(self, scenario: Scenario) -> Scenario:
         """The scenario with the values of generated columns in every row."""
@@ -231,19 +300,34 @@ class Values:
             parent = self.user(key.parent)
             if parent is user:
                 empty = all(self.holds(user, table.column(name), None) for name in key.columns)
-                row |= {name: None if empty else row[other] for name, other in zip(key.columns, key.parent_columns, strict=True)}
+                row |= {
+                    name: None if empty else row[other]
+                    for name, other in zip(key.columns, key.parent_columns, strict=True)
+                }
             elif parent is not None and place(parent.table) not in within_:
                 row |= self._referred(user, key, parent, number, (*within_, place(table)))
         return row
 
     def _referred(
-        self, user: UserTable, key: ForeignKey, parent: UserTable, number: int, within_: tuple[Place, ...]
+        self,
+        user: UserTable,
+        key: ForeignKey,
+        parent: UserTable,
+        number: int,
+        within_: tuple[Place, ...],
     ) -> dict[str, Value]:
-        """The columns of a foreign key, from the first row of the parent that the table can refer to; {} if none is near."""
+        """The columns of a foreign key, from the first row of the parent that the table can refer
+        to; {} if none is near.
+        """
         for nearby in range(number, number + realistic.SIZE):
             row = self._row(parent, nearby, within_)
-            cells = {name: row[other] for name, other in zip(key.columns, key.parent_columns, strict=True)}
-            if all(self.holds(user, user.table.column(name), value) for name, value in cells.items()):
+            cells = {
+                name: row[other]
+                for name, other in zip(key.columns, key.parent_columns, strict=True)
+            }
+            if all(
+                self.holds(user, user.table.column(name), value) for name, value in cells.items()
+            ):
                 return cells
         return {}
 
@@ -253,7 +337,10 @@ def _longest(type: SourceType) -> Mapping[str, Value]:
     size = min(type.length or 0, LONGEST)
     match type.logical:
         case Logical.TEXT if size and not realistic.has_grammar(type):
-            return {"longest": ("0123456789abcdef" * (size // 16 + 1))[:size], "longest-han": "汉" * min(size, 1024)}
+            return {
+                "longest": ("0123456789abcdef" * (size // 16 + 1))[:size],
+                "longest-han": "汉" * min(size, 1024),
+            }
         case Logical.BINARY if size:
             return {"longest": (bytes(range(256)) * (size // 256 + 1))[:size]}
     return {}

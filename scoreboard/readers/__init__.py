@@ -1,8 +1,10 @@
-"""The readers of the scoreboard: a file of TOML for each product, what they are read as, and `named`, which looks one up.
+"""The readers of the scoreboard: a file of TOML for each product, what they are read as, and
+`named`, which looks one up.
 
-A reader that is `of` another has all that it does not say itself of that one; of one that is `ignoring`, a second stands behind
-it, with the option by which a job goes on behind a message that cannot be read. `@name@` in a text is a text of the file, or the
-release; "@name" in a list is a list of the file or of `claims.toml`.
+A reader that is `of` another has all that it does not say itself of that one; of one that is
+`ignoring`, a second stands behind it, with the option by which a job goes on behind a message that
+cannot be read. `@name@` in a text is a text of the file, or the release; "@name" in a list is a
+list of the file or of `claims.toml`.
 """
 
 from __future__ import annotations
@@ -27,12 +29,14 @@ JACKSON: Final = ("com.fasterxml.jackson.core", "jackson-databind", "2.18.2")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader at a release. `formats` maps each of our formats that it claims to its capabilities there.
+    """A reader at a release. `formats` maps each of our formats that it claims to its capabilities
+    there.
 
-    A Java reader has `bundle`, its jars, and `factory`, the class in `java/` that opens it; a Spark reader has `module`, a
-    function in `spark/` whose module tells its capabilities. `built` says which class of the product reads and with which
-    options, `source` is the address of the product's line that builds it so, `settings` are the options that the adapter passes
-    on, and `note` is what it had to choose beside them.
+    A Java reader has `bundle`, its jars, and `factory`, the class in `java/` that opens it; a Spark
+    reader has `module`, a function in `spark/` whose module tells its capabilities. `built` says
+    which class of the product reads and with which options, `source` is the address of the
+    product's line that builds it so, `settings` are the options that the adapter passes on, and
+    `note` is what it had to choose beside them.
     """
 
     name: str
@@ -67,12 +71,17 @@ _FIELDS: Final = {
 }
 """What a file says of a reader."""
 _NEEDED: Final = ("name", "title", "release", "formats", "built", "source", "note")
-_JARS: Final = {**dict.fromkeys(("name", "title", "size", "main"), str), **dict.fromkeys(("modules", "without"), list)}
+_JARS: Final = {
+    **dict.fromkeys(("name", "title", "size", "main"), str),
+    **dict.fromkeys(("modules", "without"), list),
+}
 _CLAIMS: Final = {member.name: list for member in fields(Capabilities)}
 
 
 def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator[Reader]:
-    """The readers of a product's file; `shared` are lists beside its own. Raises UsageError with file and line."""
+    """The readers of a product's file; `shared` are lists beside its own. Raises UsageError with
+    file and line.
+    """
     lists = {**shared, **file.data.get("lists", {})}
     known: dict[str, dict[str, Any]] = {}
     for place, name, entry in file.entries("reader"):
@@ -91,43 +100,74 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
             yield _ignoring(reader)
 
 
-def _reader(entry: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]) -> Reader:
+def _reader(
+    entry: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]
+) -> Reader:
     known = {**texts, "release": entry["release"]}
 
     def text(value: str) -> str:
         return re.sub(r"@(\w+)@", lambda hit: known[one_of(hit[1], "text", known)], value)
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
-        named = ((value, one_of(value[1:], "list", lists) if value.startswith("@") else "") for value in values)
-        return tuple(glob for value, name in named for glob in (globs(lists[name]) if name else (value,)))
+        named = (
+            (value, one_of(value[1:], "list", lists) if value.startswith("@") else "")
+            for value in values
+        )
+        return tuple(
+            glob for value, name in named for glob in (globs(lists[name]) if name else (value,))
+        )
 
     jars = entry.get("jars")
     return Reader(
-        **{key: text(value) for key, value in entry.items() if isinstance(value, str) and key != "of"},
-        formats={name: {key: globs(some) for key, some in claims.items()} for name, claims in entry["formats"].items()},
+        **{
+            key: text(value)
+            for key, value in entry.items()
+            if isinstance(value, str) and key != "of"
+        },
+        formats={
+            name: {key: globs(some) for key, some in claims.items()}
+            for name, claims in entry["formats"].items()
+        },
         bundle=jars and _bundle(**{**jars, "modules": map(text, jars["modules"])}),
         settings=entry.get("settings", {}),
         options=tuple(entry.get("options", ())),
     )
 
 
-def _bundle(name: str, title: str, size: str, main: str, modules: Iterator[str], without: Sequence[str] = ()) -> Bundle:
-    """The jars of a Java reader, with those that its adapter needs; others under another name in the cache."""
-    every = (*((org, module, release) for org, module, release in (place.split(":") for place in modules)), JACKSON, LOGGING)
+def _bundle(
+    name: str, title: str, size: str, main: str, modules: Iterator[str], without: Sequence[str] = ()
+) -> Bundle:
+    """The jars of a Java reader, with those that its adapter needs; others under another name in
+    the cache.
+    """
+    every = (
+        *(
+            (org, module, release)
+            for org, module, release in (place.split(":") for place in modules)
+        ),
+        JACKSON,
+        LOGGING,
+    )
     digest = hashlib.sha256(repr((every, tuple(without))).encode()).hexdigest()[:8]
     return Bundle(f"scoreboard-{name}-{digest}", title, every, main, size, tuple(without))
 
 
 def _ignoring(reader: Reader) -> Reader:
     option = "ignore-parse-errors"
-    changes = {"name": f"{reader.name}-ignore", "title": f"{reader.title}, {option}", "built": f"{reader.built}; {option}=true"}
+    changes = {
+        "name": f"{reader.name}-ignore",
+        "title": f"{reader.title}, {option}",
+        "built": f"{reader.built}; {option}=true",
+    }
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
 _PARTS: Final = {"texts": dict, "lists": dict, "reader": list}
 _SHARED: Final = TableFile(*ours(__name__, "claims"), _PARTS).data["lists"]
 READERS: Final = tuple(
-    reader for product in _PRODUCTS for reader in of_product(TableFile(*ours(__name__, product), _PARTS), _SHARED)
+    reader
+    for product in _PRODUCTS
+    for reader in of_product(TableFile(*ours(__name__, product), _PARTS), _SHARED)
 )
 
 

@@ -1,4 +1,6 @@
-"""Ways in which Spark jobs read Canal-JSON, as guides and questions show them: one decoder of typed rows for each way."""
+"""Ways in which Spark jobs read Canal-JSON, as guides and questions show them: one decoder of typed
+rows for each way.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,24 @@ from generators.model import Table
 # All but what TiCDC compresses: profiles that end in snappy or lz4.
 CAPABILITIES = {"conventions": ["read-as-insert"], "profiles": ["*[!y4]", "*[!p]y", "*[!z]4"]}
 
-MESSAGE = "database string, `table` string, type string, data array<map<string, string>>, old array<map<string, string>>"
+MESSAGE = (
+    "database string, `table` string, type string, data array<map<string, string>>, old"
+    " array<map<string, string>>"
+)
 
 
 def _typed(table: Table, text_of: Callable[[str], Column]) -> Column:
-    return F.struct(*(text_of(column.name).try_cast(column.type.spark).alias(column.name) for column in table.columns))
+    return F.struct(
+        *(
+            text_of(column.name).try_cast(column.type.spark).alias(column.name)
+            for column in table.columns
+        )
+    )
 
 
-def _rows(frame: DataFrame, table: Table, kind: Column, row: Column, before: Column, after: Column) -> DataFrame:
+def _rows(
+    frame: DataFrame, table: Table, kind: Column, row: Column, before: Column, after: Column
+) -> DataFrame:
     """The contract's columns; a message that is no Canal-JSON has no type."""
     mine = (F.col("m.database") == table.database) & (F.col("m.table") == table.name)
     dml = kind.isin("INSERT", "UPDATE", "DELETE")
@@ -43,20 +55,40 @@ def decode_rows_explode(records: DataFrame, table: Table) -> DataFrame:
     frame = _parsed(records).select("*", F.posexplode_outer("m.data").alias("row", "new"))
     old = F.try_element_at("m.old", F.col("row") + 1)
     before = _typed(table, lambda name: F.coalesce(old[name], F.col("new")[name]))
-    return _rows(frame, table, F.col("m.type"), F.col("row"), before, _typed(table, lambda name: F.col("new")[name]))
+    return _rows(
+        frame,
+        table,
+        F.col("m.type"),
+        F.col("row"),
+        before,
+        _typed(table, lambda name: F.col("new")[name]),
+    )
 
 
 def decode_rows_zip(records: DataFrame, table: Table) -> DataFrame:
     """`arrays_zip` of `data` and `old`, exploded: an INSERT and a DELETE have no `old`."""
-    frame = _parsed(records).select("*", F.posexplode_outer(F.arrays_zip("m.data", "m.old")).alias("row", "pair"))
-    before = _typed(table, lambda name: F.coalesce(F.col("pair.old")[name], F.col("pair.data")[name]))
-    return _rows(frame, table, F.col("m.type"), F.col("row"), before, _typed(table, lambda name: F.col("pair.data")[name]))
+    frame = _parsed(records).select(
+        "*", F.posexplode_outer(F.arrays_zip("m.data", "m.old")).alias("row", "pair")
+    )
+    before = _typed(
+        table, lambda name: F.coalesce(F.col("pair.old")[name], F.col("pair.data")[name])
+    )
+    return _rows(
+        frame,
+        table,
+        F.col("m.type"),
+        F.col("row"),
+        before,
+        _typed(table, lambda name: F.col("pair.data")[name]),
+    )
 
 
 def decode_rows_get_json_object(records: DataFrame, table: Table) -> DataFrame:
     """`get_json_object` with a path to each column of the first row."""
     text = F.col("value").cast("string")
-    members = [F.get_json_object(text, f"$.{name}").alias(name) for name in ("database", "table", "type")]
+    members = [
+        F.get_json_object(text, f"$.{name}").alias(name) for name in ("database", "table", "type")
+    ]
     frame = records.withColumn("m", F.struct(*members))
 
     def at(array: str) -> Callable[[str], Column]:
@@ -67,11 +99,17 @@ def decode_rows_get_json_object(records: DataFrame, table: Table) -> DataFrame:
 
 
 def decode_rows_variant(records: DataFrame, table: Table) -> DataFrame:
-    """VARIANT: `try_parse_json`, the rows as an array of VARIANT, `try_variant_get` with each column's type."""
+    """VARIANT: `try_parse_json`, the rows as an array of VARIANT, `try_variant_get` with each
+    column's type.
+    """
     parsed = records.withColumn("v", F.try_parse_json(F.col("value").cast("string")))
-    members = [F.try_variant_get("v", f"$.{name}", "string").alias(name) for name in ("database", "table", "type")]
+    members = [
+        F.try_variant_get("v", f"$.{name}", "string").alias(name)
+        for name in ("database", "table", "type")
+    ]
     frame = parsed.withColumn("m", F.struct(*members)).select(
-        "*", F.posexplode_outer(F.try_variant_get("v", "$.data", "array<variant>")).alias("row", "new")
+        "*",
+        F.posexplode_outer(F.try_variant_get("v", "$.data", "array<variant>")).alias("row", "new"),
     )
     old = F.try_element_at(F.try_variant_get("v", "$.old", "array<variant>"), F.col("row") + 1)
 
@@ -81,6 +119,9 @@ def decode_rows_variant(records: DataFrame, table: Table) -> DataFrame:
     kinds = {column.name: column.type.spark for column in table.columns}
     after = F.struct(*(get(F.col("new"), name, kind).alias(name) for name, kind in kinds.items()))
     before = F.struct(
-        *(F.coalesce(get(old, name, kind), get(F.col("new"), name, kind)).alias(name) for name, kind in kinds.items())
+        *(
+            F.coalesce(get(old, name, kind), get(F.col("new"), name, kind)).alias(name)
+            for name, kind in kinds.items()
+        )
     )
     return _rows(frame, table, F.col("m.type"), F.col("row"), before, after)

@@ -1,4 +1,6 @@
-"""Ways in which Spark jobs read Debezium's JSON envelope, as guides and questions show them: a decoder of typed rows for each."""
+"""Ways in which Spark jobs read Debezium's JSON envelope, as guides and questions show them: a
+decoder of typed rows for each.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,17 @@ def _rows(frame: DataFrame, table: Table, before: Column, after: Column) -> Data
 
 def decode_rows_typed(records: DataFrame, table: Table) -> DataFrame:
     """`from_json` with the table's own types in the images, the form without a schema."""
-    row = ", ".join(f"`{column.name.replace('`', '``')}` {_type(column)}" for column in table.columns)
+    row = ", ".join(
+        f"`{column.name.replace('`', '``')}` {_type(column)}" for column in table.columns
+    )
     source = "struct<db string, `schema` string, `table` string>"
     schema = f"op string, source {source}, before struct<{row}>, after struct<{row}>"
     text = F.col("value").cast("string")
     frame = records.withColumn(
-        "m", F.coalesce(F.from_json(F.get_json_object(text, "$.payload"), schema), F.from_json(text, schema))
+        "m",
+        F.coalesce(
+            F.from_json(F.get_json_object(text, "$.payload"), schema), F.from_json(text, schema)
+        ),
     )
     return _rows(frame, table, F.col("m.before"), F.col("m.after"))
 
@@ -51,12 +58,20 @@ def decode_rows_get_json_object(records: DataFrame, table: Table) -> DataFrame:
     """`get_json_object` with a path to each column, and a cast."""
     whole = F.col("value").cast("string")
     text = F.coalesce(F.get_json_object(whole, "$.payload"), whole)
-    places = [F.get_json_object(text, f"$.source.{name}").alias(name) for name in ("db", "schema", "table")]
-    frame = records.withColumn("m", F.struct(F.get_json_object(text, "$.op").alias("op"), F.struct(*places).alias("source")))
+    places = [
+        F.get_json_object(text, f"$.source.{name}").alias(name)
+        for name in ("db", "schema", "table")
+    ]
+    frame = records.withColumn(
+        "m",
+        F.struct(F.get_json_object(text, "$.op").alias("op"), F.struct(*places).alias("source")),
+    )
 
     def image(member: str) -> Column:
         cells = [
-            F.get_json_object(text, f"$.{member}['{column.name}']").try_cast(_type(column)).alias(column.name)
+            F.get_json_object(text, f"$.{member}['{column.name}']")
+            .try_cast(_type(column))
+            .alias(column.name)
             for column in table.columns
         ]
         return F.when(F.get_json_object(text, f"$.{member}").isNotNull(), F.struct(*cells))

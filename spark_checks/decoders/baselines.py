@@ -1,8 +1,10 @@
-"""The throughput baselines: what a first attempt does, `from_json` into structs of strings and `try_cast`, without checks.
+"""The throughput baselines: what a first attempt does, `from_json` into structs of strings and
+`try_cast`, without checks.
 
-A baseline is the yardstick of its format's decoder, so it does nothing that costs: every message is taken for a row
-change of the table, nothing malformed is noticed, an absent column is NULL, a base64 or an epoch is no decimal and no date,
-times are in the session's zone. Each format's decoder has beside it a `BASELINE`: a record of where things stand in messages.
+A baseline is the yardstick of its format's decoder, so it does nothing that costs: every message is
+taken for a row change of the table, nothing malformed is noticed, an absent column is NULL, a
+base64 or an epoch is no decimal and no date, times are in the session's zone. Each format's decoder
+has beside it a `BASELINE`: a record of where things stand in messages.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ _IMAGE: Final = {ROWS: "array<{row}>", ROW: "{row}", VALUES: "array<string>"}
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Where a format's messages hold the parts of a row change: dotted paths, "" for parts that they lack.
+    """Where a format's messages hold the parts of a row change: dotted paths, "" for parts that
+    they lack.
 
-    `images` is how `before` and `after` hold rows: ROWS, ROW, or VALUES, which stand in the order of the table's columns and
-    whose names are the `name` members of the array `names`. `committed` is in ms, or in seconds. `ops` are the operations by
-    their wire names, and other messages are no rows; without `ops` the value at `op` is the operation.
+    `images` is how `before` and `after` hold rows: ROWS, ROW, or VALUES, which stand in the order
+    of the table's columns and whose names are the `name` members of the array `names`. `committed`
+    is in ms, or in seconds. `ops` are the operations by their wire names, and other messages are no
+    rows; without `ops` the value at `op` is the operation.
     """
 
     op: str
@@ -58,17 +62,29 @@ class Baseline:
             paths[f.name] = value.removeprefix("payload.") if isinstance(value, str) else value
         return Baseline(**paths)
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Typed before and after structs of every row of every message."""
         row = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
         image = _IMAGE[self.images].format(row=f"struct<{row}>")
         rows = self._rows(records, {**self._place(), self.after: image, self.before: image})
 
         def typed(side: Column) -> Column:
-            cells = (F.get(side, F.lit(i)) if self.images == VALUES else side[c.name] for i, c in enumerate(table.columns))
-            return F.struct(*(cell.try_cast(c.type.spark).alias(c.name) for cell, c in zip(cells, table.columns, strict=True)))
+            cells = (
+                F.get(side, F.lit(i)) if self.images == VALUES else side[c.name]
+                for i, c in enumerate(table.columns)
+            )
+            return F.struct(
+                *(
+                    cell.try_cast(c.type.spark).alias(c.name)
+                    for cell, c in zip(cells, table.columns, strict=True)
+                )
+            )
 
-        return level_two(rows, self._kind(), self._op(), typed(self._before()), typed(F.col("now")), F.col("row"))
+        return level_two(
+            rows, self._kind(), self._op(), typed(self._before()), typed(F.col("now")), F.col("row")
+        )
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Images as maps, and the envelope, of every row of every message."""
@@ -92,7 +108,11 @@ class Baseline:
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
         def named(side: Column) -> Column:
-            return F.map_from_arrays(F.col(f"m.{self.names}.name"), side) if self.images == VALUES else side
+            return (
+                F.map_from_arrays(F.col(f"m.{self.names}.name"), side)
+                if self.images == VALUES
+                else side
+            )
 
         instant = F.timestamp_seconds if self.seconds else F.timestamp_millis
         return level_one(
@@ -116,10 +136,16 @@ class Baseline:
 
     def _rows(self, records: DataFrame, wanted: Mapping[str, str]) -> DataFrame:
         """Coordinates, `m`, and of every row its number `row` and its after image `now`."""
-        parsed = records.select(*COORDINATES, F.from_json(F.col("value").cast("string"), _schema(wanted)).alias("m"))
+        parsed = records.select(
+            *COORDINATES, F.from_json(F.col("value").cast("string"), _schema(wanted)).alias("m")
+        )
         if self.images == ROWS:
-            return parsed.select(*COORDINATES, "m", F.posexplode_outer(f"m.{self.after}").alias("row", "now"))
-        return parsed.select(*COORDINATES, "m", F.lit(0).alias("row"), F.col(f"m.{self.after}").alias("now"))
+            return parsed.select(
+                *COORDINATES, "m", F.posexplode_outer(f"m.{self.after}").alias("row", "now")
+            )
+        return parsed.select(
+            *COORDINATES, "m", F.lit(0).alias("row"), F.col(f"m.{self.after}").alias("now")
+        )
 
     def _before(self) -> Column:
         before = F.col(f"m.{self.before}")
@@ -144,11 +170,26 @@ def level_one(messages: DataFrame, kind: Column, **columns: Column) -> DataFrame
 
 
 def level_two(
-    messages: DataFrame, kind: Column, op: Column, before: Column, after: Column, row: Column | None = None
+    messages: DataFrame,
+    kind: Column,
+    op: Column,
+    before: Column,
+    after: Column,
+    row: Column | None = None,
 ) -> DataFrame:
     """The columns of level two, likewise."""
-    values = {"row": F.lit(0) if row is None else row, "kind": kind, "op": op, "before": before, "after": after}
-    return messages.select(*COORDINATES, *(v.alias(n) for n, v in values.items()), F.lit(None).cast("string").alias("error"))
+    values = {
+        "row": F.lit(0) if row is None else row,
+        "kind": kind,
+        "op": op,
+        "before": before,
+        "after": after,
+    }
+    return messages.select(
+        *COORDINATES,
+        *(v.alias(n) for n, v in values.items()),
+        F.lit(None).cast("string").alias("error"),
+    )
 
 
 def typed(table: Table, cell: Callable[[str], Column]) -> Column:
@@ -170,7 +211,10 @@ def _schema(wanted: Mapping[str, str]) -> str:
 
 
 def _fields(members: Mapping[str, Any], joined: Callable[[tuple[str, str]], str]) -> str:
-    kinds = {n: k if isinstance(k, str) else f"struct<{_fields(k, ': '.join)}>" for n, k in members.items()}
+    kinds = {
+        n: k if isinstance(k, str) else f"struct<{_fields(k, ': '.join)}>"
+        for n, k in members.items()
+    }
     return ", ".join(joined((_name(name), kind)) for name, kind in kinds.items())
 
 
@@ -200,4 +244,6 @@ ENVELOPE: Final = Baseline(
     committed="payload.source.ts_ms",
     ops=CODES,
 )
-"""Where two families have the parts of a row change: flat messages of Canal, and Debezium's envelope."""
+"""Where two families have the parts of a row change: flat messages of Canal, and Debezium's
+envelope.
+"""

@@ -1,10 +1,11 @@
-"""The Canal messages of Tencent DTS, Tencent CKafka's connector, Huawei DRS and Aliyun DTS as native Spark expressions (page
-canal-dialects of the sources).
+"""The Canal messages of Tencent DTS, Tencent CKafka's connector, Huawei DRS and Aliyun DTS as
+native Spark expressions (page canal-dialects of the sources).
 
-What differs from Canal is told by each message itself, but for binaries: `isDdl` says that it is a statement, whatever its type;
-INIT is a row of a full load; a DELETE's row is in `old` where `data` holds none; `es` below 10^11 is in seconds; a TIMESTAMP that
-ends in an offset of zero is in UTC, another in the deployment's zone. `Deployment.binary` is hex, list (a text that lists the
-bytes in decimal) or "" for ISO-8859-1.
+What differs from Canal is told by each message itself, but for binaries: `isDdl` says that it is a
+statement, whatever its type; INIT is a row of a full load; a DELETE's row is in `old` where `data`
+holds none; `es` below 10^11 is in seconds; a TIMESTAMP that ends in an offset of zero is in UTC,
+another in the deployment's zone. `Deployment.binary` is hex, list (a text that lists the bytes in
+decimal) or "" for ISO-8859-1.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]$"
 
 def _kind(m: Column) -> Column:
     is_row = m["type"].isin(*_canal.ROW_TYPES, _FULL_LOAD)
-    deleted = (m["type"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["old"])
+    deleted = (
+        (m["type"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["old"])
+    )
     complete = m["database"].isNotNull()
     return F.when(complete & m["isDdl"] & ~is_row & m["sql"].isNotNull(), "DDL").when(
         complete & ~m["isDdl"] & is_row & (_canal.has_rows(m["data"]) | deleted), "ROW"
@@ -40,13 +43,22 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
         case Logical.BINARY, "hex":
             return f"CASE WHEN length({text}) % 2 = 0 THEN try_to_binary({text}, 'hex') END"
         case Logical.BINARY, "list":
-            digits = f"transform(filter(split(substring({text}, 2, length({text}) - 2), ', ?'), b -> b <> ''), b -> "
+            digits = (
+                f"transform(filter(split(substring({text}, 2, length({text}) - 2), ', ?'), b -> b"
+                " <> ''), b -> "
+            )
             digits += "lpad(hex(try_cast(b AS bigint)), 2, '0'))"
-            return f"CASE WHEN {text} RLIKE r'{_BYTES}' THEN try_to_binary(concat_ws('', {digits}), 'hex') END"
+            return (
+                f"CASE WHEN {text} RLIKE r'{_BYTES}' THEN try_to_binary(concat_ws('', {digits}),"
+                " 'hex') END"
+            )
         case Logical.TIMESTAMP, _:
             in_utc = of_mysql(f"left({text}, length({text}) - {len(_OFFSET)})", type)
             in_zone = of_mysql(text, type, deployment.time_zone)
-            return f"CASE WHEN right({text}, {len(_OFFSET)}) = '{_OFFSET}' THEN {in_utc} ELSE {in_zone} END"
+            return (
+                f"CASE WHEN right({text}, {len(_OFFSET)}) = '{_OFFSET}' THEN {in_utc} ELSE"
+                f" {in_zone} END"
+            )
     return None
 
 

@@ -1,14 +1,18 @@
-"""CloudCanal's Debezium Envelope as native Spark expressions (the page cloudcanal-envelope of the sources).
+"""CloudCanal's Debezium Envelope as native Spark expressions (the page cloudcanal-envelope of the
+sources).
 
-One message is one row change or one statement, in the same stream; their members, in any order, tell them apart. `op` c, u, d are
-documented; r and t are Debezium's, and taken as such. A payload with `ddl` is a statement, be its `op` a, as the page's table
-says, or missing, as in its example. `after` is the row after the change: the table describes the two images the wrong way round,
-the example has them right. An INSERT has only `after` and a DELETE only `before`, whether the other is null or `{}`: it is no
-image, whereas the `{}` that an UPDATE may have is one of no columns. The decoder ignores `tableChanges`, one object, and
-`source.connector`. `commit_time` is `source.ts_ms`, which on a statement may be far from the payload's; `position` is `file:pos`
-of the binlog. The page shows VARCHAR as text and the vendor's article an INT too, under a schema of its own, so cells are texts
-(`families.cloudcanal`), and the schema is ignored. Where the deployment states Debezium's options, cells are as Debezium writes
-them (`families.connect.values`), by the message's schema if it has one.
+One message is one row change or one statement, in the same stream; their members, in any order,
+tell them apart. `op` c, u, d are documented; r and t are Debezium's, and taken as such. A payload
+with `ddl` is a statement, be its `op` a, as the page's table says, or missing, as in its example.
+`after` is the row after the change: the table describes the two images the wrong way round, the
+example has them right. An INSERT has only `after` and a DELETE only `before`, whether the other is
+null or `{}`: it is no image, whereas the `{}` that an UPDATE may have is one of no columns. The
+decoder ignores `tableChanges`, one object, and `source.connector`. `commit_time` is `source.ts_ms`,
+which on a statement may be far from the payload's; `position` is `file:pos` of the binlog. The page
+shows VARCHAR as text and the vendor's article an INT too, under a schema of its own, so cells are
+texts (`families.cloudcanal`), and the schema is ignored. Where the deployment states Debezium's
+options, cells are as Debezium writes them (`families.connect.values`), by the message's schema if
+it has one.
 """
 
 from __future__ import annotations
@@ -31,7 +35,9 @@ from spark_checks.decoders.families.mysql import typed
 _STRING: Final = StringType()
 
 _SOURCE: Final = _framing.struct("ts_ms:long db:string table:string file:string pos:long")
-MEMBERS: Final = tuple(_framing.struct("source ts_ms:long databaseName:string ddl:string", source=_SOURCE))
+MEMBERS: Final = tuple(
+    _framing.struct("source ts_ms:long databaseName:string ddl:string", source=_SOURCE)
+)
 """The members of both kinds of payload, beside the images and `op`."""
 
 
@@ -62,7 +68,9 @@ BASELINE: Final = replace(ENVELOPE, schema="")
 decode = DIALECT.decode
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
     """Typed row changes of `table`; `before` is the wire's."""
     if deployment and (deployment.decimal or deployment.temporal):
         return DIALECT.decode_rows(records, table, deployment=deployment)
@@ -75,8 +83,14 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
 
     def row(m: _connect.Message) -> Column:
         p = m.payload
-        mine = (m.kind == "ROW") & (p["source"]["db"] == table.database) & (p["source"]["table"] == table.name)
+        mine = (
+            (m.kind == "ROW")
+            & (p["source"]["db"] == table.database)
+            & (p["source"]["table"] == table.name)
+        )
         return _framing.part(m.kind, mine, m.op, p["before"], p["after"])
 
     message = _connect.message_of(DIALECT, StructType([]), texts, row)
-    return _framing.rows(records, message, _framing.row(_framing.images(table, _framing.cell, value)))
+    return _framing.rows(
+        records, message, _framing.row(_framing.images(table, _framing.cell, value))
+    )

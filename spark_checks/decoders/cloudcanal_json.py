@@ -1,12 +1,14 @@
 """CloudCanal Json as native Spark expressions (cloudcanal#members and what follows it).
 
-A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE, complete or not: what it lacks is
-as in `data`. A DELETE's rows are in `data`, as in Canal, or in `before` when `data` holds none: the page does not say. An
-INSERT's `before` is ignored. `entryType` TRANSACTIONEND, and its sibling TRANSACTIONBEGIN, bear no rows. `isDdl`, in an older
-edition `ddl`, marks a DDL: its entryType is ROWDATA too, the page does not list its actions, and any but a row operation is
-accepted. A message with neither key is a row change by its action. `keys` are `pks`, empty in the examples; `position` is `bid`,
-the batch, shared by all of it and 0 in the examples; `commit_time` is `execTs`, `types` are `dbValType`, which on a DDL is as
-after the change. Values: `families.cloudcanal`.
+A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE,
+complete or not: what it lacks is as in `data`. A DELETE's rows are in `data`, as in Canal, or in
+`before` when `data` holds none: the page does not say. An INSERT's `before` is ignored. `entryType`
+TRANSACTIONEND, and its sibling TRANSACTIONBEGIN, bear no rows. `isDdl`, in an older edition `ddl`,
+marks a DDL: its entryType is ROWDATA too, the page does not list its actions, and any but a row
+operation is accepted. A message with neither key is a row change by its action. `keys` are `pks`,
+empty in the examples; `position` is `bid`, the batch, shared by all of it and 0 in the examples;
+`commit_time` is `execTs`, `types` are `dbValType`, which on a DDL is as after the change. Values:
+`families.cloudcanal`.
 """
 
 from __future__ import annotations
@@ -36,8 +38,15 @@ NAMES: Final = _canal.Names(
 
 
 def _kind(m: Column) -> Column:
-    is_row, is_ddl = m["action"].isin(*_canal.ROW_TYPES), F.coalesce(m["isDdl"], m["ddl"], F.lit(False))
-    deleted = (m["action"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["before"])
+    is_row, is_ddl = (
+        m["action"].isin(*_canal.ROW_TYPES),
+        F.coalesce(m["isDdl"], m["ddl"], F.lit(False)),
+    )
+    deleted = (
+        (m["action"] == "DELETE")
+        & F.get(m["data"], F.lit(0)).isNull()
+        & _canal.has_rows(m["before"])
+    )
     return (
         F.when(m["entryType"].isin("TRANSACTIONEND", "TRANSACTIONBEGIN"), "TRANSACTION")
         .when(is_ddl & ~is_row, "DDL")

@@ -1,7 +1,9 @@
-"""Debezium in Confluent's framing: Avro of the registry's schemas as Connect's JSON, and then Debezium's envelope.
+"""Debezium in Confluent's framing: Avro of the registry's schemas as Connect's JSON, and then
+Debezium's envelope.
 
-The schema says what Connect's says: `connect.name` is a column's semantic type, a DECIMAL is Avro's logical type. At level one a
-decimal is its digits, bytes are base64. The address of the registry is in the environment (`families.confluent`).
+The schema says what Connect's says: `connect.name` is a column's semantic type, a DECIMAL is Avro's
+logical type. At level one a decimal is its digits, bytes are base64. The address of the registry is
+in the environment (`families.confluent`).
 """
 
 from __future__ import annotations

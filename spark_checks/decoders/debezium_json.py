@@ -1,12 +1,15 @@
-"""Debezium's envelope in Kafka Connect JSON, 1.4 to 3.5, as native Spark expressions (sources: the pages debezium and connect).
+"""Debezium's envelope in Kafka Connect JSON, 1.4 to 3.5, as native Spark expressions (sources: the
+pages debezium and connect).
 
-One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`: a heartbeat, the mark of a
-transaction, a schema change. A tombstone, which follows a DELETE, has no value. `d` has its row in `before`, with key
-columns and fallbacks only where the replica identity is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, or PostgreSQL's
-LSN. Debezium's own readers take `op` in either case.
+One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`:
+a heartbeat, the mark of a transaction, a schema change. A tombstone, which follows a DELETE, has no
+value. `d` has its row in `before`, with key columns and fallbacks only where the replica identity
+is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, or PostgreSQL's LSN. Debezium's own
+readers take `op` in either case.
 
-A flattened message (debezium#flattened) is the row with `__op` and `__table` behind it; the old row where it was deleted. The
-text null is no value: of such messages it is a delete, which a header alone tells.
+A flattened message (debezium#flattened) is the row with `__op` and `__table` behind it; the old row
+where it was deleted. The text null is no value: of such messages it is a delete, which a header
+alone tells.
 """
 
 from __future__ import annotations
@@ -23,18 +26,23 @@ from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
 
 _BLOCKS: Final = {
-    "source": _framing.struct("ts_ms:long db:string schema:string table:string file:string pos:long row:long lsn:long"),
+    "source": _framing.struct(
+        "ts_ms:long db:string schema:string table:string file:string pos:long row:long lsn:long"
+    ),
     "message": _framing.struct("prefix:string"),
     "tableChanges": ArrayType(_framing.struct("id:string")),
 }
 MEMBERS: Final = tuple(
     _framing.struct(
-        "source ts_ms:long message status:string id:string databaseName:string schemaName:string ddl:string tableChanges "
-        "__op:string __deleted:string __db:string __table:string __lsn:long __source_ts_ms:long",
+        "source ts_ms:long message status:string id:string databaseName:string schemaName:string"
+        " ddl:string tableChanges __op:string __deleted:string __db:string __table:string"
+        " __lsn:long __source_ts_ms:long",
         **_BLOCKS,
     )
 )
-"""The members of every kind of payload (the page debezium of the sources), beside the images and `op`."""
+"""The members of every kind of payload (the page debezium of the sources), beside the images and
+`op`.
+"""
 
 
 def _kind(p: Column) -> Column:
@@ -60,7 +68,9 @@ def _schema(p: Column) -> Column:
 
 
 def _table(p: Column) -> Column:
-    """The source block's table; in a schema change the last part of the first change's quoted identifier."""
+    """The source block's table; in a schema change the last part of the first change's quoted
+    identifier.
+    """
     changed = F.get(p["tableChanges"], F.lit(0))["id"]
     last = F.replace(F.regexp_extract(changed, '"((?:[^"]|"")*)"$', 1), F.lit('""'), F.lit('"'))
     return F.coalesce(F.nullif(p["source"]["table"], F.lit("")), p["__table"], last)
@@ -73,7 +83,9 @@ def _flattened(p: Column) -> Column:
 def _position(p: Column) -> Column:
     source = p["source"]
     binlog = F.concat_ws(":", source["file"], source["pos"], source["row"])
-    return F.when(source["file"].isNotNull(), binlog).otherwise(F.coalesce(source["lsn"], p["__lsn"]).cast("string"))
+    return F.when(source["file"].isNotNull(), binlog).otherwise(
+        F.coalesce(source["lsn"], p["__lsn"]).cast("string")
+    )
 
 
 _PLACEHOLDER: Final = "__debezium_unavailable_value"
@@ -86,7 +98,9 @@ _UNSENT: Final = (
     f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',
     f"[{','.join(map(str, _PLACEHOLDER.encode()))}]",
 )
-"""What stands for a TOASTed value that did not change, in texts, bytes, arrays and hstore (debezium#unavailable-value)."""
+"""What stands for a TOASTed value that did not change, in texts, bytes, arrays and hstore
+(debezium#unavailable-value).
+"""
 
 DIALECT: Final = _connect.ConnectDialect(
     kind=_kind,

@@ -1,12 +1,14 @@
-"""Huawei CDL's "open-source Debezium JSON", message_version 2.0, as native Spark expressions (the page huawei of the sources).
+"""Huawei CDL's "open-source Debezium JSON", message_version 2.0, as native Spark expressions (the
+page huawei of the sources).
 
-Debezium 1.4's envelope of PostgreSQL with deviations: the envelope's schema is called `schema.table` and that of `after` `data`,
-so the decoder finds nothing by a schema's name; `unique` has the key, and the record's own key is not needed. `op` is c, u, d; r
-is Debezium's, and taken as such. `position` is `source.lsn`, `commit_time` is `source.ts_ms`, not the payload's.
+Debezium 1.4's envelope of PostgreSQL with deviations: the envelope's schema is called
+`schema.table` and that of `after` `data`, so the decoder finds nothing by a schema's name; `unique`
+has the key, and the record's own key is not needed. `op` is c, u, d; r is Debezium's, and taken as
+such. `position` is `source.lsn`, `commit_time` is `source.ts_ms`, not the payload's.
 
-Level two reads a cell by its logical type in the message's schema, known by its last part, since the vendor's package is blacked
-out: decimals are text, timestamps text in SQL's or ISO's form (the document has only nulls), times microseconds, dates days.
-Without a schema the same is assumed.
+Level two reads a cell by its logical type in the message's schema, known by its last part, since
+the vendor's package is blacked out: decimals are text, timestamps text in SQL's or ISO's form (the
+document has only nulls), times microseconds, dates days. Without a schema the same is assumed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
-"""Huawei CDL's own JSON, message_version 1.0, as native Spark expressions (the page huawei of the sources).
+"""Huawei CDL's own JSON, message_version 1.0, as native Spark expressions (the page huawei of the
+sources).
 
-One message is one row change of PostgreSQL: `OPERATION` INSERT, UPDATE, DELETE. The row after is `data`, the row before `before`,
-where a DELETE has its row (the vendor shows none). No member names the database; `SEG_OWNER` is the schema.
-`position` is the property called `lsn` of `transaction.properties`, an array of names and values in whatever order,
-`commit_time` is `TIMESTAMP`, in milliseconds. A row of `cdc_cdl.cdc_heartbeat` is a row like any other.
+One message is one row change of PostgreSQL: `OPERATION` INSERT, UPDATE, DELETE. The row after is
+`data`, the row before `before`, where a DELETE has its row (the vendor shows none). No member names
+the database; `SEG_OWNER` is the schema. `position` is the property called `lsn` of
+`transaction.properties`, an array of names and values in whatever order, `commit_time` is
+`TIMESTAMP`, in milliseconds. A row of `cdc_cdl.cdc_heartbeat` is a row like any other.
 
-Level two reads a cell by its logical type in the message's schema, known by its last part, since the vendor's package is blacked
-out: a decimal is text, timestamps and times are milliseconds, dates are days. Without a schema the same is assumed.
+Level two reads a cell by its logical type in the message's schema, known by its last part, since
+the vendor's package is blacked out: a decimal is text, timestamps and times are milliseconds, dates
+are days. Without a schema the same is assumed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Maxwell's JSON as native Spark expressions (page maxwell of the sources).
 
-One message is one row change, or with output_ddl a statement. `type` says which: `bootstrap-insert` is a row of a snapshot,
-`bootstrap-start` and `bootstrap-complete` bound one and hold no row. `data` is the row, of a delete the deleted one; `old` has
-the old values of what an UPDATE changed. `ts` is in seconds, and in milliseconds beside `sql`. `position` is the binlog's, and
-keys are `primary_key_columns`, where the options put them out.
+One message is one row change, or with output_ddl a statement. `type` says which: `bootstrap-insert`
+is a row of a snapshot, `bootstrap-start` and `bootstrap-complete` bound one and hold no row. `data`
+is the row, of a delete the deleted one; `old` has the old values of what an UPDATE changed. `ts` is
+in seconds, and in milliseconds beside `sql`. `position` is the binlog's, and keys are
+`primary_key_columns`, where the options put them out.
 
-Numbers are parsed again as decimals, documents as variants. Where Maxwell wrote a TIME that is none, its text is passed on.
+Numbers are parsed again as decimals, documents as variants. Where Maxwell wrote a TIME that is
+none, its text is passed on.
 """
 
 from __future__ import annotations
@@ -24,21 +26,35 @@ from spark_checks.decoders.families.framing import instant, instant_of_seconds, 
 from spark_checks.decoders.families.mysql import index, mask_of
 from spark_checks.decoders.families.mysql import typed as of_mysql
 
-_OPS: Final = {"insert": "INSERT", "update": "UPDATE", "delete": "DELETE", "bootstrap-insert": "READ"}
+_OPS: Final = {
+    "insert": "INSERT",
+    "update": "UPDATE",
+    "delete": "DELETE",
+    "bootstrap-insert": "READ",
+}
 _BOUNDS: Final = ("bootstrap-start", "bootstrap-complete")
-_STATEMENTS: Final = tuple(f"{of}-{what}" for of in ("database", "table") for what in ("create", "alter", "drop"))
+_STATEMENTS: Final = tuple(
+    f"{of}-{what}" for of in ("database", "table") for what in ("create", "alter", "drop")
+)
 _TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
 
 
 def _op(m: Column) -> Column:
-    there = m["database"].isNotNull() & m["table"].isNotNull() & m["ts"].isNotNull() & m["data"].isNotNull()
+    there = (
+        m["database"].isNotNull()
+        & m["table"].isNotNull()
+        & m["ts"].isNotNull()
+        & m["data"].isNotNull()
+    )
     return F.when(there, named(m["type"], _OPS))
 
 
 def _other(m: Column) -> Column:
     there = m["database"].isNotNull() & m["ts"].isNotNull()
     bound = m["type"].isin(*_BOUNDS) & m["table"].isNotNull()
-    return F.when(there & bound, "CONTROL").when(there & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL")
+    return F.when(there & bound, "CONTROL").when(
+        there & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL"
+    )
 
 
 def _columns(m: Column) -> dict[str, Column]:
@@ -48,7 +64,9 @@ def _columns(m: Column) -> dict[str, Column]:
         "table": m["table"],
         "keys": m["primary_key_columns"],
         "position": m["position"],
-        "commit_time": F.when(is_statement, instant(m["ts"])).otherwise(instant_of_seconds(m["ts"])),
+        "commit_time": F.when(is_statement, instant(m["ts"])).otherwise(
+            instant_of_seconds(m["ts"])
+        ),
         "sql": F.when(is_statement, m["sql"]),
     }
 
@@ -71,12 +89,20 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:
-    return (VariantType(), "nullif(to_json({}), 'null')") if type.logical is Logical.JSON else decimal_again(type)
+    return (
+        (VariantType(), "nullif(to_json({}), 'null')")
+        if type.logical is Logical.JSON
+        else decimal_again(type)
+    )
 
 
 _TEXTS: Final = ("type", "database", "table", "position", "sql")
 FLAT: Final = Flat(
-    members={**dict.fromkeys(_TEXTS, StringType()), "ts": LongType(), "primary_key_columns": ArrayType(StringType())},
+    members={
+        **dict.fromkeys(_TEXTS, StringType()),
+        "ts": LongType(),
+        "primary_key_columns": ArrayType(StringType()),
+    },
     op=_op,
     columns=_columns,
     row="data",

@@ -1,8 +1,9 @@
 """Oracle GoldenGate's JSON as native Spark expressions (page ogg of the sources).
 
-One message is one row operation: `op_type` I, U, D or T for a TRUNCATE, `before` the row before it and `after` the row after
-it. `table` is the qualified name: the last part is the table's, what stands before it the database's. `op_ts` is when the
-database changed, wall clock in UTC; `pos` orders operations and keeps its leading zeros; keys are `primary_keys`.
+One message is one row operation: `op_type` I, U, D or T for a TRUNCATE, `before` the row before it
+and `after` the row after it. `table` is the qualified name: the last part is the table's, what
+stands before it the database's. `op_ts` is when the database changed, wall clock in UTC; `pos`
+orders operations and keeps its leading zeros; keys are `primary_keys`.
 
 Numbers may be JSON numbers or texts, a date may stand before its time with a blank, a colon or a T.
 """
@@ -29,13 +30,17 @@ _OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?$"
 
 def _op(m: Column) -> Column:
     op = named(m["op_type"], _OPS)
-    needed = F.when(op.isin("INSERT", "UPDATE"), m["after"].isNotNull()).when(op == "DELETE", m["before"].isNotNull())
+    needed = F.when(op.isin("INSERT", "UPDATE"), m["after"].isNotNull()).when(
+        op == "DELETE", m["before"].isNotNull()
+    )
     there = m["table"].rlike(_QUALIFIED) & _instant(m).isNotNull()
     return F.when(there & F.coalesce(needed, F.lit(True)), op)
 
 
 def _instant(m: Column) -> Column:
-    clock = F.concat(F.left(m["op_ts"], F.lit(10)), F.lit(" "), F.substring(m["op_ts"], 12, 15), F.lit("Z"))
+    clock = F.concat(
+        F.left(m["op_ts"], F.lit(10)), F.lit(" "), F.substring(m["op_ts"], 12, 15), F.lit("Z")
+    )
     return F.when(m["op_ts"].rlike(_OP_TS), clock.try_cast("timestamp"))
 
 
@@ -57,12 +62,19 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
             precision, scale = type.precision or 0, type.scale or 0
             number = from_numeric(text, precision, scale)
             # No double has so many digits: what has them is a text.
-            return f"CASE WHEN length({text}) > 24 THEN {from_text(text, precision, scale)} ELSE {number} END"
+            return (
+                f"CASE WHEN length({text}) > 24 THEN {from_text(text, precision, scale)} ELSE"
+                f" {number} END"
+            )
     return of_mysql(text, type, deployment.time_zone)
 
 
 def _text(text: str, type: SourceType) -> str:
-    return f"overlay({text} PLACING ' ' FROM 11)" if type.logical in (Logical.DATETIME, Logical.TIMESTAMP) else text
+    return (
+        f"overlay({text} PLACING ' ' FROM 11)"
+        if type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
+        else text
+    )
 
 
 _TEXTS: Final = ("op_type", "table", "op_ts", "pos")
@@ -78,6 +90,12 @@ FLAT: Final = Flat(
     exact=decimal_again,
 )
 BASELINE: Final = Baseline(
-    op="op_type", database="", table="table", before="before", after="after", keys="primary_keys", ops=_OPS
+    op="op_type",
+    database="",
+    table="table",
+    before="before",
+    after="after",
+    keys="primary_keys",
+    ops=_OPS,
 )
 decode, decode_rows = FLAT.decode, FLAT.decode_rows

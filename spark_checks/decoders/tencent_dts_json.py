@@ -1,13 +1,14 @@
 """Tencent DTS's FlatRecord in JSON as native Spark expressions.
 
-One message is one row change, a DDL statement, BEGIN or COMMIT, a heartbeat or a checkpoint. `oldColumns` and `newColumns` are
-lists of texts that belong to `columns` by position; a list that is too short ends in NULLs. A member that does not apply is null
-or absent. A `messageType` that the page does not list, as sibling formats have some, becomes CONTROL. So does a checkpoint: it
-says how far DTS has read, not that everything before was sent.
+One message is one row change, a DDL statement, BEGIN or COMMIT, a heartbeat or a checkpoint.
+`oldColumns` and `newColumns` are lists of texts that belong to `columns` by position; a list that
+is too short ends in NULLs. A member that does not apply is null or absent. A `messageType` that the
+page does not list, as sibling formats have some, becomes CONTROL. So does a checkpoint: it says how
+far DTS has read, not that everything before was sent.
 
-The decoder accepts each likely form of what the page leaves open: numbers as JSON numbers or strings, hex digits in either case,
-TIMESTAMP as text in the deployment's zone or as epoch milliseconds, ENUM and SET as labels or as numbers. `position` is
-`position`.
+The decoder accepts each likely form of what the page leaves open: numbers as JSON numbers or
+strings, hex digits in either case, TIMESTAMP as text in the deployment's zone or as epoch
+milliseconds, ENUM and SET as labels or as numbers. `position` is `position`.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from spark_checks.decoders.families.sql import given, lower
 
 _TEXTS: Final = ArrayType(StringType())
 _ENVELOPE: Final = _framing.struct(
-    "messageType:string position:string timestamp:string schemaName:string tableName:string columns "
-    "oldColumns:strings newColumns:strings sql:string pkNames:strings",
+    "messageType:string position:string timestamp:string schemaName:string tableName:string columns"
+    " oldColumns:strings newColumns:strings sql:string pkNames:strings",
     columns=ArrayType(_framing.struct("name:string isKey:string originalType:string")),
 )
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK")
@@ -69,7 +70,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
                 keys=F.coalesce(readable["pkNames"], own_keys),
                 position=readable["position"],
                 commit_time=_framing.instant_of_seconds(readable["timestamp"].try_cast("bigint")),
-                before=F.map_from_arrays(names, _padded(_framing.before(op, m["oldColumns"]), names)),
+                before=F.map_from_arrays(
+                    names, _padded(_framing.before(op, m["oldColumns"]), names)
+                ),
                 after=F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)),
                 types=F.map_from_arrays(names, row["columns"]["originalType"]),
                 sql=F.when(kind.isin("DDL", "CONTROL") & (m["sql"] != ""), m["sql"]),
@@ -79,15 +82,28 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     return _framing.changes(records, F.array(_message(change)), deployment)
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
 
     def part(m: Column, kind: Column) -> Column:
-        mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
-        return _framing.part(kind, mine, m["messageType"], m["oldColumns"], m["newColumns"], names=m["columns"]["name"])
+        mine = (
+            (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
+        )
+        return _framing.part(
+            kind,
+            mine,
+            m["messageType"],
+            m["oldColumns"],
+            m["newColumns"],
+            names=m["columns"]["name"],
+        )
 
-    images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), _framing.placed(table))
+    images = _framing.images(
+        table, _text, lambda c, image: _value(c, image, deployment), _framing.placed(table)
+    )
     return _framing.rows(records, _message(part), _framing.row(images), deployment)
 
 
@@ -116,15 +132,26 @@ def _kind(m: Column) -> Column:
 def _fits(m: Column) -> Column:
     """Whether column names are unique and every value has a column."""
     names = m["columns"]["name"]
-    unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
+    unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(
+        names, lambda n: n.isNull()
+    )
     longest = F.greatest(F.size(m["oldColumns"]), F.size(m["newColumns"]))
-    return m["schemaName"].isNotNull() & m["tableName"].isNotNull() & unique & (longest <= F.size(names))
+    return (
+        m["schemaName"].isNotNull()
+        & m["tableName"].isNotNull()
+        & unique
+        & (longest <= F.size(names))
+    )
 
 
 def _padded(values: Column, names: Column) -> Column:
-    """As many values as there are names: NULLs behind a list that is too short (tencent#pairing)."""
+    """As many values as there are names: NULLs behind a list that is too short
+    (tencent#pairing).
+    """
     nulls = F.array_repeat(F.lit(None).cast("string"), F.size(names) - F.size(values))
-    return F.when(F.size(values) == F.size(names), values).when(values.isNotNull(), F.concat(values, nulls))
+    return F.when(F.size(values) == F.size(names), values).when(
+        values.isNotNull(), F.concat(values, nulls)
+    )
 
 
 def _text(c: ColumnOf, image: str) -> str:
@@ -138,10 +165,16 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
     match c.type.logical:
         case Logical.BINARY:
             digits = f"left({cell}, 2) IN ('0x', '0X') AND length({cell}) % 2 = 0"
-            return f"CASE WHEN {digits} THEN try_to_binary(substring({cell}, 3), 'hex') WHEN {cell} = '' THEN X'' END"
+            return (
+                f"CASE WHEN {digits} THEN try_to_binary(substring({cell}, 3), 'hex') WHEN {cell} ="
+                " '' THEN X'' END"
+            )
         case Logical.TIMESTAMP:
             millis = f"try_cast(CASE WHEN substring({cell}, 5, 1) <> '-' THEN {cell} END AS bigint)"
-            instant = f"CASE WHEN {millis} BETWEEN 1 AND {_LAST_SECOND}999 THEN timestamp_millis({millis}) END"
+            instant = (
+                f"CASE WHEN {millis} BETWEEN 1 AND {_LAST_SECOND}999 THEN"
+                f" timestamp_millis({millis}) END"
+            )
             return f"coalesce({typed(cell, c.type, deployment.time_zone)}, {instant})"
         case Logical.ENUM | Logical.SET if c.type.members:
             labels = index if c.type.logical is Logical.ENUM else mask

@@ -1,11 +1,13 @@
 """TiCDC's Avro protocol in Confluent's framing (sources: the page ticdc-avro).
 
-Key and value are records of the registry's schemas, which `families.confluent` reads as JSON. A record's name is the table's, its
-namespace ends with the database's. Fields with a `tidb_type` are columns; those behind them, of TiDB's extension, are not:
-`_tidb_op` c or u, else an INSERT; `_tidb_commit_ts` is the position. A record without a value is a DELETE: its key's columns.
+Key and value are records of the registry's schemas, which `families.confluent` reads as JSON. A
+record's name is the table's, its namespace ends with the database's. Fields with a `tidb_type` are
+columns; those behind them, of TiDB's extension, are not: `_tidb_op` c or u, else an INSERT;
+`_tidb_commit_ts` is the position. A record without a value is a DELETE: its key's columns.
 
-Level two undoes a BIT's bytes (big-endian), base64, labels of ENUM and SET, and the sign of a BIGINT UNSIGNED that wrapped; a
-TIMESTAMP is wall clock of the deployment's zone. Names of tables and columns are compared as Avro's allow them.
+Level two undoes a BIT's bytes (big-endian), base64, labels of ENUM and SET, and the sign of a
+BIGINT UNSIGNED that wrapped; a TIMESTAMP is wall clock of the deployment's zone. Names of tables
+and columns are compared as Avro's allow them.
 """
 
 from __future__ import annotations
@@ -26,21 +28,28 @@ from spark_checks.decoders.families.connect.decimals import base64_bytes
 from spark_checks.decoders.families.sql import let, literal, name
 
 _STRING: Final = StringType()
-_FIELD: Final = framing.struct("field:string type:string parameters", parameters=framing.struct("tidb_type:string"))
+_FIELD: Final = framing.struct(
+    "field:string type:string parameters", parameters=framing.struct("tidb_type:string")
+)
 _SCHEMA: Final = framing.struct("record:string fields", fields=ArrayType(_FIELD))
 _OPS: Final = {"c": "INSERT", "u": "UPDATE"}
 
 
 def _avro_name(text: str) -> str:
     return "".join(
-        c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in ("_" + text if text[:1] in "0123456789" else text)
+        c if c.isascii() and (c.isalnum() or c == "_") else "_"
+        for c in ("_" + text if text[:1] in "0123456789" else text)
     )
 
 
 def _records(records: DataFrame) -> DataFrame:
-    """Records whose value is the JSON of value or key, and whether they are `gone`: without a value."""
+    """Records whose value is the JSON of value or key, and whether they are `gone`: without a
+    value.
+    """
     converted = as_connect_json(records, whole_keys=True)
-    return converted.withColumns({"gone": F.col("value").isNull(), "value": F.coalesce("value", "key")})
+    return converted.withColumns(
+        {"gone": F.col("value").isNull(), "value": F.coalesce("value", "key")}
+    )
 
 
 def _envelope(payload: MapType | StructType) -> StructType:
@@ -50,7 +59,11 @@ def _envelope(payload: MapType | StructType) -> StructType:
 def _op(m: Column) -> Column:
     """The operation; NULL of one that TiCDC does not write."""
     letter = m["payload"]["_tidb_op"]
-    return F.when(F.col("gone"), "DELETE").when(letter.isNull(), "INSERT").otherwise(framing.named(letter, _OPS))
+    return (
+        F.when(F.col("gone"), "DELETE")
+        .when(letter.isNull(), "INSERT")
+        .otherwise(framing.named(letter, _OPS))
+    )
 
 
 def _named(m: Column, place: int) -> Column:
@@ -65,7 +78,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         op = _op(m)
         kind = framing.kind(whole, F.when(op.isNotNull(), "ROW"))
         row = kind == "ROW"
-        columns = F.filter(m["schema"]["fields"], lambda f: f["parameters"]["tidb_type"].isNotNull())
+        columns = F.filter(
+            m["schema"]["fields"], lambda f: f["parameters"]["tidb_type"].isNotNull()
+        )
         entries = F.transform(columns, lambda f: F.struct(f["field"], f["parameters"]["tidb_type"]))
         types = F.when(row, F.map_from_entries(entries))
         image = F.when(row, F.map_filter(m["payload"], lambda k, _: F.map_contains_key(types, k)))
@@ -75,9 +90,14 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
                 op=F.when(row, op),
                 database=F.when(row, _named(m, 0)),
                 table=F.when(row, _named(m, 1)),
-                keys=F.when(row, F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))")),
+                keys=F.when(
+                    row,
+                    F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))"),
+                ),
                 position=F.when(row, m["payload"]["_tidb_commit_ts"]),
-                commit_time=F.when(row, framing.instant(m["payload"]["_tidb_commit_physical_time"].cast("bigint"))),
+                commit_time=F.when(
+                    row, framing.instant(m["payload"]["_tidb_commit_physical_time"].cast("bigint"))
+                ),
                 before=F.when(op == "DELETE", image),
                 after=F.when(op != "DELETE", image),
                 types=types,
@@ -88,16 +108,26 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     return framing.changes(_records(records), F.array(message), deployment)
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`, and CORRUPT rows; of a DELETE the key's columns are there alone."""
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
+    """Typed row changes of `table`, and CORRUPT rows; of a DELETE the key's columns are there
+    alone.
+    """
     zone = deployment.time_zone if deployment else "UTC"
 
     def part(m: Column, whole: Column) -> Column:
         kind = framing.kind(whole, F.when(_op(m).isNotNull(), "ROW"))
-        mine = (_named(m, 0) == _avro_name(table.database)) & (_named(m, 1) == _avro_name(table.name))
-        images = F.array(F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])).alias("images")
+        mine = (_named(m, 0) == _avro_name(table.database)) & (
+            _named(m, 1) == _avro_name(table.name)
+        )
+        images = F.array(
+            F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])
+        ).alias("images")
         fields = m["schema"]["fields"].alias("fields")
-        return F.struct(F.when(kind == "CORRUPT", kind).when(mine, _op(m)).alias("op"), fields, images)
+        return F.struct(
+            F.when(kind == "CORRUPT", kind).when(mine, _op(m)).alias("op"), fields, images
+        )
 
     def text(c: ColumnOf, image: str) -> str:
         return f"{image}.{name(_avro_name(c.name))}"
@@ -106,13 +136,22 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
         cell = _typed(text(c, image), c.type, zone)
         if c.type.name != "bigint" or not c.type.unsigned:
             return cell
-        wraps = f"exists(part.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type = 'int64')"
-        return let(cell, "n", f"CAST(CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END AS decimal(20,0))")
+        wraps = (
+            f"exists(part.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type ="
+            " 'int64')"
+        )
+        return let(
+            cell,
+            "n",
+            f"CAST(CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END AS decimal(20,0))",
+        )
 
     names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
     payload = StructType([StructField(member, _STRING) for member in names])
     message = framing.message_of(_envelope(payload), part)
-    return framing.rows(_records(records), message, framing.row(framing.images(table, text, value)), deployment)
+    return framing.rows(
+        _records(records), message, framing.row(framing.images(table, text, value)), deployment
+    )
 
 
 def _typed(text: str, type: SourceType, zone: str) -> str:
@@ -121,7 +160,11 @@ def _typed(text: str, type: SourceType, zone: str) -> str:
         case Logical.BINARY:
             return base64_bytes(text)
         case Logical.BIT:
-            number = let(base64_bytes(text), "b", "CASE WHEN length(b) > 0 THEN CAST(conv(hex(b), 16, 10) AS decimal(20,0)) END")
+            number = let(
+                base64_bytes(text),
+                "b",
+                "CASE WHEN length(b) > 0 THEN CAST(conv(hex(b), 16, 10) AS decimal(20,0)) END",
+            )
             return (
                 f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false END"
                 if type.spark == "boolean"
@@ -135,7 +178,9 @@ def _typed(text: str, type: SourceType, zone: str) -> str:
 
 
 class _Baseline:
-    """The baseline behind the same reading of Avro: fields of the extension stay among the columns."""
+    """The baseline behind the same reading of Avro: fields of the extension stay among the
+    columns.
+    """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Images as maps, and the envelope, of every message."""
@@ -152,12 +197,18 @@ class _Baseline:
             after=F.when(~F.col("gone"), p),
         )
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Typed before and after structs of every message."""
-        columns = ", ".join(f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"])
+        columns = ", ".join(
+            f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"]
+        )
         messages, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
         row = tried(table, lambda c: F.col("m.payload")[c])
-        return level_two(messages, F.lit("ROW"), _op(F.col("m")), F.when(gone, row), F.when(~gone, row))
+        return level_two(
+            messages, F.lit("ROW"), _op(F.col("m")), F.when(gone, row), F.when(~gone, row)
+        )
 
 
 def _parsed(records: DataFrame, image: str) -> DataFrame:

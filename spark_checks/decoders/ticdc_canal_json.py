@@ -1,8 +1,9 @@
 """TiCDC Canal-JSON as native Spark expressions.
 
-One message is one row change, a DDL statement or a watermark. Every release since v4.0.10 is read alike: a DELETE's row is in
-`data` (before v5.4 `old` repeats it), an INSERT's `old` is ignored (before v5.4 it is `[null]`), the CRLF that v6.5 puts behind
-a row change is white space. `position` is `_tidb.commitTs` or `_tidb.watermarkTs`, NULL without the extension.
+One message is one row change, a DDL statement or a watermark. Every release since v4.0.10 is read
+alike: a DELETE's row is in `data` (before v5.4 `old` repeats it), an INSERT's `old` is ignored
+(before v5.4 it is `[null]`), the CRLF that v6.5 puts behind a row change is white space. `position`
+is `_tidb.commitTs` or `_tidb.watermarkTs`, NULL without the extension.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ def _position(m: Column) -> Column:
 DIALECT: Final = _canal.CanalDialect(
     kind=_kind,
     position=_position,
-    extra=(StructField("_tidb", StructType([StructField("commitTs", _TSO), StructField("watermarkTs", _TSO)])),),
+    extra=(
+        StructField(
+            "_tidb", StructType([StructField("commitTs", _TSO), StructField("watermarkTs", _TSO)])
+        ),
+    ),
     binary_codes=True,
 )
 BASELINE: Final = CANAL

@@ -1,13 +1,14 @@
 """TiCDC's Debezium protocol as native Spark expressions (sources: the page ticdc-debezium).
 
-Debezium's envelope, with the payload before its schema or without one, and then still in an object of its own. `op` is c, u, d; m
-is a watermark, where Debezium's m is a logical decoding message; a payload without op and with ddl is a statement. No tombstone
-follows a DELETE: a record without value is none of TiCDC's. `position` is `source.commit_ts`, since file, pos and row are empty;
-`source.version` is Debezium's, and `source.connector` TiCDC. The record's key is an object with the key in payload; releases
-before v8.5 have none.
+Debezium's envelope, with the payload before its schema or without one, and then still in an object
+of its own. `op` is c, u, d; m is a watermark, where Debezium's m is a logical decoding message; a
+payload without op and with ddl is a statement. No tombstone follows a DELETE: a record without
+value is none of TiCDC's. `position` is `source.commit_ts`, since file, pos and row are empty;
+`source.version` is Debezium's, and `source.connector` TiCDC. The record's key is an object with the
+key in payload; releases before v8.5 have none.
 
-Level two reads a cell by its schema, else by the options that TiCDC cannot change: DECIMAL is a double, BIGINT UNSIGNED a long,
-binaries are base64 under a schema that says string.
+Level two reads a cell by its schema, else by the options that TiCDC cannot change: DECIMAL is a
+double, BIGINT UNSIGNED a long, binaries are base64 under a schema that says string.
 """
 
 from __future__ import annotations
@@ -46,7 +47,12 @@ DIALECT: Final = _connect.ConnectDialect(
     commit_ms=lambda p: p["source"]["ts_ms"],
     sql=lambda p: p["ddl"],
     keys=lambda _p: F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))"),
-    fixed={"decimal": "double", "temporal": "adaptive_time_microseconds", "binary": "base64", "bigint_unsigned": "long"},
+    fixed={
+        "decimal": "double",
+        "temporal": "adaptive_time_microseconds",
+        "binary": "base64",
+        "bigint_unsigned": "long",
+    },
 )
 BASELINE: Final = replace(ENVELOPE, schema="")
 decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

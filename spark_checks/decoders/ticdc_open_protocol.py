@@ -1,17 +1,19 @@
 """TiCDC's Open Protocol as native Spark expressions (sources: the page ticdc-open).
 
-A record's key is a version, 1, and the keys of its events; its value has their values; each is a JSON object behind its length.
-The lengths are cut by one aggregation over each half, then all objects of a record are parsed at once. One event that cannot be
-read, or one cell that does not fit, makes the record one CORRUPT row; so does a half with an event more than the other, a length
+A record's key is a version, 1, and the keys of its events; its value has their values; each is a
+JSON object behind its length. The lengths are cut by one aggregation over each half, then all
+objects of a record are parsed at once. One event that cannot be read, or one cell that does not
+fit, makes the record one CORRUPT row; so does a half with an event more than the other, a length
 beyond the end, another version.
 
-The key's `t` tells rows (1), statements (2) and Resolved Events (3), which are watermarks and have no value. A row with `d` is a
-DELETE, one with `u` and `p` an UPDATE, one with `u` alone an INSERT: with output-old-value=false, and where nothing changed under
-only-output-updated-columns, an UPDATE is written so. A column that `p` lacks did not change. `keys` are the columns with `h`,
-`position` is the key's `ts`, a TSO, and the commit time its milliseconds.
+The key's `t` tells rows (1), statements (2) and Resolved Events (3), which are watermarks and have
+no value. A row with `d` is a DELETE, one with `u` and `p` an UPDATE, one with `u` alone an INSERT:
+with output-old-value=false, and where nothing changed under only-output-updated-columns, an UPDATE
+is written so. A column that `p` lacks did not change. `keys` are the columns with `h`, `position`
+is the key's `ts`, a TSO, and the commit time its milliseconds.
 
-Values are TiDB's texts and JSON numbers; TEXT and BLOB types are base64, BINARY and VARBINARY Go's quoted form; ENUM and SET are
-numbers; a TIMESTAMP is wall clock of the deployment's zone.
+Values are TiDB's texts and JSON numbers; TEXT and BLOB types are base64, BINARY and VARBINARY Go's
+quoted form; ENUM and SET are numbers; a TIMESTAMP is wall clock of the deployment's zone.
 """
 
 from __future__ import annotations
@@ -21,7 +23,16 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
@@ -33,10 +44,24 @@ from spark_checks.decoders.families.mysql import misfit, typed
 from spark_checks.decoders.families.sql import given, let, literal, name
 
 _STRING: Final = StringType()
-_CELLS: Final = MapType(_STRING, StructType([StructField("h", BooleanType()), StructField("v", _STRING)]))
-_BASE64: Final = frozenset(f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob"))
+_CELLS: Final = MapType(
+    _STRING, StructType([StructField("h", BooleanType()), StructField("v", _STRING)])
+)
+_BASE64: Final = frozenset(
+    f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob")
+)
 _TOKEN: Final = r"""r'\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|\\[abfnrtv\\"]|[^\\]+'"""
-_SHORT: Final = {"a": "07", "b": "08", "f": "0C", "n": "0A", "r": "0D", "t": "09", "v": "0B", "\\": "5C", '"': "22"}
+_SHORT: Final = {
+    "a": "07",
+    "b": "08",
+    "f": "0C",
+    "n": "0A",
+    "r": "0D",
+    "t": "09",
+    "v": "0B",
+    "\\": "5C",
+    '"': "22",
+}
 
 
 def _envelope(image: DataType) -> StructType:
@@ -47,23 +72,39 @@ def _envelope(image: DataType) -> StructType:
 
 
 def _parts(half: str, start: int, most: str) -> str:
-    """SQL of the texts of a half of the record, of `most` parts at most; NULL if it does not end with the last of them."""
+    """SQL of the texts of a half of the record, of `most` parts at most; NULL if it does not end
+    with the last of them.
+    """
     size = f"try_cast(conv(hex(substring({half}, s.at, 8)), 16, 10) AS bigint)"
     text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"
     cut = f"named_struct('at', s.at + 8 + CAST(n AS int), 'found', concat(s.found, array({text})))"
     failed = "named_struct('at', CAST(NULL AS int), 'found', s.found)"
-    step = let(size, "n", f"CASE WHEN n BETWEEN 0 AND length({half}) - s.at - 7 THEN {cut} ELSE {failed} END")
+    step = let(
+        size,
+        "n",
+        f"CASE WHEN n BETWEEN 0 AND length({half}) - s.at - 7 THEN {cut} ELSE {failed} END",
+    )
     begin = f"named_struct('at', {start}, 'found', CAST(array() AS array<string>))"
     again = f"CASE WHEN s.at <= length({half}) THEN {step} ELSE s END"
     end = f"CASE WHEN s.at = length({half}) + 1 THEN s.found END"
     return f"aggregate(sequence(1, {most}), {begin}, (s, i) -> {again}, s -> {end})"
 
 
-_KEYS: Final = f"CASE WHEN hex(substring(key, 1, 8)) = '0000000000000001' THEN {_parts('key', 9, 'length(key) DIV 10 + 1')} END"
-_PAIRS: Final = "flatten(transform(ks, (k, i) -> array(k, CASE WHEN get(vs, i) = '' THEN '{}' ELSE get(vs, i) END)))"
-_VALUES: Final = let(_parts("value", 1, "size(ks)"), "vs", f"CASE WHEN size(vs) = size(ks) THEN {_PAIRS} END")
+_KEYS: Final = (
+    "CASE WHEN hex(substring(key, 1, 8)) = '0000000000000001' THEN"
+    f" {_parts('key', 9, 'length(key) DIV 10 + 1')} END"
+)
+_PAIRS: Final = (
+    "flatten(transform(ks, (k, i) -> array(k, CASE WHEN get(vs, i) = '' THEN '{}' ELSE get(vs, i)"
+    " END)))"
+)
+_VALUES: Final = let(
+    _parts("value", 1, "size(ks)"), "vs", f"CASE WHEN size(vs) = size(ks) THEN {_PAIRS} END"
+)
 _TEXTS: Final = let(_KEYS, "ks", f"CASE WHEN size(ks) > 0 THEN {_VALUES} END")
-"""SQL of the JSON of each event's key and value, one behind the other; NULL for a record that is none."""
+"""SQL of the JSON of each event's key and value, one behind the other; NULL for a record that is
+none.
+"""
 
 
 def _kind(key: Column, value: Column) -> Column:
@@ -78,11 +119,17 @@ def _kind(key: Column, value: Column) -> Column:
 
 
 def _op(value: Column) -> Column:
-    return F.when(value["d"].isNotNull(), "DELETE").when(value["p"].isNotNull(), "UPDATE").otherwise("INSERT")
+    return (
+        F.when(value["d"].isNotNull(), "DELETE")
+        .when(value["p"].isNotNull(), "UPDATE")
+        .otherwise("INSERT")
+    )
 
 
 def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
-    """The result of `extract` for a record's events, structs of `key`, `value` and `kind`; NULL for one that cannot be read."""
+    """The result of `extract` for a record's events, structs of `key`, `value` and `kind`; NULL for
+    one that cannot be read.
+    """
 
     def event(parsed: Column) -> Callable[[Column], Column]:
         def of(i: Column) -> Column:
@@ -93,11 +140,20 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
 
     def judged(texts: Column, parsed: Column) -> Column:
         places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
-        events = F.when(framing.each_whole(parsed, F.size(texts)), F.transform(places, event(parsed)))
-        return given(events, lambda events: extract(F.when(F.forall(events, lambda e: e["kind"].isNotNull()), events)))
+        events = F.when(
+            framing.each_whole(parsed, F.size(texts)), F.transform(places, event(parsed))
+        )
+        return given(
+            events,
+            lambda events: extract(
+                F.when(F.forall(events, lambda e: e["kind"].isNotNull()), events)
+            ),
+        )
 
     def read(texts: Column) -> Column:
-        return given(framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed))
+        return given(
+            framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed)
+        )
 
     return given(F.expr(_TEXTS), read)
 
@@ -111,7 +167,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     def change(event: Column, row: Column) -> Column:
         key, value, kind = event["key"], event["value"], event["kind"]
         op = F.when(kind == "ROW", _op(value))
-        handle = F.map_keys(F.map_filter(F.coalesce(value["u"], value["d"]), lambda _name, cell: cell["h"]))
+        handle = F.map_keys(
+            F.map_filter(F.coalesce(value["u"], value["d"]), lambda _name, cell: cell["h"])
+        )
         return F.struct(
             *framing.change(
                 kind,
@@ -122,7 +180,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
                 keys=F.when(kind == "ROW", handle),
                 position=key["ts"].cast("string"),
                 commit_time=framing.instant(F.shiftright(key["ts"], 18)),
-                before=F.when(op == "DELETE", image(value["d"])).when(op == "UPDATE", image(value["p"])),
+                before=F.when(op == "DELETE", image(value["d"])).when(
+                    op == "UPDATE", image(value["p"])
+                ),
                 after=framing.after(op, image(value["u"])),
                 sql=F.when(kind == "DDL", value["q"]),
             )
@@ -133,7 +193,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     return framing.changes(records, rows, deployment)
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
     """Typed row changes of `table`, and CORRUPT rows; what `p` lacks is taken from `u`."""
     zone = deployment.time_zone if deployment else "UTC"
     cell = StructType([StructField("v", _STRING)])
@@ -141,15 +203,25 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     def part(events: Column) -> Column:
         def own(event: Column) -> Column:
             key, value = event["key"], event["value"]
-            mine = (event["kind"] == "ROW") & (key["scm"] == table.database) & (key["tbl"] == table.name)
-            return F.struct(F.when(mine, _op(value)).alias("op"), *(value[side].alias(side) for side in "upd"))
+            mine = (
+                (event["kind"] == "ROW")
+                & (key["scm"] == table.database)
+                & (key["tbl"] == table.name)
+            )
+            return F.struct(
+                F.when(mine, _op(value)).alias("op"), *(value[side].alias(side) for side in "upd")
+            )
 
         return F.struct(events.isNull().alias("corrupt"), F.transform(events, own).alias("events"))
 
     def value(c: ColumnOf, image: str) -> str:
         text = framing.cell(c, image)
         if c.type.name in _BASE64:
-            return f"CAST({base64_bytes(text)} AS string)" if c.type.logical is Logical.TEXT else base64_bytes(text)
+            return (
+                f"CAST({base64_bytes(text)} AS string)"
+                if c.type.logical is Logical.TEXT
+                else base64_bytes(text)
+            )
         return _unquoted(text) if c.type.logical is Logical.BINARY else typed(text, c.type, zone)
 
     def unfit(c: ColumnOf) -> str | None:
@@ -164,22 +236,29 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
 
 
 def _images(table: Table) -> str:
-    """SQL of the texts of the images of `part.events`: before and after of each, NULL where it has none."""
+    """SQL of the texts of the images of `part.events`: before and after of each, NULL where it has
+    none.
+    """
 
     def struct(cell: Callable[[str], str]) -> str:
-        return f"struct({', '.join(f'{cell(name(c.name))} AS {name(c.name)}' for c in table.columns)})"
+        return (
+            f"struct({', '.join(f'{cell(name(c.name))} AS {name(c.name)}' for c in table.columns)})"
+        )
 
     old = struct(lambda c: f"CASE WHEN e.p.{c} IS NOT NULL THEN e.p.{c}.v ELSE e.u.{c}.v END")
-    before = f"CASE e.op WHEN 'DELETE' THEN {struct(lambda c: f'e.d.{c}.v')} WHEN 'UPDATE' THEN {old} END"
+    before = (
+        f"CASE e.op WHEN 'DELETE' THEN {struct(lambda c: f'e.d.{c}.v')} WHEN 'UPDATE' THEN"
+        f" {old} END"
+    )
     after = f"CASE WHEN e.op IN ('INSERT', 'UPDATE') THEN {struct(lambda c: f'e.u.{c}.v')} END"
     return f"flatten(transform(part.events, e -> array({before}, {after})))"
 
 
 _MINE: Final = framing.made("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
 _ROWS: Final = (
-    f"CASE WHEN part.corrupt THEN {framing.corrupt(framing.UNREADABLE)} "
-    f"WHEN exists(typed, image -> image.unfit) THEN {framing.corrupt(framing.MISFIT)} "
-    f"ELSE filter(transform(part.events, (e, i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
+    f"CASE WHEN part.corrupt THEN {framing.corrupt(framing.UNREADABLE)} WHEN exists(typed, image ->"
+    f" image.unfit) THEN {framing.corrupt(framing.MISFIT)} ELSE filter(transform(part.events, (e,"
+    f" i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
 )
 """SQL over `part` and `typed`, the images of its events: a record's rows of the table."""
 
@@ -188,15 +267,22 @@ def _unquoted(text: str) -> str:
     """SQL of the bytes of a text in Go's quoted form, NULL for one that is none."""
     short = " ".join(f"WHEN {literal(char)} THEN '{code}'" for char, code in _SHORT.items())
     point = "hex(CAST(decode(unhex(lpad(substring(x, 3), 8, '0')), 'UTF-32') AS binary))"
-    escape = f"CASE substring(x, 2, 1) WHEN 'x' THEN substring(x, 3) WHEN 'u' THEN {point} WHEN 'U' THEN {point} {short} END"
-    token = f"CASE WHEN left(x, 1) = {literal(chr(92))} THEN {escape} ELSE hex(CAST(x AS binary)) END"
+    escape = (
+        f"CASE substring(x, 2, 1) WHEN 'x' THEN substring(x, 3) WHEN 'u' THEN {point} WHEN 'U' THEN"
+        f" {point} {short} END"
+    )
+    token = (
+        f"CASE WHEN left(x, 1) = {literal(chr(92))} THEN {escape} ELSE hex(CAST(x AS binary)) END"
+    )
     data = f"unhex(array_join(transform(tokens, x -> {token}), ''))"
     whole = f"CASE WHEN array_join(tokens, '') = {text} THEN {data} END"
     return let(f"regexp_extract_all({text}, {_TOKEN}, 0)", "tokens", whole)
 
 
 class OpenBaseline:
-    """The baseline: the first event of a record alone, `from_json` of what stands behind the lengths, base64 and quotes kept."""
+    """The baseline: the first event of a record alone, `from_json` of what stands behind the
+    lengths, base64 and quotes kept.
+    """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Images as maps, and the envelope, of each record's first event."""
@@ -213,21 +299,30 @@ class OpenBaseline:
             after=F.transform_values(v["u"], lambda _name, cell: cell["v"]),
         )
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Typed before and after structs of each record's first event."""
         image = f"struct<{', '.join(f'{name(c.name)}: struct<v: string>' for c in table.columns)}>"
         v = F.col("v")
         old, new = F.coalesce(v["d"], v["p"]), v["u"]
         images = (tried(table, lambda c, side=side: side[c]["v"]) for side in (old, new))  # type: ignore[misc]
-        return level_two(_first(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images)
+        return level_two(
+            _first(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images
+        )
 
 
 def _first(records: DataFrame, image: str) -> DataFrame:
-    key, value = (F.expr(f"CAST(substring({half}, {start}) AS string)") for half, start in (("key", 17), ("value", 9)))
+    key, value = (
+        F.expr(f"CAST(substring({half}, {start}) AS string)")
+        for half, start in (("key", 17), ("value", 9))
+    )
     cells = ", ".join(f"{side}: {image}" for side in "upd")
     schema = f"k struct<ts: bigint, t: int, scm: string, tbl: string>, v struct<{cells}>"
     parsed = F.from_json(F.concat(F.lit('{"k":'), key, F.lit(',"v":'), value, F.lit("}")), schema)
-    return records.select(*framing.COORDINATES, parsed.alias("m")).select(*framing.COORDINATES, "m.k", "m.v")
+    return records.select(*framing.COORDINATES, parsed.alias("m")).select(
+        *framing.COORDINATES, "m.k", "m.v"
+    )
 
 
 BASELINE: Final = OpenBaseline()

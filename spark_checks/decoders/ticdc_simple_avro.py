@@ -1,12 +1,14 @@
 """TiCDC Simple in Avro as native Spark expressions.
 
-A value is raw Avro binary of a union of twelve records, of which messages are the last: every one begins with the byte 16, the
-branch 11. A reader of that byte and a Message reads all of them, and refuses what stands under another branch. A message's `type`
-and the branch of its payload tell the same, and must agree.
+A value is raw Avro binary of a union of twelve records, of which messages are the last: every one
+begins with the byte 16, the branch 11. A reader of that byte and a Message reads all of them, and
+refuses what stands under another branch. A message's `type` and the branch of its payload tell the
+same, and must agree.
 
-Cells are a union too. A BIGINT UNSIGNED is a record of its two's complement, a TIMESTAMP a record of a wall clock and its zone
-(the documentation says numbers and text), a BIT a number in the classic architecture and a decimal text in the new one. TSOs are
-unsigned numbers in longs. A BOOTSTRAP has no `commitTs`. `position` is `commitTs`.
+Cells are a union too. A BIGINT UNSIGNED is a record of its two's complement, a TIMESTAMP a record
+of a wall clock and its zone (the documentation says numbers and text), a BIT a number in the
+classic architecture and a decimal text in the new one. TSOs are unsigned numbers in longs. A
+BOOTSTRAP has no `commitTs`. `position` is `commitTs`.
 """
 
 from __future__ import annotations
@@ -63,7 +65,14 @@ _TABLE_SCHEMA: Final = record(
         )
     ),
     indexes=array(
-        record("IndexSchema", name="string", unique="boolean", primary="boolean", nullable="boolean", columns=array("string"))
+        record(
+            "IndexSchema",
+            name="string",
+            unique="boolean",
+            primary="boolean",
+            nullable="boolean",
+            columns=array("string"),
+        )
     ),
 )
 _TIMESTAMP: Final = record("Timestamp", location="string", value="string")
@@ -75,7 +84,9 @@ _PAYLOAD: Final = (
     record(
         "DDL",
         version="int",
-        type=enum("DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY"),
+        type=enum(
+            "DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY"
+        ),
         sql="string",
         commitTs="long",
         buildTs="long",
@@ -94,7 +105,10 @@ _PAYLOAD: Final = (
         schemaVersion="long",
         claimCheckLocation=["null", "string"],
         handleKeyOnly=["null", "boolean"],
-        checksum=["null", record("Checksum", version="int", corrupted="boolean", current="long", previous="long")],
+        checksum=[
+            "null",
+            record("Checksum", version="int", corrupted="boolean", current="long", previous="long"),
+        ],
         data=["null", {"type": "map", "values": [*_SCALARS, _TIMESTAMP, _UNSIGNED]}],
         old=["null", {"type": "map", "values": [*_SCALARS, "Timestamp", "UnsignedBigint"]}],
     ),
@@ -102,7 +116,11 @@ _PAYLOAD: Final = (
 WIRE: Final = record(
     "Wire",
     index={"type": "fixed", "name": "Index", "size": 1},
-    message=record("Message", type=enum("MessageType", "WATERMARK", "BOOTSTRAP", "DDL", "DML"), payload=list(_PAYLOAD)),
+    message=record(
+        "Message",
+        type=enum("MessageType", "WATERMARK", "BOOTSTRAP", "DDL", "DML"),
+        payload=list(_PAYLOAD),
+    ),
 )
 """The byte of the branch and a Message, which is all that a topic holds."""
 
@@ -113,24 +131,33 @@ _SHORT: Final = f"CAST(x.{FLOAT} AS string)"
 _UNIQUE: Final = f"length({_SHORT}) <= 7 AND (abs(x.{FLOAT}) >= 1.17549435E-38F OR x.{FLOAT} = 0)"
 _DIGITS: Final = f"transform(sequence(0, 8), n -> format_string(concat('%.', n, 'e'), x.{FLOAT}))"
 _SHORTEST: Final = f"try_element_at(filter({_DIGITS}, s -> try_cast(s AS float) = x.{FLOAT}), 1)"
-"""A FLOAT's shortest text that reads as the same binary32: Java before 19 gives one digit more of some, and always two. Of up to
-six digits no two texts are the same number, unless it is subnormal."""
+"""A FLOAT's shortest text that reads as the same binary32: Java before 19 gives one digit more of
+some, and always two. Of up to six digits no two texts are the same number, unless it is subnormal.
+"""
 
 _HEX: Final = LOWER.format(f"hex(x.{BYTES})")
 _TEXT: Final = (
-    f"coalesce(x.{STRING}, CAST(x.{LONG} AS string), to_json(x.{TIMESTAMP}), {_HEX}, CAST(x.{DOUBLE} AS string), "
-    f"to_json(x.{UNSIGNED}), CASE WHEN {_UNIQUE} THEN {_SHORT} ELSE coalesce({_SHORTEST}, {_SHORT}) END)"
+    f"coalesce(x.{STRING}, CAST(x.{LONG} AS string), to_json(x.{TIMESTAMP}), {_HEX},"
+    f" CAST(x.{DOUBLE} AS string), to_json(x.{UNSIGNED}), CASE WHEN {_UNIQUE} THEN {_SHORT} ELSE"
+    f" coalesce({_SHORTEST}, {_SHORT}) END)"
 )
 """SQL of the text of a cell `x`, the usual branches first."""
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the batch."""
+    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the
+    batch.
+    """
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("kind", *_PARTS))
-    own = F.coalesce(F.when(kind == "DDL", ddl["tableSchema"]), F.when(kind == "BOOTSTRAP", bootstrap["tableSchema"]))
+    own = F.coalesce(
+        F.when(kind == "DDL", ddl["tableSchema"]),
+        F.when(kind == "BOOTSTRAP", bootstrap["tableSchema"]),
+    )
     row = F.when(kind == "ROW", dml)
     op = row["type"]
-    position = F.when(kind != "CORRUPT", F.coalesce(watermark["commitTs"], ddl["commitTs"], dml["commitTs"]))
+    position = F.when(
+        kind != "CORRUPT", F.coalesce(watermark["commitTs"], ddl["commitTs"], dml["commitTs"])
+    )
     version = F.coalesce(row["schemaVersion"], own["version"])
     change = _framing.change(
         kind,
@@ -151,31 +178,48 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """Coordinates, `kind` of every message, and its payload: of `watermark`, `bootstrap`, `ddl` and `dml` one, or none."""
+    """Coordinates, `kind` of every message, and its payload: of `watermark`, `bootstrap`, `ddl` and
+    `dml` one, or none.
+    """
     m = F.col("m")
     message = F.when(F.col("whole") & (m["index"] == F.lit(MESSAGE)), m["message"])
     parts = (message["payload"][f"member{i}"].alias(part) for i, part in enumerate(_PARTS))
-    messages = _avro.messages(records, WIRE, deployment).select(*COORDINATES, message["type"].alias("type"), *parts)
-    return messages.select(*COORDINATES, F.coalesce(_kind(), F.lit("CORRUPT")).alias("kind"), *_PARTS)
+    messages = _avro.messages(records, WIRE, deployment).select(
+        *COORDINATES, message["type"].alias("type"), *parts
+    )
+    return messages.select(
+        *COORDINATES, F.coalesce(_kind(), F.lit("CORRUPT")).alias("kind"), *_PARTS
+    )
 
 
 def _kind() -> Column:
     """`type` decides; the payload must be of that type and have what its kind requires."""
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("type", *_PARTS))
     reduced = F.coalesce(dml["handleKeyOnly"], F.lit(False)) | dml["claimCheckLocation"].isNotNull()
-    image = F.when(dml["type"] == "DELETE", dml["old"].isNotNull()).otherwise(dml["data"].isNotNull())
+    image = F.when(dml["type"] == "DELETE", dml["old"].isNotNull()).otherwise(
+        dml["data"].isNotNull()
+    )
     schema = ddl["tableSchema"]
     return (
         F.when((kind == "DML") & (image | reduced), "ROW")
         .when((kind == "WATERMARK") & watermark.isNotNull(), "WATERMARK")
-        .when((kind == "BOOTSTRAP") & _ticdc_simple.is_schema(bootstrap["tableSchema"], "database"), "BOOTSTRAP")
-        .when((kind == "DDL") & ddl.isNotNull() & (schema.isNull() | _ticdc_simple.is_schema(schema, "database")), "DDL")
+        .when(
+            (kind == "BOOTSTRAP") & _ticdc_simple.is_schema(bootstrap["tableSchema"], "database"),
+            "BOOTSTRAP",
+        )
+        .when(
+            (kind == "DDL")
+            & ddl.isNotNull()
+            & (schema.isNull() | _ticdc_simple.is_schema(schema, "database")),
+            "DDL",
+        )
     )
 
 
 def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` counts
-    too: it is that of rows before the statement."""
+    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema`
+    counts too: it is that of rows before the statement.
+    """
     if deployment is None or deployment.compression == "none":
         # Behind the union's branch stands the type: 00 is WATERMARK, 06 is DML.
         records = records.where(~F.substring("value", 2, 1).isin(F.lit(b"\x00"), F.lit(b"\x06")))
@@ -191,14 +235,20 @@ def _texts(image: str) -> Column:
     return F.expr(f"transform_values({image}, (k, x) -> CASE WHEN x IS NOT NULL THEN {_TEXT} END)")
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
     """Typed row changes of `table`."""
     kind, dml = F.col("kind"), F.col("dml")
     mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
     row = _framing.part(kind, mine, dml["type"], dml["old"], dml["data"])
-    members = ", ".join(f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns)
+    members = ", ".join(
+        f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns
+    )
     cells = f"transform(part.images, t -> CASE WHEN t IS NOT NULL THEN struct({members}) END)"
-    images = _framing.judged(table, lambda c, image: _value(c, image, deployment or Deployment()), _unfit, cells)
+    images = _framing.judged(
+        table, lambda c, image: _value(c, image, deployment or Deployment()), _unfit, cells
+    )
     return _framing.rows(_messages(records, deployment), row, _framing.row(images))
 
 
@@ -210,7 +260,10 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
         case Logical.INT if type.spark.startswith("decimal"):
             # Document 002 has a long up to 2^63-1 and text above it.
             natural = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
-            return f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {natural}, {typed(text, type)})"
+            return (
+                f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {natural},"
+                f" {typed(text, type)})"
+            )
         case Logical.BIT if type.spark == "boolean":
             return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text, type)} END"
         case Logical.BIT if type.spark.startswith("decimal"):
@@ -235,7 +288,9 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
 
 
 def _unfit(c: ColumnOf) -> str:
-    """SQL of whether a cell, of which `_value` made the value, is not of its column's type; NULL says no."""
+    """SQL of whether a cell, of which `_value` made the value, is not of its column's type; NULL
+    says no.
+    """
     cell, value = _framing.cell(c, "i.t"), _framing.cell(c, "i.value")
     match c.type.logical:
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP:
@@ -244,11 +299,15 @@ def _unfit(c: ColumnOf) -> str:
         case _:
             judged = cell
     unfit = misfit(judged, value, c.type) or f"({value} IS NULL AND {cell} IS NOT NULL)"
-    return f"{unfit} OR isnan({value})" if c.type.logical in (Logical.FLOAT, Logical.DOUBLE) else unfit
+    return (
+        f"{unfit} OR isnan({value})" if c.type.logical in (Logical.FLOAT, Logical.DOUBLE) else unfit
+    )
 
 
 class SimpleBaseline:
-    """The baseline: the plain schema, every DML for the table's, the text of a cell whatever its branch, try_cast, no schema."""
+    """The baseline: the plain schema, every DML for the table's, the text of a cell whatever its
+    branch, try_cast, no schema.
+    """
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Images as maps, and the envelope, of every row change."""
@@ -264,7 +323,9 @@ class SimpleBaseline:
             sql=F.col("p")["member2"]["sql"],
         )
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Typed before and after structs of every row change."""
         dml = F.col("p")["member3"]
 
@@ -282,7 +343,12 @@ def _payloads(records: DataFrame) -> DataFrame:
 
 def _plain(cell: Column) -> Column:
     scalars = (cell[member].cast("string") for member in (LONG, FLOAT, DOUBLE, STRING))
-    return F.coalesce(*scalars, F.hex(cell[BYTES]), cell[TIMESTAMP]["value"], cell[UNSIGNED]["value"].cast("string"))
+    return F.coalesce(
+        *scalars,
+        F.hex(cell[BYTES]),
+        cell[TIMESTAMP]["value"],
+        cell[UNSIGNED]["value"].cast("string"),
+    )
 
 
 BASELINE: Final = SimpleBaseline()

@@ -1,12 +1,13 @@
 """TiCDC Simple in JSON as native Spark expressions.
 
-One message is one row change, a DDL statement, a watermark or a table's schema (BOOTSTRAP); `type` tells which. A row change
-names its table and `schemaVersion` but no types: those come from the schemas that the BOOTSTRAP and DDL messages of the same
-batch carry, wherever in the batch they stand. Where a message was too large (`handleKeyOnly`, `claimCheckLocation`), the images
-hold the handle key, or there are none.
+One message is one row change, a DDL statement, a watermark or a table's schema (BOOTSTRAP); `type`
+tells which. A row change names its table and `schemaVersion` but no types: those come from the
+schemas that the BOOTSTRAP and DDL messages of the same batch carry, wherever in the batch they
+stand. Where a message was too large (`handleKeyOnly`, `claimCheckLocation`), the images hold the
+handle key, or there are none.
 
-Cells are MySQL's texts but for TIMESTAMP, an object of a wall clock and its zone, and binaries, in base64. `old` is complete,
-so that nothing of `data` is laid under it. `position` is `commitTs`.
+Cells are MySQL's texts but for TIMESTAMP, an object of a wall clock and its zone, and binaries, in
+base64. `old` is complete, so that nothing of `data` is laid under it. `position` is `commitTs`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
@@ -31,7 +40,9 @@ from spark_checks.decoders.families.sql import given, name
 _TSO: Final = DecimalType(20, 0)
 _TEXTS: Final = MapType(StringType(), StringType())
 _LISTS: Final = {
-    "columns": ArrayType(_framing.struct("name:string dataType", dataType=_framing.struct("mysqlType:string"))),
+    "columns": ArrayType(
+        _framing.struct("name:string dataType", dataType=_framing.struct("mysqlType:string"))
+    ),
     "indexes": ArrayType(_framing.struct("primary:boolean columns:strings")),
 }
 _TABLE_SCHEMA: Final = _framing.struct(
@@ -40,10 +51,13 @@ _TABLE_SCHEMA: Final = _framing.struct(
 
 
 def _envelope(image: DataType) -> StructType:
-    """Table schemas are texts: if they were parsed, every row change, which has none, would pay for them."""
+    """Table schemas are texts: if they were parsed, every row change, which has none, would pay for
+    them.
+    """
     return _framing.struct(
-        "type:string database:string table:string sql:string commitTs schemaVersion claimCheckLocation:string "
-        "handleKeyOnly:boolean data old tableSchema:string preTableSchema:string",
+        "type:string database:string table:string sql:string commitTs schemaVersion"
+        " claimCheckLocation:string handleKeyOnly:boolean data old tableSchema:string"
+        " preTableSchema:string",
         commitTs=_TSO,
         schemaVersion=_TSO,
         data=image,
@@ -51,11 +65,15 @@ def _envelope(image: DataType) -> StructType:
     )
 
 
-BASELINE: Final = Baseline(op="type", database="database", table="table", before="old", after="data", sql="sql", ops=SAME)
+BASELINE: Final = Baseline(
+    op="type", database="database", table="table", before="old", after="data", sql="sql", ops=SAME
+)
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the batch."""
+    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the
+    batch.
+    """
 
     def change(m: Column, own: Column, _former: Column, kind: Column) -> Column:
         is_row = kind == "ROW"
@@ -73,7 +91,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
                 before=_framing.before(op, m["old"]),
                 after=_framing.after(op, m["data"]),
                 types=_ticdc_simple.types(own),
-                schema_version=F.when(is_row, m["schemaVersion"]).otherwise(own["version"]).cast("string"),
+                schema_version=F.when(is_row, m["schemaVersion"])
+                .otherwise(own["version"])
+                .cast("string"),
                 sql=F.when(kind == "DDL", m["sql"]),
             )
         )
@@ -83,12 +103,19 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     return _ticdc_simple.with_types(changes, _carried(records), "schema")
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
-    split = f"transform(part.images, t -> CASE WHEN t IS NOT NULL THEN struct({', '.join(map(_split, table.columns))}) END)"
-    read = split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "part.images"
+    split = (
+        "transform(part.images, t -> CASE WHEN t IS NOT NULL THEN"
+        f" struct({', '.join(map(_split, table.columns))}) END)"
+    )
+    read = (
+        split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "part.images"
+    )
 
     def part(m: Column, _own: Column, _former: Column, kind: Column) -> Column:
         mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
@@ -98,8 +125,12 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     return _framing.rows(records, _message(texts, part), _framing.row(images), deployment)
 
 
-def _message(image: DataType, extract: Callable[[Column, Column, Column, Column], Column]) -> Column:
-    """The result of `extract` for a message's members, the table schemas of a DDL or BOOTSTRAP, now and before, and its kind."""
+def _message(
+    image: DataType, extract: Callable[[Column, Column, Column, Column], Column]
+) -> Column:
+    """The result of `extract` for a message's members, the table schemas of a DDL or BOOTSTRAP, now
+    and before, and its kind.
+    """
 
     def judged(m: Column, whole: Column) -> Column:
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
@@ -107,7 +138,10 @@ def _message(image: DataType, extract: Callable[[Column, Column, Column, Column]
         own, former = (F.from_json(text, _TABLE_SCHEMA, OPTIONS) for text in texts)
 
         def of(own: Column, former: Column) -> Column:
-            return given(_framing.kind(whole, _kind(m, own, former)), lambda kind: extract(m, own, former, kind))
+            return given(
+                _framing.kind(whole, _kind(m, own, former)),
+                lambda kind: extract(m, own, former, kind),
+            )
 
         return given(own, lambda own: given(former, lambda former: of(own, former)))
 
@@ -118,22 +152,37 @@ def _kind(m: Column, own: Column, former: Column) -> Column:
     """`type` decides; the message must have what its kind requires."""
     reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
-    is_row = m["type"].isin(*ROW_TYPES) & m["database"].isNotNull() & m["table"].isNotNull() & (image | reduced)
-    objects = F.concat_ws("", F.left(m["tableSchema"], F.lit(1)), F.left(m["preTableSchema"], F.lit(1)))
-    broken = ~objects.isin("", "{", "{{") | F.coalesce(own["corrupt"], former["corrupt"]).isNotNull()
+    is_row = (
+        m["type"].isin(*ROW_TYPES)
+        & m["database"].isNotNull()
+        & m["table"].isNotNull()
+        & (image | reduced)
+    )
+    objects = F.concat_ws(
+        "", F.left(m["tableSchema"], F.lit(1)), F.left(m["preTableSchema"], F.lit(1))
+    )
+    broken = (
+        ~objects.isin("", "{", "{{") | F.coalesce(own["corrupt"], former["corrupt"]).isNotNull()
+    )
     schema = _ticdc_simple.is_schema(own, "schema")
     return (
         F.when(broken, None)
         .when(is_row, "ROW")
         .when((m["type"] == "WATERMARK") & m["commitTs"].isNotNull(), "WATERMARK")
         .when((m["type"] == "BOOTSTRAP") & schema, "BOOTSTRAP")
-        .when(m["type"].isin(*DDL_TYPES) & m["sql"].isNotNull() & (m["tableSchema"].isNull() | schema), "DDL")
+        .when(
+            m["type"].isin(*DDL_TYPES)
+            & m["sql"].isNotNull()
+            & (m["tableSchema"].isNull() | schema),
+            "DDL",
+        )
     )
 
 
 def _carried(records: DataFrame) -> DataFrame:
-    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` is one as well: that of rows
-    before the statement."""
+    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema`
+    is one as well: that of rows before the statement.
+    """
 
     def schemas(_m: Column, own: Column, former: Column, kind: Column) -> Column:
         return F.when(kind.isin("BOOTSTRAP", "DDL"), F.array(own, former))
@@ -147,12 +196,19 @@ def _split(c: ColumnOf) -> str:
     text = f"t.{name(c.name)}"
     if c.type.logical is not Logical.TIMESTAMP:
         return f"{text} AS {name(c.name)}"
-    return f"struct({text} AS whole, from_json({text}, 'location STRING, value STRING') AS parts) AS {name(c.name)}"
+    return (
+        f"struct({text} AS whole, from_json({text}, 'location STRING, value STRING') AS parts) AS"
+        f" {name(c.name)}"
+    )
 
 
 def _text(c: ColumnOf, image: str) -> str:
     cell = f"{image}.{name(c.name)}"
-    return f"coalesce({cell}.parts.value, {cell}.whole)" if c.type.logical is Logical.TIMESTAMP else cell
+    return (
+        f"coalesce({cell}.parts.value, {cell}.whole)"
+        if c.type.logical is Logical.TIMESTAMP
+        else cell
+    )
 
 
 def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:

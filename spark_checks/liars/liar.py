@@ -1,7 +1,8 @@
 """Liars in Spark: the table of each format, and the few ways to make one of a correct decoder.
 
-A format's file NAME.toml has a table `[[liars]]` for each: the fields of `Liar` (`level` is 1 without a line) and one of `WAYS`,
-which says how the reference decoder is spoilt; or `decoder`, another format's, as it is. `shared` names liars of shared.toml.
+A format's file NAME.toml has a table `[[liars]]` for each: the fields of `Liar` (`level` is 1
+without a line) and one of `WAYS`, which says how the reference decoder is spoilt; or `decoder`,
+another format's, as it is. `shared` names liars of shared.toml.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ IMAGES: Final = ("before", "after")
 class Liar:
     """A decoder that is wrong on purpose in one way.
 
-    `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the rule of its format
-    that must catch it, `why` the decoder or the mistake of the real world that it stands for. The self test tries it on cases in
-    which that rule owns something, or on those of `scenario`, a glob.
+    `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the
+    rule of its format that must catch it, `why` the decoder or the mistake of the real world that
+    it stands for. The self test tries it on cases in which that rule owns something, or on those of
+    `scenario`, a glob.
     """
 
     name: str
@@ -54,8 +56,12 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _spoilt(decode: Decode, records: Change = _same, rows: Change = _same, **options: str) -> Decode:
-    """The decoder of other records, with other rows in its output, that takes the deployment for another one."""
+def _spoilt(
+    decode: Decode, records: Change = _same, rows: Change = _same, **options: str
+) -> Decode:
+    """The decoder of other records, with other rows in its output, that takes the deployment for
+    another one.
+    """
 
     def lie(given: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
         other = replace(deployment or Deployment(), **options) if options else deployment
@@ -74,11 +80,18 @@ def _on_text(decode: Decode, sql: str) -> Decode:
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
     """The decoder with columns of its output replaced by SQL over its output."""
-    return _spoilt(decode, rows=lambda rows: rows.withColumns({name: F.expr(text) for name, text in sql.items()}))
+    return _spoilt(
+        decode,
+        rows=lambda rows: rows.withColumns({name: F.expr(text) for name, text in sql.items()}),
+    )
 
 
-def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Callable[[str, SourceType], str]) -> Decode:
-    """The level-two decoder with the cells of some types replaced: `sql` is given the cell and its type."""
+def on_cells(
+    decode_rows: Decode, which: Callable[[SourceType], bool], sql: Callable[[str, SourceType], str]
+) -> Decode:
+    """The level-two decoder with the cells of some types replaced: `sql` is given the cell and its
+    type.
+    """
 
     def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         def cell(side: str, c: Column) -> str:
@@ -86,7 +99,10 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
             return f"{sql(text, c.type) if which(c.type) else text} AS {quoted(c.name)}"
 
         def image(side: str) -> str:
-            return f"CASE WHEN {side} IS NOT NULL THEN struct({', '.join(cell(side, c) for c in table.columns)}) END"
+            return (
+                f"CASE WHEN {side} IS NOT NULL THEN"
+                f" struct({', '.join(cell(side, c) for c in table.columns)}) END"
+            )
 
         decoded = decode_rows(records, table, deployment=deployment)
         return decoded.withColumns({side: F.expr(image(side)) for side in IMAGES})
@@ -96,7 +112,10 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
 
 def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
     def which(type: SourceType) -> bool:
-        return type.name in lie.get("types", type.name).split() and type.logical in lie.get("logicals", type.logical).split()
+        return (
+            type.name in lie.get("types", type.name).split()
+            and type.logical in lie.get("logicals", type.logical).split()
+        )
 
     def sql(cell: str, type: SourceType) -> str:
         return lie["sql"].format(cell=cell, column=cell.partition(".")[2], spark=type.spark)
@@ -110,21 +129,27 @@ def _needed(rows: DataFrame) -> DataFrame:
 
 
 _ROWS: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
-    "elsewhere": lambda rows: rows.unionByName(rows.withColumn("offset", F.col("offset") + 1_000_000)),
+    "elsewhere": lambda rows: rows.unionByName(
+        rows.withColumn("offset", F.col("offset") + 1_000_000)
+    ),
     "one-of-an-offset": lambda rows: rows.dropDuplicates(["offset", "row"]),
     "needed": _needed,
 }
 WAYS: Final[Mapping[str, Callable[[Decode, Any], Decode]]] = {
     "text": _on_text,
-    "bytes": lambda decode, sql: _spoilt(decode, lambda records: records.withColumn("value", F.expr(sql))),
+    "bytes": lambda decode, sql: _spoilt(
+        decode, lambda records: records.withColumn("value", F.expr(sql))
+    ),
     "columns": lambda decode, sql: on_columns(decode, **sql),
     "cells": _cells,
     "deployment": lambda decode, options: _spoilt(decode, **options),
     "where": lambda decode, sql: _spoilt(decode, rows=lambda rows: rows.where(sql)),
     "rows": lambda decode, name: _spoilt(decode, rows=_ROWS[name]),
 }
-"""How a decoder is spoilt: other text (SQL over `t`) or bytes (over `value`) in, another deployment, other columns out (SQL by
-name), other cells at level two (`sql` over {cell}, {column} and {spark} of columns of these `types` or `logicals`) or rows."""
+"""How a decoder is spoilt: other text (SQL over `t`) or bytes (over `value`) in, another
+deployment, other columns out (SQL by name), other cells at level two (`sql` over {cell}, {column}
+and {spark} of columns of these `types` or `logicals`) or rows.
+"""
 PARTS: Final = {"shared": str, "liars": list}
 FIELDS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "convicts", "why", "scenario"), str),
@@ -149,12 +174,20 @@ def _file(name: str) -> TableFile:
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """A format's liars, with the ids of the rules that must catch them. Raises UsageError with file and line."""
+    """A format's liars, with the ids of the rules that must catch them. Raises UsageError with file
+    and line.
+    """
     file = _file(fmt)
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
     with placed(file.place("shared")):
-        named = [shared[one_of(name, "shared liar", shared)] for name in file.data.get("shared", "").split()]
-    return tuple(_liar(fmt, place, line) for place, line in (*((at, line) for at, _, line in file.entries("liars")), *named))
+        named = [
+            shared[one_of(name, "shared liar", shared)]
+            for name in file.data.get("shared", "").split()
+        ]
+    return tuple(
+        _liar(fmt, place, line)
+        for place, line in (*((at, line) for at, _, line in file.entries("liars")), *named)
+    )
 
 
 def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
@@ -162,10 +195,15 @@ def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
         checked(line, FIELDS, ("name", "convicts", "why"))
         for name, table in TABLES.items():
             with placed(name):
-                checked(line.get(name, {}), table, ("sql",) if name == "cells" and name in line else ())
+                checked(
+                    line.get(name, {}), table, ("sql",) if name == "cells" and name in line else ()
+                )
         ways = [way for way in (*WAYS, "decoder") if way in line]
         if len(ways) != 1:
-            raise UsageError(f"a liar says one of {', '.join(WAYS)}, decoder, not {' and '.join(ways) or 'none'}.")
+            raise UsageError(
+                f"a liar says one of {', '.join(WAYS)}, decoder, not"
+                f" {' and '.join(ways) or 'none'}."
+            )
         convicts = one_of(f"{fmt}/{line['convicts']}", "rule", (rule.id for rule in rules(fmt)))
     module = import_module(f"spark_checks.decoders.{module_name(line.get('decoder', fmt))}")
     level = line.get("level", 1)

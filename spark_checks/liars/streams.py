@@ -1,4 +1,6 @@
-"""Keepers of tables in Spark that are wrong on purpose; the others of `conformance.selftest.keeping` need no Spark."""
+"""Keepers of tables in Spark that are wrong on purpose; the others of
+`conformance.selftest.keeping` need no Spark.
+"""
 
 from __future__ import annotations
 

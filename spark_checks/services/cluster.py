@@ -1,6 +1,7 @@
 """Sessions on other machines: what this process sends there, and what is missing there.
 
-No disk is shared: tables go through the driver, and modules as Spark's own artefacts (`--py-files`, `addArtifacts`).
+No disk is shared: tables go through the driver, and modules as Spark's own artefacts (`--py-files`,
+`addArtifacts`).
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ OWN: Final = ("generators", "conformance", "spark_checks")
 """The packages that workers get."""
 _numbers = itertools.count(1)
 
-_NO_MODULE: Final = re.compile(r"(?:ModuleNotFoundError: No module named |PACKAGE_NOT_INSTALLED\] )['\"]?(\w+)")
+_NO_MODULE: Final = re.compile(
+    r"(?:ModuleNotFoundError: No module named |PACKAGE_NOT_INSTALLED\] )['\"]?(\w+)"
+)
 _SIGNS: Final[Mapping[str, str]] = {
-    r'Cannot run program "([^"]+)"': "cannot run {}; PYSPARK_PYTHON names the Python of the workers",
-    r"PYTHON_VERSION_MISMATCH\].*?(3\.\d+)": "has Python {}, which is not this machine's; PYSPARK_PYTHON names another",
+    r'Cannot run program "([^"]+)"': (
+        "cannot run {}; PYSPARK_PYTHON names the Python of the workers"
+    ),
+    r"PYTHON_VERSION_MISMATCH\].*?(3\.\d+)": (
+        "has Python {}, which is not this machine's; PYSPARK_PYTHON names another"
+    ),
     r"\b(AVRO_NOT_LOADED|ClassNotFoundException: \S+)": "lacks a jar ({})",
     r"Failed to find (?:the )?data source: (\w+)": "lacks the jars of the source {}",
-    r"(StatusCode\.UNAVAILABLE|stopped SparkContext|SparkContext was shut down)": "has ended the session ({})",
+    r"(StatusCode\.UNAVAILABLE|stopped SparkContext|SparkContext was shut down)": (
+        "has ended the session ({})"
+    ),
 }
 """What a machine of the session lacks, by what its error says."""
 
@@ -59,11 +68,15 @@ def table(spark: SparkSession, *paths: str) -> DataFrame:
 
 @functools.cache
 def shares(spark: SparkSession, folder: str) -> bool:
-    """Whether the session's machines and this one see the same folder: a row of each of four tasks arrives here."""
+    """Whether the session's machines and this one see the same folder: a row of each of four tasks
+    arrives here.
+    """
     place, tasks = Path(folder) / f".shared-{next(_numbers)}", 4
     try:
         spark.range(0, tasks, 1, tasks).write.mode("overwrite").parquet(str(place))
-        return bool(sum(pq.read_metadata(file).num_rows for file in place.glob("*.parquet")) == tasks)
+        return bool(
+            sum(pq.read_metadata(file).num_rows for file in place.glob("*.parquet")) == tasks
+        )
     except Exception:  # noqa: BLE001 - a folder that is not there fails in each file system's own way
         return False
 
@@ -71,7 +84,9 @@ def shares(spark: SparkSession, folder: str) -> bool:
 def send_own(spark: SparkSession, folder: str) -> None:
     """Sends the harness's own modules to the workers."""
     roots = [Path(sys.modules[name].__file__ or "").parent for name in OWN if name in sys.modules]
-    files = {f"{root.name}/{file.relative_to(root)}": file for root in roots for file in _sources(root)}
+    files = {
+        f"{root.name}/{file.relative_to(root)}": file for root in roots for file in _sources(root)
+    }
     _send(spark, Path(folder) / "cdc-conformance-modules.zip", files)
 
 
@@ -81,10 +96,15 @@ def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
     for name, file in modules.items():
         top = sys.modules.get(name.partition(".")[0])
         if top is not None and (own := Path(top.__file__ or "/")).name == "__init__.py":
-            files |= {f"{own.parent.name}/{path.relative_to(own.parent)}": path for path in _sources(own.parent)}
+            files |= {
+                f"{own.parent.name}/{path.relative_to(own.parent)}": path
+                for path in _sources(own.parent)
+            }
         else:
             # A decoder's file is loaded under a name that hides nothing.
-            files[file.name if name.startswith("_cdc_user_") else f"{name.replace('.', '/')}.py"] = file
+            files[
+                file.name if name.startswith("_cdc_user_") else f"{name.replace('.', '/')}.py"
+            ] = file
     if files:
         _send(spark, Path(folder) / f"decoder-{next(_numbers)}.zip", files)
 
@@ -107,5 +127,8 @@ def lacking(error: BaseException, place: str) -> str:
         if hit := re.search(sign, text, re.DOTALL):
             return f"a machine of {place} {what.format(hit[1])}"
     if (hit := _NO_MODULE.search(text)) and importlib.util.find_spec(hit[1].lower()) is not None:
-        return f"a worker of {place} has no Python module {hit[1].lower()}, which is here: install it there"
+        return (
+            f"a worker of {place} has no Python module {hit[1].lower()}, which is here: install it"
+            " there"
+        )
     return ""

@@ -1,4 +1,6 @@
-"""Bulk corpora written by executors: each task makes ranges of the messages, and Spark writes them as Parquet."""
+"""Bulk corpora written by executors: each task makes ranges of the messages, and Spark writes them
+as Parquet.
+"""
 
 from __future__ import annotations
 
@@ -19,31 +21,46 @@ from spark_checks.services.engine import DecoderError
 from spark_checks.services.generate import ranges
 
 DDL: Final = (
-    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
-    "headers array<struct<key string, value binary>>"
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
+    " timestampType int, headers array<struct<key string, value binary>>"
 )
 _HEADERS: Final = "transform(headers, h -> concat(hex(h.key), '=', coalesce(hex(h.value), '-')))"
 CANONICAL: Final = (
-    "concat_ws('|', coalesce(hex(key), '-'), coalesce(hex(value), '-'), topic, partition, offset, unix_micros(timestamp), "
-    f"timestampType, coalesce(array_join({_HEADERS}, ','), '-'))"
+    "concat_ws('|', coalesce(hex(key), '-'), coalesce(hex(value), '-'), topic, partition, offset,"
+    f" unix_micros(timestamp), timestampType, coalesce(array_join({_HEADERS}, ','), '-'))"
 )
 """`generators.storage.bulk.canonical` in SQL."""
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]) -> dict[str, Any]:
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]
+) -> dict[str, Any]:
     """Answers the request `corpus`.
 
-    Writes the messages of `count` statements of `format`, `profile` and `seed` to the folder `out`, in `parts` files, and reads
-    them back: the answer has the number of `messages` and their `content` hash.
+    Writes the messages of `count` statements of `format`, `profile` and `seed` to the folder `out`,
+    in `parts` files, and reads them back: the answer has the number of `messages` and their
+    `content` hash.
     """
     if not cluster.local(spark) and not cluster.shares(spark, request["near"]):
-        raise DecoderError(f"--out: the cluster's machines do not share {request['near']}, where they would write the corpus")
+        raise DecoderError(
+            f"--out: the cluster's machines do not share {request['near']}, where they would write"
+            " the corpus"
+        )
     spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     task = {name: request[name] for name in ("format", "profile", "seed")}
-    made = ranges(spark, request["count"], request["parts"]).mapInArrow(partial(_rows, json.dumps(task)), DDL)
+    made = ranges(spark, request["count"], request["parts"]).mapInArrow(
+        partial(_rows, json.dumps(task)), DDL
+    )
     made.write.mode("overwrite").parquet(request["out"])
-    digest = spark.read.schema(DDL).parquet(request["out"]).select(F.sha2(F.expr(CANONICAL).cast("binary"), 256).alias("digest"))
-    words = (F.conv(F.substring("digest", 1 + bulk.WORD * n, bulk.WORD), 16, 10).cast("decimal(38,0)") for n in range(2))
+    digest = (
+        spark.read.schema(DDL)
+        .parquet(request["out"])
+        .select(F.sha2(F.expr(CANONICAL).cast("binary"), 256).alias("digest"))
+    )
+    words = (
+        F.conv(F.substring("digest", 1 + bulk.WORD * n, bulk.WORD), 16, 10).cast("decimal(38,0)")
+        for n in range(2)
+    )
     count, first, second = digest.agg(F.count("*"), *map(F.sum, words)).collect()[0]
     return {"messages": count, "content": bulk.content(int(first or 0), int(second or 0))}
 

@@ -1,4 +1,6 @@
-"""SparkEngine: loads decoders, reads records from Kafka or a table, decodes them and returns the result as Arrow."""
+"""SparkEngine: loads decoders, reads records from Kafka or a table, decodes them and returns the
+result as Arrow.
+"""
 
 from __future__ import annotations
 
@@ -59,24 +61,33 @@ class Decoder:
     functions: Mapping[int, Callable[..., Any]]
     capabilities: Mapping[str, list[str]]
 
-    def __call__(self, level: int, records: DataFrame, table: Table | None, deployment: Deployment) -> DataFrame:
-        """Decodes at a level, which the decoder must have. Raises DecoderError if it returns no DataFrame."""
+    def __call__(
+        self, level: int, records: DataFrame, table: Table | None, deployment: Deployment
+    ) -> DataFrame:
+        """Decodes at a level, which the decoder must have. Raises DecoderError if it returns no
+        DataFrame.
+        """
         function = self.functions[level]
         arguments: list[Any] = [records] if level == 1 else [records, table]
         named = {"deployment": deployment} if _takes(function, "deployment") else {}
         result = function(*arguments, **named)
         if not hasattr(result, "schema") or not hasattr(result, "toArrow"):
             kind = type(result)
-            returned = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+            returned = (
+                kind.__name__
+                if kind.__module__ == "builtins"
+                else f"{kind.__module__}.{kind.__name__}"
+            )
             raise DecoderError(f"decoder {self.name} returned {returned}, not a DataFrame of Spark")
         return result  # type: ignore[no-any-return]
 
 
 def load(spec: str, level: str = "auto") -> Decoder:
-    """Loads `module:function`, `path/file.py:function`, `module` or `path/file.py` (an object with both functions).
+    """Loads `module:function`, `path/file.py:function`, `module` or `path/file.py` (an object with
+    both functions).
 
-    `level` is auto, changes, rows or both; auto takes a function named `decode_rows...` for level two, any other for level one.
-    Raises DecoderError.
+    `level` is auto, changes, rows or both; auto takes a function named `decode_rows...` for level
+    two, any other for level one. Raises DecoderError.
     """
     if spec.startswith(LIAR):
         liar = _liar(spec)
@@ -88,18 +99,30 @@ def load(spec: str, level: str = "auto") -> Decoder:
         for part in name.split("."):
             if not hasattr(target, part):
                 known = [n for n in vars(module) if n.startswith("decode")]
-                raise DecoderError(f"decoder {spec}: {source} has no {name!r}; it has {', '.join(known) or 'no decode function'}")
+                raise DecoderError(
+                    f"decoder {spec}: {source} has no {name!r}; it has"
+                    f" {', '.join(known) or 'no decode function'}"
+                )
             target = getattr(target, part)
     return made(spec, target, getattr(module, "CAPABILITIES", {}), level)
 
 
 def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
-    """The decoder of a function, or of an object or class with decode functions. Raises DecoderError."""
+    """The decoder of a function, or of an object or class with decode functions. Raises
+    DecoderError.
+    """
     name = getattr(target, "__name__", spec.rpartition(":")[2])
     functions: dict[int, Callable[..., Any]] = {}
-    if not (callable(target) or inspect.ismodule(target) or hasattr(target, "decode") or hasattr(target, "decode_rows")):
+    if not (
+        callable(target)
+        or inspect.ismodule(target)
+        or hasattr(target, "decode")
+        or hasattr(target, "decode_rows")
+    ):
         kind = type(target).__name__
-        raise DecoderError(f"decoder {spec}: {name!r} is {kind}, not a function or an object with decode functions")
+        raise DecoderError(
+            f"decoder {spec}: {name!r} is {kind}, not a function or an object with decode functions"
+        )
     if callable(target) and not inspect.isclass(target) and not hasattr(target, "decode"):
         rows = level == "rows" or (level != "changes" and name.startswith("decode_rows"))
         functions[2 if rows else 1] = target
@@ -108,21 +131,32 @@ def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
             try:
                 target = target()
             except Exception as error:
-                raise DecoderError(f"decoder {spec}: {name}() raised {type(error).__name__}: {error}") from error
+                raise DecoderError(
+                    f"decoder {spec}: {name}() raised {type(error).__name__}: {error}"
+                ) from error
         for number, attribute in ((1, "decode"), (2, "decode_rows")):
             if hasattr(target, attribute):
                 functions[number] = getattr(target, attribute)
     wanted = {"changes": {1}, "rows": {2}}.get(level, {1, 2})
     functions = {n: f for n, f in functions.items() if n in wanted}
     if not functions:
-        raise DecoderError(f"decoder {spec}: nothing for --level {level}; name a function decode... or decode_rows...")
+        raise DecoderError(
+            f"decoder {spec}: nothing for --level {level}; name a function decode... or"
+            " decode_rows..."
+        )
     for number, function in functions.items():
         _check_signature(spec, number, function)
-    if not isinstance(claims, Mapping) or not all(isinstance(v, list | tuple | set | frozenset) for v in claims.values()):
-        raise DecoderError(f"decoder {spec}: CAPABILITIES must map {', '.join(CLAIMS)} to lists of globs")
+    if not isinstance(claims, Mapping) or not all(
+        isinstance(v, list | tuple | set | frozenset) for v in claims.values()
+    ):
+        raise DecoderError(
+            f"decoder {spec}: CAPABILITIES must map {', '.join(CLAIMS)} to lists of globs"
+        )
     unknown = set(claims) - set(CLAIMS)
     if unknown:
-        raise DecoderError(f"decoder {spec}: CAPABILITIES has {sorted(unknown)}; known are {', '.join(CLAIMS)}")
+        raise DecoderError(
+            f"decoder {spec}: CAPABILITIES has {sorted(unknown)}; known are {', '.join(CLAIMS)}"
+        )
     return Decoder(spec, functions, {k: list(v) for k, v in claims.items()})
 
 
@@ -154,8 +188,12 @@ def _module(source: str, spec: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == source.partition(".")[0]
-        legal = "; a decoder is module:function, path/file.py:function or cmd:COMMAND" if absent else ""
-        raise DecoderError(f"decoder {spec} cannot be imported: {type(error).__name__}: {error}{legal}") from error
+        legal = (
+            "; a decoder is module:function, path/file.py:function or cmd:COMMAND" if absent else ""
+        )
+        raise DecoderError(
+            f"decoder {spec} cannot be imported: {type(error).__name__}: {error}{legal}"
+        ) from error
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
@@ -165,7 +203,10 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
 
 def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> None:
     if not callable(function):
-        raise DecoderError(f"decoder {spec}: its level-{level} function is {type(function).__name__}, not a function")
+        raise DecoderError(
+            f"decoder {spec}: its level-{level} function is {type(function).__name__}, not a"
+            " function"
+        )
     signature = inspect.signature(function)
     arguments = [None] * level
     named = {"deployment": None} if _takes(function, "deployment") else {}
@@ -174,7 +215,8 @@ def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> Non
     except TypeError as error:
         wanted = "(records)" if level == 1 else "(records, table)"
         raise DecoderError(
-            f"decoder {spec}: signature {signature} does not take {wanted}, with an optional keyword deployment: {error}"
+            f"decoder {spec}: signature {signature} does not take {wanted}, with an optional"
+            f" keyword deployment: {error}"
         ) from None
 
 
@@ -200,7 +242,9 @@ class SparkEngine:
         return self._spark
 
     def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers one request. Several threads may call it at once, if their requests have the same session settings."""
+        """Answers one request. Several threads may call it at once, if their requests have the same
+        session settings.
+        """
         if request["op"] in ("open", "decode", *SERVICES):
             self._configure(request.get("conf", {}))
         match request["op"]:
@@ -209,7 +253,10 @@ class SparkEngine:
                 return {"version": self.spark.version}
             case "load":
                 decoder = self._decoder(request["decoder"], request["level"])
-                return {"levels": sorted(decoder.functions), "capabilities": dict(decoder.capabilities)}
+                return {
+                    "levels": sorted(decoder.functions),
+                    "capabilities": dict(decoder.capabilities),
+                }
             case "sources":
                 return {"files": self._sources(request["forget"])}
             case "open":
@@ -226,31 +273,47 @@ class SparkEngine:
             case "liars":
                 return {
                     "liars": [
-                        {"name": x.name, "level": x.level, "convicts": x.convicts, "why": x.why, "scenario": x.scenario}
+                        {
+                            "name": x.name,
+                            "level": x.level,
+                            "convicts": x.convicts,
+                            "why": x.why,
+                            "scenario": x.scenario,
+                        }
                         for x in liars(request["format"])
                     ]
                 }
             case service if service in SERVICES:
                 module = importlib.import_module(f"spark_checks.services.{SERVICES[service]}")
                 # Nested, so that an answer's keys cannot collide with a reply's.
-                return {"answer": module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))}
+                return {
+                    "answer": module.handle(
+                        self.spark, request, lambda spec: self._decoder(spec, "auto")
+                    )
+                }
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
     def take(self, given: Mapping[str, str]) -> None:
-        """Takes pickled decoders by name (spark_checks.services.live.pickled). Raises DecoderError."""
+        """Takes pickled decoders by name (spark_checks.services.live.pickled). Raises
+        DecoderError.
+        """
         for name, pickled in given.items():
             try:
                 self._given[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
             except Exception as error:
                 why = f"{type(error).__name__}: {error}"
-                raise DecoderError(f"decoder {name} cannot be made in another process: {why}") from error
+                raise DecoderError(
+                    f"decoder {name} cannot be made in another process: {why}"
+                ) from error
 
     def _start(self, request: Mapping[str, Any]) -> None:
         conf, home = request["conf"], os.environ.get("TMPDIR", "")
         self.take(request["given"])
         try:
-            self._spark = session(jars=request["jars"], cores=request["cores"], conf=conf, home=home)
+            self._spark = session(
+                jars=request["jars"], cores=request["cores"], conf=conf, home=home
+            )
         except UnsettableError as error:
             raise DecoderError(str(error)) from error
         if not cluster.local(self._spark):
@@ -260,7 +323,9 @@ class SparkEngine:
             warm_up(self._spark)
 
     def lacking(self, error: BaseException) -> str:
-        """What a machine of the cluster or the server lacks, if that is why a request failed; else ""."""
+        """What a machine of the cluster or the server lacks, if that is why a request failed; else
+        "".
+        """
         return cluster.lacking(error, self._place) if self._place else ""
 
     def jvm_ended(self, error: Exception) -> bool:
@@ -268,7 +333,9 @@ class SparkEngine:
         process = getattr(SparkContext._gateway, "proc", None)
         if self._spark is None or process is None:
             return False
-        lost = isinstance(error, Py4JError | ConnectionError | EOFError) and not isinstance(error, Py4JJavaError)
+        lost = isinstance(error, Py4JError | ConnectionError | EOFError) and not isinstance(
+            error, Py4JJavaError
+        )
         try:
             # The connection is lost shortly before the process ends.
             process.wait(2.0 if lost else 0)
@@ -306,27 +373,48 @@ class SparkEngine:
             for key, value in conf.items():
                 if key not in (FIRST_OFFSET, IN_PARTITION):
                     old = self.spark.conf.get(key, None)
-                    value = ("false" if self.spark.conf.get(key) == "true" else "true") if value == OTHER else value
+                    value = (
+                        ("false" if self.spark.conf.get(key) == "true" else "true")
+                        if value == OTHER
+                        else value
+                    )
                     try:
                         self.spark.conf.set(key, value)
                     except PySparkException as error:
-                        raise DecoderError(f"the session does not take {key}={value}: {str(error).splitlines()[0]}") from error
+                        raise DecoderError(
+                            f"the session does not take {key}={value}: {str(error).splitlines()[0]}"
+                        ) from error
                     self._before[key] = old
             self._conf = dict(conf)
 
     def _decoder(self, spec: str, level: str) -> Decoder:
         key = (spec, level)
         if key not in self._decoders:
-            self._decoders[key] = made(spec, *self._given[spec], level) if spec in self._given else load(spec, level)
+            self._decoders[key] = (
+                made(spec, *self._given[spec], level) if spec in self._given else load(spec, level)
+            )
             if self._place and not self._sent.issuperset(modules := self._modules()):
                 cluster.send(self.spark, os.environ.get("TMPDIR", ""), modules)
                 self._sent.update(modules)
         return self._decoders[key]
 
     def _modules(self) -> dict[str, Path]:
-        """The modules below the working directory and beside the decoders, but for installed ones and our own."""
-        own = {Path(sys.modules[name].__file__ or "").resolve().parent for name in OWN if name in sys.modules}
-        places = {Path.cwd(), *(Path(spec.partition(".py")[0]).resolve().parent for spec, _ in self._decoders if ".py" in spec)}
+        """The modules below the working directory and beside the decoders, but for installed ones
+        and our own.
+        """
+        own = {
+            Path(sys.modules[name].__file__ or "").resolve().parent
+            for name in OWN
+            if name in sys.modules
+        }
+        places = {
+            Path.cwd(),
+            *(
+                Path(spec.partition(".py")[0]).resolve().parent
+                for spec, _ in self._decoders
+                if ".py" in spec
+            ),
+        }
         files: dict[str, Path] = {}
         for name, module in list(sys.modules.items()):
             file = Path(getattr(module, "__file__", None) or "/").resolve()
@@ -340,7 +428,8 @@ class SparkEngine:
         files = self._modules()
         if forget:
             self._decoders.clear()
-            # Two versions of a file may have one size and one second of modification, by which a cached compilation is valid.
+            # Two versions of a file may have one size and one second of modification, by which a
+            # cached compilation is valid.
             sys.dont_write_bytecode = True
             importlib.invalidate_caches()
             for name in files:
@@ -354,15 +443,19 @@ class SparkEngine:
         self._release(handle := request["handle"])
         path, ranges = request["parquet"], request["ranges"]
         if path and cluster.local(self.spark):
-            # Each call reads the file: to keep its rows takes a job of its own, and plans that are compared with what is kept.
+            # Each call reads the file: to keep its rows takes a job of its own, and plans that are
+            # compared with what is kept.
             self._opened[handle] = self._table(path)
             return int(pq.read_metadata(path).num_rows)
         if path:
             frame = self._table(path)
         else:
             frame = read_kafka(self.spark, request["kafka"], request["topic"], ranges)
-            # A task costs as much as decoding thousands of messages: its plan is shipped and its expressions are set up.
-            frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in ranges) // TASK_RECORDS)
+            # A task costs as much as decoding thousands of messages: its plan is shipped and its
+            # expressions are set up.
+            frame = frame.coalesce(
+                1 + sum(high - low + 1 for _, _, low, high in ranges) // TASK_RECORDS
+            )
         self._opened[handle] = frame.persist()
         return frame.count()
 
@@ -379,12 +472,15 @@ class SparkEngine:
             return {"error": "harness", "message": lacking}
         kind = "raised" if request["op"] in SERVICES else "harness"
         if request["op"] == "decode":
-            hopeless = isinstance(error, AnalysisException) or self.fails_without_records(request, type(error))
+            hopeless = isinstance(error, AnalysisException) or self.fails_without_records(
+                request, type(error)
+            )
             kind = "plan" if hopeless else "raised"
         return {"error": kind, "message": f"{type(error).__name__}: {summary(error)}"}
 
     def fails_without_records(self, request: Mapping[str, Any], error: type[Exception]) -> bool:
-        """Whether a decode request that raised such an error raises it, too, before it has a record: then no message is to blame.
+        """Whether a decode request that raised such an error raises it, too, before it has a
+        record: then no message is to blame.
 
         A decoder that needs a record raises another.
         """
@@ -396,7 +492,10 @@ class SparkEngine:
 
     def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
         decoded = self._planned(request).toArrow()
-        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, decoded.schema) as writer:
+        with (
+            pa.OSFile(request["out"], "wb") as file,
+            pa.ipc.new_file(file, decoded.schema) as writer,
+        ):
             writer.write_table(decoded)
         return {"rows": decoded.num_rows}
 
@@ -406,9 +505,14 @@ class SparkEngine:
         records = self._opened[request["handle"]].where(within(request["ranges"]))
         if request["repartition"]:
             records = records.repartition(request["repartition"])
-        first, each = (int(request.get("conf", {}).get(name, 0)) for name in (FIRST_OFFSET, IN_PARTITION))
+        first, each = (
+            int(request.get("conf", {}).get(name, 0)) for name in (FIRST_OFFSET, IN_PARTITION)
+        )
         if each:
-            split = {"partition": f"CAST(partition + {_TOPIC} * (offset DIV {each}) AS int)", "offset": f"offset % {each}"}
+            split = {
+                "partition": f"CAST(partition + {_TOPIC} * (offset DIV {each}) AS int)",
+                "offset": f"offset % {each}",
+            }
             records = records.withColumns({name: F.expr(sql) for name, sql in split.items()})
         if first:
             records = records.withColumn("offset", F.col("offset") + F.lit(first))
@@ -420,7 +524,10 @@ class SparkEngine:
         if first and "offset" in frame.columns:
             frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
         if each and {"partition", "offset"} <= set(frame.columns):
-            whole = {"partition": f"partition % {_TOPIC}", "offset": f"partition DIV {_TOPIC} * {each} + offset"}
+            whole = {
+                "partition": f"partition % {_TOPIC}",
+                "offset": f"partition DIV {_TOPIC} * {each} + offset",
+            }
             frame = frame.withColumns({name: F.expr(sql) for name, sql in whole.items()})
         return contract(frame)
 
@@ -429,12 +536,15 @@ CONTRACT: Final = frozenset((*REQUIRED[1], *ENVELOPE))
 """The columns that the judge reads (docs/writing-a-decoder.md)."""
 
 
-_ZONE: Final[Mapping[str, Any]] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+_ZONE: Final[Mapping[str, Any]] = (
+    {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+)
 """From Spark 4.2 on, instants have a type of Arrow only in a time zone."""
 
 
 def contract(frame: DataFrame) -> DataFrame:
-    """The columns that the judge reads, every field nullable: Arrow refuses a NULL struct with a field that is NOT NULL.
+    """The columns that the judge reads, every field nullable: Arrow refuses a NULL struct with a
+    field that is NOT NULL.
 
     Raises DecoderError for a column type that Arrow has not.
     """
@@ -460,7 +570,9 @@ def contract(frame: DataFrame) -> DataFrame:
 def _nullable(kind: Any) -> Any:
     match kind:
         case StructType():
-            return StructType([StructField(f.name, _nullable(f.dataType), True) for f in kind.fields])
+            return StructType(
+                [StructField(f.name, _nullable(f.dataType), True) for f in kind.fields]
+            )
         case ArrayType():
             return ArrayType(_nullable(kind.elementType), True)
         case MapType():
@@ -469,15 +581,28 @@ def _nullable(kind: Any) -> Any:
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow) while the parent draws."""
+    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow)
+    while the parent draws.
+    """
     text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
-    parsed = spark.range(0, 2_000, 1, 2).select(F.from_json(text, "a array<string>, b map<string,string>").alias("j"))
+    parsed = spark.range(0, 2_000, 1, 2).select(
+        F.from_json(text, "a array<string>, b map<string,string>").alias("j")
+    )
     exploded = parsed.select(F.posexplode_outer("j.a").alias("row", "text"), "j.b")
-    exploded.select("row", F.expr("try_cast(text AS decimal(20,0))"), F.expr("try_cast(text AS timestamp)"), "b").toArrow()
+    exploded.select(
+        "row", F.expr("try_cast(text AS decimal(20,0))"), F.expr("try_cast(text AS timestamp)"), "b"
+    ).toArrow()
 
 
-def read_kafka(spark: SparkSession, kafka: Mapping[str, str], topic: str, ranges: list[tuple[str, int, int, int]]) -> DataFrame:
-    """A batch of a topic's records with headers, in the shape of `streaming.RECORDS`; ranges are inclusive, one per partition."""
+def read_kafka(
+    spark: SparkSession,
+    kafka: Mapping[str, str],
+    topic: str,
+    ranges: list[tuple[str, int, int, int]],
+) -> DataFrame:
+    """A batch of a topic's records with headers, in the shape of `streaming.RECORDS`; ranges are
+    inclusive, one per partition.
+    """
     starts = {str(p): low for _, p, low, _ in ranges}
     ends = {str(p): high + 1 for _, p, _, high in ranges}
     return (
@@ -496,17 +621,24 @@ def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
 def within(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
     """The condition that a record is in one of the inclusive ranges.
 
-    SQL text with one set of single offsets per partition, and one set of topics for all that have the same offsets: a sample is
-    hundreds of ranges, and as many nested conditions cost more than the decoding.
+    SQL text with one set of single offsets per partition, and one set of topics for all that have
+    the same offsets: a sample is hundreds of ranges, and as many nested conditions cost more than
+    the decoding.
     """
     by_topic: dict[str, dict[int, list[tuple[int, int]]]] = {}
     for topic, partition, low, high in ranges:
         by_topic.setdefault(topic, {}).setdefault(partition, []).append((low, high))
     alike: dict[str, list[str]] = {}
     for topic, partitions in by_topic.items():
-        parts = (f"(partition = {number} AND ({_between(pairs)}))" for number, pairs in sorted(partitions.items()))
+        parts = (
+            f"(partition = {number} AND ({_between(pairs)}))"
+            for number, pairs in sorted(partitions.items())
+        )
         alike.setdefault(" OR ".join(parts), []).append(topic)
-    tests = (f"(topic IN ({', '.join(map(_text, topics))}) AND ({offsets}))" for offsets, topics in alike.items())
+    tests = (
+        f"(topic IN ({', '.join(map(_text, topics))}) AND ({offsets}))"
+        for offsets, topics in alike.items()
+    )
     return F.expr(" OR ".join(tests) or "false")
 
 

@@ -1,4 +1,6 @@
-"""Errors in words: the first lines, the line of the user's code, and the deepest causes, without the stack."""
+"""Errors in words: the first lines, the line of the user's code, and the deepest causes, without
+the stack.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _WORKERS: Final = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 """A line of the stack of a Python worker, in the text of Spark's error."""
 _RAISED: Final = re.compile(r'^\s+File "[^"]+", line \d+.*\n(?:\s+.*\n)*(\S.*)', re.MULTILINE)
 """The last lines of such a stack, and what was raised."""
-_INSTALLED: Final = re.compile(r"[/\\](site-packages|pyspark|spark_checks|lib[/\\]python[\d.]*)[/\\]|^<|pyspark\.zip")
+_INSTALLED: Final = re.compile(
+    r"[/\\](site-packages|pyspark|spark_checks|lib[/\\]python[\d.]*)[/\\]|^<|pyspark\.zip"
+)
 _CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
 """How py4j begins: with the number of an object of its own, another one each time."""
 LENGTH: Final = 3_000
@@ -23,11 +27,16 @@ LENGTH: Final = 3_000
 
 def summary(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
-    # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason stands behind its stack.
+    # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason
+    # stands behind its stack.
     text = _CALLED.sub("", str(error)).partition(";\n'")[0]
     if (raised := list(_RAISED.finditer(text))) and not text.startswith(raised[-1][1]):
         text = f"{raised[-1][1]}\n{text}"
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
+    lines = [
+        line
+        for line in text.splitlines()
+        if line.strip() and not line.startswith(("\tat ", "  at "))
+    ]
     causes = [line for line in lines[LINES:] if line.startswith("Caused by:")]
     # PySpark keeps the causes of a Java error beside its text.
     cause = getattr(error, "cause", None)
@@ -39,8 +48,12 @@ def summary(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> list[str]:
-    """The line of the user's code that raised: the last of the stack, or of a worker's, that is in no installed package."""
-    frames = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+    """The line of the user's code that raised: the last of the stack, or of a worker's, that is in
+    no installed package.
+    """
+    frames = [
+        (frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)
+    ]
     frames += [(name, int(line)) for name, line in _WORKERS.findall(str(error))]
     own = [(name, line) for name, line in frames if not _INSTALLED.search(name)]
     return [f"at {own[-1][0]}, line {own[-1][1]}"] if own else []

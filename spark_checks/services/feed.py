@@ -1,4 +1,6 @@
-"""A change feed as a DataFrame: a Python data source of Spark 4 whose rows are those of its Kafka source, without a broker."""
+"""A change feed as a DataFrame: a Python data source of Spark 4 whose rows are those of its Kafka
+source, without a broker.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
 from pyspark.sql.types import StructType
 
 from conformance.load.feed import Feed, Options
@@ -48,7 +55,11 @@ class _Stream(DataSourceStreamReader):
 
     def __init__(self, asked: Options) -> None:
         # A kept feed is one of our own process.
-        self._feed: Feed | Staged = pickle.loads(Path(asked.kept).read_bytes()) if asked.kept else Feed.of(asked)  # noqa: S301
+        self._feed: Feed | Staged = (
+            pickle.loads(Path(asked.kept).read_bytes())  # noqa: S301
+            if asked.kept
+            else Feed.of(asked)
+        )
         self._slices, self._batch = asked.number("slices"), asked.number("batch")
         self._count = asked.number("count") if asked.count else None
         self._rate = float(asked.rate) if asked.rate else None
@@ -84,8 +95,10 @@ class _Stream(DataSourceStreamReader):
 
 
 class ChangeFeed(DataSource):
-    """The messages of a format as rows of Spark's Kafka source: `spark.dataSource.register(ChangeFeed)`, then
-    `spark.read.format("cdc")` or `spark.readStream.format("cdc")`. docs/change-feed.md has the options."""
+    """The messages of a format as rows of Spark's Kafka source:
+    `spark.dataSource.register(ChangeFeed)`, then `spark.read.format("cdc")` or
+    `spark.readStream.format("cdc")`. docs/change-feed.md has the options.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -94,7 +107,11 @@ class ChangeFeed(DataSource):
 
     def schema(self) -> str:
         """The columns of Spark's Kafka source; with `expected` one more."""
-        return DDL + (", expected array<string>" if Options.of(self.options).expected.lower() == "true" else "")
+        return DDL + (
+            ", expected array<string>"
+            if Options.of(self.options).expected.lower() == "true"
+            else ""
+        )
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """See DataSource."""

@@ -1,7 +1,8 @@
 """A decoder's output for garbage: mutated messages decoded at level one, and tallied in place.
 
-Only the tallies are gathered. The decoder's output is kept on disk for the time of the check, so that every column of every
-row has been computed: a query for the columns that the check reads would leave the rest undone, and their exceptions unseen.
+Only the tallies are gathered. The decoder's output is kept on disk for the time of the check, so
+that every column of every row has been computed: a query for the columns that the check reads would
+leave the rest undone, and their exceptions unseen.
 """
 
 from __future__ import annotations
@@ -18,21 +19,35 @@ from generators.storage import codec
 from spark_checks.services import cluster
 from spark_checks.services.engine import Decoder, DecoderError
 
-RECORD: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")
+RECORD: Final = (
+    "key",
+    "value",
+    "topic",
+    "partition",
+    "offset",
+    "timestamp",
+    "timestampType",
+    "headers",
+)
 PLACE: Final = ("topic", "partition", "offset")
 NEEDED: Final = (*PLACE, "row", "kind")
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]
+) -> dict[str, Any]:
     """Answers the request `fuzz`.
 
-    It has `records` (Parquet files in the shape of Spark's Kafka source), `expected` (Parquet files with `topic`, `partition`,
-    `offset`, `way`, `state`, `reason` and `size` of each record), `low` and `high` (the offsets to look at, inclusive), `decoder`
-    and `deployment`. The answer's `tallies` are those of `tally`. Raises DecoderError for a decoder without level one.
+    It has `records` (Parquet files in the shape of Spark's Kafka source), `expected` (Parquet files
+    with `topic`, `partition`, `offset`, `way`, `state`, `reason` and `size` of each record), `low`
+    and `high` (the offsets to look at, inclusive), `decoder` and `deployment`. The answer's
+    `tallies` are those of `tally`. Raises DecoderError for a decoder without level one.
     """
     decoder = load(request["decoder"])
     if 1 not in decoder.functions:
-        raise DecoderError(f"decoder {decoder.name} has no level-one function, which garbage is read with")
+        raise DecoderError(
+            f"decoder {decoder.name} has no level-one function, which garbage is read with"
+        )
     within = F.col("offset").between(request["low"], request["high"])
     records = cluster.table(spark, *request["records"]).select(*RECORD).where(within)
     expected = cluster.table(spark, *request["expected"]).where(within)
@@ -48,11 +63,12 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
 
 
 def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
-    """The number of messages by outcome: `way`, `state`, `reason`, `outcome`, `kinds` (of the rows, by +), `count`, and `size`
-    and `offset` of the smallest.
+    """The number of messages by outcome: `way`, `state`, `reason`, `outcome`, `kinds` (of the rows,
+    by +), `count`, and `size` and `offset` of the smallest.
 
-    An outcome is `lost` (no row), `foreign` (rows at a place that no message has), `misnumbered` (`row` does not count from 0);
-    for an unreadable message `rejected` (exactly one CORRUPT row) or `accepted`, for others `corrupt` or `rows`.
+    An outcome is `lost` (no row), `foreign` (rows at a place that no message has), `misnumbered`
+    (`row` does not count from 0); for an unreadable message `rejected` (exactly one CORRUPT row) or
+    `accepted`, for others `corrupt` or `rows`.
     """
     kind = F.when(F.col("kind").isin([k.value for k in Kind]), F.col("kind")).otherwise("?")
     row = F.col("row")
@@ -65,13 +81,17 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
         F.max(row).alias("last"),
     )
     joined = expected.join(answered, list(PLACE), "full_outer")
-    groups = joined.select("way", "state", "reason", _outcome().alias("outcome"), "kinds", "size", "offset")
+    groups = joined.select(
+        "way", "state", "reason", _outcome().alias("outcome"), "kinds", "size", "offset"
+    )
     outcomes = groups.groupBy("way", "state", "reason", "outcome", "kinds").agg(
         F.count(F.lit(1)).alias("count"), F.min(F.struct("size", "offset")).alias("smallest")
     )
     return [
         {
-            **{name: counted[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")},
+            **{
+                name: counted[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")
+            },
             "count": counted["count"],
             "size": counted["smallest"]["size"] or 0,
             "offset": counted["smallest"]["offset"] or 0,

@@ -1,7 +1,9 @@
-"""Load made and published by Spark's executors: a range of units each, so that a cluster works in parallel.
+"""Load made and published by Spark's executors: a range of units each, so that a cluster works in
+parallel.
 
-Only counts and latencies come back. Units are addressed by position, so that what is published is what one process would publish.
-The Kafka client runs inside `mapInArrow`, since Spark's own sink cannot set timestamps.
+Only counts and latencies come back. Units are addressed by position, so that what is published is
+what one process would publish. The Kafka client runs inside `mapInArrow`, since Spark's own sink
+cannot set timestamps.
 """
 
 from __future__ import annotations
@@ -26,10 +28,14 @@ from generators.wire_format import get
 
 
 def ranges(spark: SparkSession, count: int, parts: int) -> DataFrame:
-    """Units 0 to `count - 1` in `parts` ranges of nearly the same size, one a partition: columns `start` and `count`."""
+    """Units 0 to `count - 1` in `parts` ranges of nearly the same size, one a partition: columns
+    `start` and `count`.
+    """
     start = (F.col("id") * count / parts).cast("bigint")
     end = ((F.col("id") + 1) * count / parts).cast("bigint")
-    return spark.range(0, parts, 1, parts).select(start.alias("start"), (end - start).alias("count"))
+    return spark.range(0, parts, 1, parts).select(
+        start.alias("start"), (end - start).alias("count")
+    )
 
 
 def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -41,7 +47,15 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     for batch in batches:
         for units in batch.to_pylist():
             began = time.process_time()
-            made = load.messages(fmt, profile, task["seed"], units["start"], units["count"], layout=layout, options=options)
+            made = load.messages(
+                fmt,
+                profile,
+                task["seed"],
+                units["start"],
+                units["count"],
+                layout=layout,
+                options=options,
+            )
             stopped = None
             try:
                 done = publish_paced(
@@ -53,17 +67,26 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
             except PublishStopped as error:
                 # Raised here, Spark would run the range again and publish its messages twice.
                 done, stopped = error.published, str(error)
-            figures = {**units, **asdict(done), "cpu": time.process_time() - began, "stopped": stopped}
+            figures = {
+                **units,
+                **asdict(done),
+                "cpu": time.process_time() - began,
+                "stopped": stopped,
+            }
             yield pa.RecordBatch.from_pydict({"figures": [json.dumps(figures)]})
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]) -> dict[str, Any]:
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]
+) -> dict[str, Any]:
     """Answers the request `generate`.
 
-    It has `format`, `profile`, `seed`, `options` (`orders.options_text`), `partitions`, `bootstrap`, `properties` (of the Kafka
-    client), `topic`, `count` (units), `executors` (ranges, published at once where there are as many cores), `rate` (of all of
-    them together, or null), `stamp` and `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`, `seconds`
-    (of the slowest), `cpu_seconds` (of all their processes), `p50_ms`, `p99_ms`, `max_ms`, `errors` and `stopped` (reasons).
+    It has `format`, `profile`, `seed`, `options` (`orders.options_text`), `partitions`,
+    `bootstrap`, `properties` (of the Kafka client), `topic`, `count` (units), `executors` (ranges,
+    published at once where there are as many cores), `rate` (of all of them together, or null),
+    `stamp` and `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`,
+    `seconds` (of the slowest), `cpu_seconds` (of all their processes), `p50_ms`, `p99_ms`,
+    `max_ms`, `errors` and `stopped` (reasons).
     """
     frame = ranges(spark, request["count"], request["executors"]).mapInArrow(
         partial(_publish, json.dumps(request)), "figures string"

@@ -1,4 +1,6 @@
-"""A session of the user's: it serves the requests of `conformance.engines.live`, and is left as it was."""
+"""A session of the user's: it serves the requests of `conformance.engines.live`, and is left as it
+was.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,15 @@ def pickled(decoder: Any) -> str:
 
 
 class LiveSession(SparkEngine):
-    """SparkEngine on a session that is not its own. `given` are decoders by name; `conf` must be settings that the session takes.
+    """SparkEngine on a session that is not its own. `given` are decoders by name; `conf` must be
+    settings that the session takes.
 
     `with` belongs to the thread that calls `answer`. Raises ValueError for a setting.
     """
 
-    def __init__(self, spark: SparkSession, given: Mapping[str, Any], conf: Mapping[str, str]) -> None:
+    def __init__(
+        self, spark: SparkSession, given: Mapping[str, Any], conf: Mapping[str, str]
+    ) -> None:
         super().__init__()
         self._spark = spark
         self._given = {name: _with_claims(decoder) for name, decoder in given.items()}
@@ -60,7 +65,9 @@ class LiveSession(SparkEngine):
             self.spark.addTag(self._tag)
         else:
             # A tag does not reach the thread of the JVM that serves rows as Arrow.
-            self.spark.sparkContext.setJobGroup(self._tag, "cdc-conformance", interruptOnCancel=True)
+            self.spark.sparkContext.setJobGroup(
+                self._tag, "cdc-conformance", interruptOnCancel=True
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,12 +106,16 @@ class LiveSession(SparkEngine):
         return cluster.lacking(error, "the session")
 
     def restore(self) -> None:
-        """Leaves the session, and the path of modules, as they were: settings, kept records and temporary views."""
+        """Leaves the session, and the path of modules, as they were: settings, kept records and
+        temporary views.
+        """
         for handle in list(self._opened):
             self._release(handle)
         self._configure({})
         for name, place in self._temporary() - self._views:
-            drop = self.spark.catalog.dropGlobalTempView if place else self.spark.catalog.dropTempView
+            drop = (
+                self.spark.catalog.dropGlobalTempView if place else self.spark.catalog.dropTempView
+            )
             drop(name)
         sys.path[:] = self._path
 

@@ -1,8 +1,8 @@
-"""The producers of `load` as tasks of Spark, which run beside the query that decodes: they begin together, and each keeps a share
-of the rate.
+"""The producers of `load` as tasks of Spark, which run beside the query that decodes: they begin
+together, and each keeps a share of the rate.
 
-A task returns its figures (`conformance.load.source.Tally`). Spark may begin a lost task again, which would publish messages
-twice: that ends the load.
+A task returns its figures (`conformance.load.source.Tally`). Spark may begin a lost task again,
+which would publish messages twice: that ends the load.
 """
 
 from __future__ import annotations
@@ -24,18 +24,22 @@ from spark_checks.services import cluster
 from spark_checks.services.engine import DecoderError
 
 AGAIN: Final = (
-    "a producer was lost, and Spark began all of them again: some messages are published twice, and nothing can be counted"
+    "a producer was lost, and Spark began all of them again: some messages are published twice, and"
+    " nothing can be counted"
 )
 CORES_S: Final = 30.0
 """How long the session's executors may take to appear."""
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]) -> dict[str, Any]:
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]
+) -> dict[str, Any]:
     """Answers the request `produce`, whose `do` is one of four.
 
-    `open`: checks that the session has room for the producers of `task` and the decoder's tasks. `begin`: publishes `count`
-    messages from `first` on, at `rate` if given, for `duration_s` at most. `status`: whether it is `done`, and the `figures` of
-    each producer if so. `stop`: ends the tasks.
+    `open`: checks that the session has room for the producers of `task` and the decoder's tasks.
+    `begin`: publishes `count` messages from `first` on, at `rate` if given, for `duration_s` at
+    most. `status`: whether it is `done`, and the `figures` of each producer if so. `stop`: ends the
+    tasks.
     """
     match request["do"]:
         case "open":
@@ -62,7 +66,11 @@ _groups: Final = itertools.count(1)
 def slots(spark: SparkSession) -> int:
     """The number of tasks that can run at once now."""
     context: Any = spark.sparkContext._jsc
-    return int(context.sc().maxNumConcurrentTasks(context.sc().resourceProfileManager().defaultResourceProfile()))
+    return int(
+        context.sc().maxNumConcurrentTasks(
+            context.sc().resourceProfileManager().defaultResourceProfile()
+        )
+    )
 
 
 def _check(spark: SparkSession, producers: int) -> None:
@@ -71,7 +79,8 @@ def _check(spark: SparkSession, producers: int) -> None:
         time.sleep(0.2)
     if tasks <= producers:
         raise DecoderError(
-            f"--producers {producers}: the session runs {tasks} tasks at once; the decoder needs one beside the producers"
+            f"--producers {producers}: the session runs {tasks} tasks at once; the decoder needs"
+            " one beside the producers"
         )
 
 
@@ -87,16 +96,28 @@ class _Producers:
 
     def begin(self, command: Mapping[str, Any]) -> None:
         """Starts the tasks."""
-        self._figures, self._error, self._group = [], None, f"cdc-conformance-producers-{next(_groups)}"
-        self._thread = threading.Thread(target=self._run, args=(command,), name="cdc-producers", daemon=True)
+        self._figures, self._error, self._group = (
+            [],
+            None,
+            f"cdc-conformance-producers-{next(_groups)}",
+        )
+        self._thread = threading.Thread(
+            target=self._run, args=(command,), name="cdc-producers", daemon=True
+        )
         self._thread.start()
 
     def _run(self, command: Mapping[str, Any]) -> None:
         count = self._task["producers"]
-        self._spark.sparkContext.setJobGroup(self._group, "producers of load", interruptOnCancel=True)
+        self._spark.sparkContext.setJobGroup(
+            self._group, "producers of load", interruptOnCancel=True
+        )
         task = partial(_produce, json.dumps(self._task), command)
         try:
-            rows = self._spark.range(0, count, 1, count).mapInArrow(task, "figures string", barrier=True).collect()
+            rows = (
+                self._spark.range(0, count, 1, count)
+                .mapInArrow(task, "figures string", barrier=True)
+                .collect()
+            )
             self._figures = [json.loads(row.figures) for row in rows]
         except Exception as error:  # noqa: BLE001 - the next request for the status raises it
             self._error = error
@@ -133,7 +154,9 @@ def _source(task: str, number: int) -> ProducerSource:
     return Task(**json.loads(task)).source(number)
 
 
-def _produce(text: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _produce(
+    text: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Publishes the part of a command that a producer does; its figures."""
     task, context = Task(**json.loads(text)), BarrierTaskContext.get()
     together, parts = cache(context.barrier), task.producers
@@ -146,4 +169,6 @@ def _produce(text: str, command: Mapping[str, Any], batches: Iterator[pa.RecordB
         figures = publish(task, source, command, part=(number, parts), ready=together, tally=tally)
         # The others wait for one that has no message to publish, or reaches no broker.
         together()
-        yield pa.RecordBatch.from_pydict({"figures": [json.dumps({**figures, "cpu_s": time.process_time() - began})]})
+        yield pa.RecordBatch.from_pydict(
+            {"figures": [json.dumps({**figures, "cpu_s": time.process_time() - began})]}
+        )

@@ -1,6 +1,8 @@
-"""A new Python process in place of this one, for the same parent and on the same JVM, with a Spark context of its own.
+"""A new Python process in place of this one, for the same parent and on the same JVM, with a Spark
+context of its own.
 
-What a decoder keeps in modules, in workers or in the session is gone, without the start of another JVM.
+What a decoder keeps in modules, in workers or in the session is gone, without the start of another
+JVM.
 """
 
 from __future__ import annotations
@@ -44,9 +46,11 @@ class Jvm:
 
 
 def renew(spark: SparkSession, request: int) -> NoReturn:
-    """Replaces this process, whose environment and directory are again those of its start, and does not return.
+    """Replaces this process, whose environment and directory are again those of its start, and does
+    not return.
 
-    `request` is answered by the new process (`answer`), which starts its session once it is asked to.
+    `request` is answered by the new process (`answer`), which starts its session once it is asked
+    to.
     """
     gateway: Any = SparkContext._gateway
     if home := os.environ.get("TMPDIR"):
@@ -73,7 +77,9 @@ def answer() -> dict[str, Any] | None:
 
 
 def take_over() -> bool:
-    """Whether the session runs on the JVM of an earlier process, which is this one's from now on."""
+    """Whether the session runs on the JVM of an earlier process, which is this one's from now
+    on.
+    """
     given = os.environ.pop(_JVM, None)
     if given is None:
         return False

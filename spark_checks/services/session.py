@@ -21,7 +21,9 @@ AVRO_LIMITS: Final = " ".join(
 """Avro's limits of lengths. Without them one flipped bit allocates gigabytes and ends the JVM."""
 
 _ASKED: Final = ("org.apache.spark.sql.functions", "functions", "PythonUtils", "PythonSQLUtils")
-"""Classes that PySpark looks up at each use: one without a package in every package that it imports, in all of Spark's jars."""
+"""Classes that PySpark looks up at each use: one without a package in every package that it
+imports, in all of Spark's jars.
+"""
 
 _DAEMON: Final = "_cdc_conformance_daemon"
 _DRIVER: Final = "spark.driver.extraJavaOptions"
@@ -40,12 +42,14 @@ def session(
     conf: Mapping[str, str] = {},
     home: str = "",
 ) -> SparkSession:
-    """A quiet session, UTC, without a UI; `conf` is set last. It is local, on `cores` threads, unless `conf` names a master or a
-    server of Spark Connect, which keeps the settings that it was started with.
+    """A quiet session, UTC, without a UI; `conf` is set last. It is local, on `cores` threads,
+    unless `conf` names a master or a server of Spark Connect, which keeps the settings that it was
+    started with.
 
-    `jars` are added to Spark's own (conformance.brokers.spark). Options that belong to the JVM have no effect on a session that
-    is already running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`. What Spark writes
-    beside its work (artifacts, warehouse, temporary files) is in `home`, if given, else in the working directory.
+    `jars` are added to Spark's own (conformance.brokers.spark). Options that belong to the JVM have
+    no effect on a session that is already running; AVRO_LIMITS, and the archive of classes if there
+    is one, stand before those of `conf`. What Spark writes beside its work (artifacts, warehouse,
+    temporary files) is in `home`, if given, else in the working directory.
     """
     if conf.get(REMOTE):
         return _connected(conf)
@@ -58,7 +62,11 @@ def session(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        **({**dict.fromkeys(ADDRESS, "127.0.0.1"), "spark.python.daemon.module": _DAEMON} if here else {}),
+        **(
+            {**dict.fromkeys(ADDRESS, "127.0.0.1"), "spark.python.daemon.module": _DAEMON}
+            if here
+            else {}
+        ),
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
@@ -67,7 +75,11 @@ def session(
     if added := ",".join(map(str, jars)):
         settings["spark.jars"] = added
     # A JVM that writes an archive of classes uses none.
-    classes = "" if WRITES in conf.get(_DRIVER, "") else " ".join(f'"{option}"' for option in using(spark_classes()))
+    classes = (
+        ""
+        if WRITES in conf.get(_DRIVER, "")
+        else " ".join(f'"{option}"' for option in using(spark_classes()))
+    )
     if home:
         settings |= {"spark.sql.warehouse.dir": f"{home}/spark-warehouse", "spark.local.dir": home}
         classes += f' "-Djava.io.tmpdir={home}" "-Duser.dir={home}"'
@@ -95,16 +107,22 @@ def _connected(conf: Mapping[str, str]) -> SparkSession:
         try:
             started.conf.set(key, value)
         except AnalysisException as error:
-            raise UnsettableError(f"--spark-conf {key}: the server at {conf[REMOTE]} takes it only at its start") from error
+            raise UnsettableError(
+                f"--spark-conf {key}: the server at {conf[REMOTE]} takes it only at its start"
+            ) from error
     return started
 
 
 def _read_here(spark: SparkSession) -> None:
-    """Lets relative paths that a decoder reads start at the working directory, while Spark's own folders stay in its home."""
+    """Lets relative paths that a decoder reads start at the working directory, while Spark's own
+    folders stay in its home.
+    """
     context = spark.sparkContext
     jvm: Any = context._jvm
     # Spark makes its folder for artifacts here at the first query.
     spark.range(1).count()
     jvm.java.lang.System.setProperty("user.dir", os.getcwd())
     hadoop = context._jsc.hadoopConfiguration()
-    jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop).setWorkingDirectory(jvm.org.apache.hadoop.fs.Path(os.getcwd()))
+    jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop).setWorkingDirectory(
+        jvm.org.apache.hadoop.fs.Path(os.getcwd())
+    )

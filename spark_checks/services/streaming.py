@@ -1,9 +1,10 @@
 """The service that reads a topic into keyed tables (`spark_checks.keepers`).
 
-A decoder's module may have its own level three: `materialise(changes, tables, checkpoint) -> StreamingQuery` starts a query on
-the streaming DataFrame `changes` (level one), with the tables as `generators.model.Table`s and a directory for its state;
-`materialised(spark, checkpoint) -> DataFrame` returns the current rows: `database, schema, table: string`,
-`key: array<string>`, `image: map<string,string>`.
+A decoder's module may have its own level three: `materialise(changes, tables, checkpoint) ->
+StreamingQuery` starts a query on the streaming DataFrame `changes` (level one), with the tables as
+`generators.model.Table`s and a directory for its state; `materialised(spark, checkpoint) ->
+DataFrame` returns the current rows: `database, schema, table: string`, `key: array<string>`,
+`image: map<string,string>`.
 """
 
 from __future__ import annotations
@@ -37,13 +38,19 @@ KEEPERS_AT_ONCE: Final = 3
 
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
-    """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with the options `kafka`), of which
-    `per_trigger` bounds a micro-batch; or of a feed that is `kept` in a file, by the source `cdc`."""
+    """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with
+    the options `kafka`), of which `per_trigger` bounds a micro-batch; or of a feed that is `kept`
+    in a file, by the source `cdc`.
+    """
     if "kept" in source:
         spark.dataSource.register(ChangeFeed)
         return spark.readStream.format(ChangeFeed.name()).options(**source).load()
-    # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
-    options = {"kafka.group.id": f"cdc-conformance-{source['topic'].partition(',')[0]}", **source["kafka"]}
+    # Spark keeps consumers by group and partition; a query's own group would make them anew in each
+    # query.
+    options = {
+        "kafka.group.id": f"cdc-conformance-{source['topic'].partition(',')[0]}",
+        **source["kafka"],
+    }
     reader = topics.source(spark, spark.readStream, options)
     reader = reader.option("subscribe", source["topic"]).option("startingOffsets", "earliest")
     if source.get("per_trigger"):
@@ -53,7 +60,9 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The lanes from `low` up to `high`, which were written under one deployment; all of them if `whole`."""
+    """The lanes from `low` up to `high`, which were written under one deployment; all of them if
+    `whole`.
+    """
 
     deployment: Deployment
     low: int
@@ -63,12 +72,18 @@ class _Part:
 
     def of(self, records: DataFrame) -> DataFrame:
         """Its records."""
-        return records if self.whole else records.where(f"{self.lanes.lane} BETWEEN {self.low} AND {self.high - 1}")
+        return (
+            records
+            if self.whole
+            else records.where(f"{self.lanes.lane} BETWEEN {self.low} AND {self.high - 1}")
+        )
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One request: decodes each part of a batch once, passes it to every keeper, and stops or fails where the request says."""
+    """One request: decodes each part of a batch once, passes it to every keeper, and stops or fails
+    where the request says.
+    """
 
     decoder: Decoder
     parts: tuple[_Part, ...]
@@ -82,17 +97,25 @@ class _Reading:
     def __call__(self, records: DataFrame, batch: int) -> None:
         self.halt(batch, "before")
         spark = records.sparkSession
-        # One task per core, because a partition has few records. The checkpoint ends the decoder's plan, which would else be
-        # executed in every branch of the merge.
+        # One task per core, because a partition has few records. The checkpoint ends the decoder's
+        # plan, which would else be executed in every branch of the merge.
         cached = records.coalesce(spark.sparkContext.defaultParallelism).persist()
         try:
-            decoded = [self.decoder(1, part.of(cached), None, part.deployment) for part in self.parts]
+            decoded = [
+                self.decoder(1, part.of(cached), None, part.deployment) for part in self.parts
+            ]
             united = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), decoded)
             changes = self.lanes.of(united).localCheckpoint(eager=True)
             self.records += cached.count()
-            # Most of a small merge is planning, which keeps one core busy; the keepers know nothing of each other.
+            # Most of a small merge is planning, which keeps one core busy; the keepers know nothing
+            # of each other.
             with ThreadPoolExecutor(min(len(self.keepers), KEEPERS_AT_ONCE)) as pool:
-                list(pool.map(inheritable_thread_target(spark)(lambda keeper: keeper.add(changes, batch)), self.keepers))
+                list(
+                    pool.map(
+                        inheritable_thread_target(spark)(lambda keeper: keeper.add(changes, batch)),
+                        self.keepers,
+                    )
+                )
         finally:
             cached.unpersist()
         self.batches += 1
@@ -111,35 +134,51 @@ class _Reading:
         time.sleep(600)
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
-    """Answers the request `stream`: reads a source to its present end into the tables of one or several materialisers.
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]
+) -> dict[str, Any]:
+    """Answers the request `stream`: reads a source to its present end into the tables of one or
+    several materialisers.
 
-    It has `source` (see `records_of`), `format`, `decoder`, `parts` (deployment, its first lane, the first that follows),
-    `lanes` (of partitions, by TOPIC/NUMBER; empty if they are those of one topic), `tables`, `directory`, `makers` (names:
-    "reference", or a liar's), `hold` ({batch, at: before | after, how: block | fail}, or empty). The query's checkpoint is
-    `directory`/query, the states of a maker are in `directory`/<maker>; existing ones are continued. The answer has `batches`,
-    `records`, `seconds`.
-    Raises what the query raises.
+    It has `source` (see `records_of`), `format`, `decoder`, `parts` (deployment, its first lane,
+    the first that follows), `lanes` (of partitions, by TOPIC/NUMBER; empty if they are those of one
+    topic), `tables`, `directory`, `makers` (names: "reference", or a liar's), `hold` ({batch, at:
+    before | after, how: block | fail}, or empty). The query's checkpoint is `directory`/query, the
+    states of a maker are in `directory`/<maker>; existing ones are continued. The answer has
+    `batches`, `records`, `seconds`. Raises what the query raises.
     """
     tables = tuple(codec.load_table(table) for table in request["tables"])
     decoder, asked = load(request["decoder"]), request["parts"]
     lanes = topics.Lanes(request.get("lanes") or {})
-    parts = tuple(_Part(codec.load_deployment(deployment), low, high, len(asked) == 1, lanes) for deployment, low, high in asked)
+    parts = tuple(
+        _Part(codec.load_deployment(deployment), low, high, len(asked) == 1, lanes)
+        for deployment, low, high in asked
+    )
     directory = request["directory"]
     records = records_of(spark, request["source"])
     began = time.monotonic()
     if 1 not in decoder.functions:
         raise DecoderError(
-            f"decoder {request['decoder']} has no level one, which tables are built from; name a function decode..."
+            f"decoder {request['decoder']} has no level one, which tables are built from; name a"
+            " function decode..."
         )
-    if not cluster.local(spark) and not cluster.shares(spark, home := os.environ.get("TMPDIR", directory)):
-        raise DecoderError(f"streams keep tables in {home}, which the cluster does not share: set TMPDIR to a shared folder")
+    if not cluster.local(spark) and not cluster.shares(
+        spark, home := os.environ.get("TMPDIR", directory)
+    ):
+        raise DecoderError(
+            f"streams keep tables in {home}, which the cluster does not share: set TMPDIR to a"
+            " shared folder"
+        )
     if (own := _level_three(request["decoder"])) is not None:
         return _own(own, records, decoder, parts, tables, request)
-    keepers = tuple(_keeper(spark, directory, request["format"], name, tables) for name in request["makers"])
+    keepers = tuple(
+        _keeper(spark, directory, request["format"], name, tables) for name in request["makers"]
+    )
     Path(directory).mkdir(parents=True, exist_ok=True)
     reading = _Reading(decoder, parts, lanes, keepers, request.get("hold") or {}, Path(directory))
-    writer = records.writeStream.foreachBatch(reading).option("checkpointLocation", f"{directory}/query")
+    writer = records.writeStream.foreachBatch(reading).option(
+        "checkpointLocation", f"{directory}/query"
+    )
     # `availableNow` makes one batch of all that a source in Python has.
     ends = "kept" not in request["source"]
     query = (writer.trigger(availableNow=True) if ends else writer).start()
@@ -147,10 +186,16 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
         query.awaitTermination() if ends else query.processAllAvailable()
     finally:
         query.stop()
-    return {"batches": reading.batches, "records": reading.records, "seconds": time.monotonic() - began}
+    return {
+        "batches": reading.batches,
+        "records": reading.records,
+        "seconds": time.monotonic() - began,
+    }
 
 
-def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]) -> Keeper:
+def _keeper(
+    spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]
+) -> Keeper:
     """The keeper of that name: the reference, or a liar."""
     home = f"{directory}/{name}"
     kept_by, merged_by = (Keeper, Materialiser) if name == "reference" else LIARS[name]
@@ -159,7 +204,9 @@ def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tu
 
 def _level_three(spec: str) -> Any:
     """A decoder's module if it has its own level three, else None."""
-    module = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(f"_cdc_user_{Path(spec.partition(':')[0]).stem}")
+    module = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(
+        f"_cdc_user_{Path(spec.partition(':')[0]).stem}"
+    )
     return module if hasattr(module, "materialise") and hasattr(module, "materialised") else None
 
 
@@ -171,18 +218,26 @@ def _own(
     tables: tuple[Table, ...],
     request: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Runs a user's level three to the present end, a query a part, and writes its rows in place of the reference's state."""
+    """Runs a user's level three to the present end, a query a part, and writes its rows in place of
+    the reference's state.
+    """
     spark, rows = records.sparkSession, []
     began = time.monotonic()
     for number, part in enumerate(parts):
         home = f"{request['directory']}/own-{number}"
-        query = module.materialise(decoder(1, part.of(records), None, part.deployment), tables, home)
+        query = module.materialise(
+            decoder(1, part.of(records), None, part.deployment), tables, home
+        )
         try:
             query.processAllAvailable()
         finally:
             query.stop()
-        rows.append(as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False))))
+        rows.append(
+            as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False)))
+        )
     state = union((*rows, as_part("own", spark.range(1))))
-    keeper = Keeper(spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"])))
+    keeper = Keeper(
+        spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"]))
+    )
     keeper.put(state, int(request.get("stage", 0)))
     return {"batches": len(parts), "records": 0, "seconds": time.monotonic() - began}

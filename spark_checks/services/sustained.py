@@ -1,7 +1,9 @@
-"""A decoder under sustained load: a structured-streaming query from Kafka, the figures of each batch, and a sample of rows.
+"""A decoder under sustained load: a structured-streaming query from Kafka, the figures of each
+batch, and a sample of rows.
 
-The decoder's whole output goes into the noop sink, so that every column is computed; the counts are observed in the same pass. If
-Spark rejects the decoder on a stream, it is called for each batch instead.
+The decoder's whole output goes into the noop sink, so that every column is computed; the counts are
+observed in the same pass. If Spark rejects the decoder on a stream, it is called for each batch
+instead.
 """
 
 from __future__ import annotations
@@ -32,12 +34,23 @@ from spark_checks.services.feed import ChangeFeed
 from spark_checks.services.topics import Lanes, source
 
 METRICS: Final = "load"
-KINDS: Final = ("ROW", "DDL", "WATERMARK", "BOOTSTRAP", "HEARTBEAT", "TRANSACTION", "CONTROL", "TOMBSTONE", "CORRUPT")
+KINDS: Final = (
+    "ROW",
+    "DDL",
+    "WATERMARK",
+    "BOOTSTRAP",
+    "HEARTBEAT",
+    "TRANSACTION",
+    "CONTROL",
+    "TOMBSTONE",
+    "CORRUPT",
+)
 NEEDED: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after")
 
 PLACE_HASH: Final = "(offset * 2654435761L + partition * 40503L) % 4294967291L"
-"""A number for a (partition, offset). Its sum over the messages' first rows equals the producer's sum over acknowledged
-messages if every offset was returned once."""
+"""A number for a (partition, offset). Its sum over the messages' first rows equals the producer's
+sum over acknowledged messages if every offset was returned once.
+"""
 
 TASKS_S: Final = 10.0
 """Limit of the wait for the tasks of a stopped query, in seconds."""
@@ -52,16 +65,19 @@ ROWS_SAMPLED: Final = 4
 """Limit of sampled rows per message."""
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]
+) -> dict[str, Any]:
     """Answers the request `sustain`, whose `do` is one of four.
 
-    `start`: reads a `feed` by the source `cdc`, with these options; or `topic`, or several with commas between them, with the
-    options `kafka` from the offsets `starting` on (by topic), and tells their partitions by their `lanes` (TOPIC/NUMBER; empty:
-    the partitions of the topic). It decodes with `decoder` at `level` (`table`, `deployment`) every `trigger_ms` milliseconds,
-    sampling offsets that are multiples of `every`.
-    `status`: `batches` ended since the last status, `failure` if the query has failed, and what Spark says it is `doing`.
-    `sample`: writes the sampled rows to `out` as Arrow; `until` is the offset by lane before which the sample is complete.
-    `stop`: stops the query, if one runs.
+    `start`: reads a `feed` by the source `cdc`, with these options; or `topic`, or several with
+    commas between them, with the options `kafka` from the offsets `starting` on (by topic), and
+    tells their partitions by their `lanes` (TOPIC/NUMBER; empty: the partitions of the topic). It
+    decodes with `decoder` at `level` (`table`, `deployment`) every `trigger_ms` milliseconds,
+    sampling offsets that are multiples of `every`. `status`: `batches` ended since the last status,
+    `failure` if the query has failed, and what Spark says it is `doing`. `sample`: writes the
+    sampled rows to `out` as Arrow; `until` is the offset by lane before which the sample is
+    complete. `stop`: stops the query, if one runs.
     """
     match request["do"]:
         case "start":
@@ -94,7 +110,9 @@ def _stop() -> None:
 
 
 def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
-    """The observed figures of a decoder's output: rows, messages (rows numbered 0), the sum of PLACE_HASH, kinds, samples."""
+    """The observed figures of a decoder's output: rows, messages (rows numbered 0), the sum of
+    PLACE_HASH, kinds, samples.
+    """
     first = F.col("row") == 0
     sampled = F.expr(f"offset % {every} = 0 AND row < {ROWS_SAMPLED}")
     return (
@@ -102,7 +120,9 @@ def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
         F.count_if(first).alias("messages"),
         F.sum(F.when(first, F.expr(PLACE_HASH))).alias("places"),
         *(F.count_if(F.col("kind") == kind).alias(kind) for kind in KINDS),
-        F.collect_list(F.when(sampled, F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)))).alias("sample"),
+        F.collect_list(
+            F.when(sampled, F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)))
+        ).alias("sample"),
     )
 
 
@@ -115,7 +135,9 @@ class _Query:
         self._deployment = codec.load_deployment(request["deployment"])
         self._lanes = Lanes(request.get("lanes") or {})
         # Of the first batch, which may hold data already, Spark's progress tells no start.
-        self._reached = _offsets(json.dumps(request.get("starting") or {}), self._lanes.by_partition)
+        self._reached = _offsets(
+            json.dumps(request.get("starting") or {}), self._lanes.by_partition
+        )
         self._seen: dict[int, dict[str, Any]] = {}
         self._last = -1
         self._until: dict[str, int] = {}
@@ -134,7 +156,9 @@ class _Query:
             spark.dataSource.register(ChangeFeed)
             records = spark.readStream.format(ChangeFeed.name()).options(**feed).load()
         else:
-            reader = source(spark, spark.readStream, request["kafka"]).option("subscribe", request["topic"])
+            reader = source(spark, spark.readStream, request["kafka"]).option(
+                "subscribe", request["topic"]
+            )
             records = reader.option("startingOffsets", json.dumps(request["starting"])).load()
         try:
             self._query, self.mode = self._started(records)
@@ -155,13 +179,19 @@ class _Query:
         if missing := [name for name in NEEDED if name not in frame.columns]:
             raise DecoderError(f"decoder {self._decoder.name} does not return {', '.join(missing)}")
         if self._schema is None:
-            struct = frame.select(F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)).alias("s")).schema["s"]
+            struct = frame.select(
+                F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)).alias("s")
+            ).schema["s"]
             self._schema = self._spark._jsparkSession.parseDataType(struct.dataType.json())
         return self._lanes.of(frame)
 
     def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
-        writer = into(records.writeStream).option("checkpointLocation", Path(self._checkpoint).as_uri())
-        query: StreamingQuery = writer.trigger(processingTime=f"{self._request['trigger_ms']} milliseconds").start()
+        writer = into(records.writeStream).option(
+            "checkpointLocation", Path(self._checkpoint).as_uri()
+        )
+        query: StreamingQuery = writer.trigger(
+            processingTime=f"{self._request['trigger_ms']} milliseconds"
+        ).start()
         return query
 
     def _whole(self, records: DataFrame) -> StreamingQuery:
@@ -175,7 +205,9 @@ class _Query:
 
         def decode(batch: DataFrame, number: int) -> None:
             frame, seen = self._decoded(batch), Observation()
-            frame.observe(seen, *metrics(frame, self._request["every"])).write.format("noop").mode("append").save()
+            frame.observe(seen, *metrics(frame, self._request["every"])).write.format("noop").mode(
+                "append"
+            ).save()
             observed = seen.get
             rows = observed.pop("sample")
             counts = {name: 0 if value is None else value for name, value in observed.items()}
@@ -190,7 +222,12 @@ class _Query:
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
         failure, doing = summary(failed) if failed else None, self._query.status["message"]
-        return {"active": self._query.isActive, "failure": failure, "doing": doing, "batches": batches}
+        return {
+            "active": self._query.isActive,
+            "failure": failure,
+            "doing": doing,
+            "batches": batches,
+        }
 
     def _new(self) -> list[Any]:
         """The progress of every batch since the last call, in order."""
@@ -210,7 +247,10 @@ class _Query:
     def _batch(self, progress: Any) -> dict[str, Any]:
         number = int(progress.batchId())
         source = next(iter(progress.sources()))
-        start, end = (_offsets(text, self._lanes.by_partition) for text in (source.startOffset(), source.endOffset()))
+        start, end = (
+            _offsets(text, self._lanes.by_partition)
+            for text in (source.startOffset(), source.endOffset())
+        )
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
         start, self._reached = self._reached | start, self._reached | end
@@ -228,7 +268,9 @@ class _Query:
         }
 
     def _keep(self, rows: Any, end: Mapping[str, int]) -> None:
-        """Adds a batch's sampled rows, until a batch exceeds the limit: the sample is complete up to an offset."""
+        """Adds a batch's sampled rows, until a batch exceeds the limit: the sample is complete up
+        to an offset.
+        """
         if not self._full and self._rows.size() + len(rows) <= LARGEST_SAMPLE:
             for row in rows:
                 self._rows.add(row)
@@ -242,7 +284,10 @@ class _Query:
             with self._lock:
                 return self._seen.pop(number)
         row = progress.observedMetrics().get(METRICS)
-        return {name: row.getList(i) if name == "sample" else row.get(i) or 0 for i, name in enumerate(names)}
+        return {
+            name: row.getList(i) if name == "sample" else row.get(i) or 0
+            for i, name in enumerate(names)
+        }
 
     def write_sample(self, out: str) -> dict[str, Any]:
         """See `handle`."""
@@ -262,8 +307,10 @@ class _Query:
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     def _await_tasks(self) -> None:
-        """Waits for the tasks of the stopped query: one that reads Kafka cannot be interrupted. If its topic were deleted
-        meanwhile, it would keep its core for up to two minutes, and the next query would wait."""
+        """Waits for the tasks of the stopped query: one that reads Kafka cannot be interrupted. If
+        its topic were deleted meanwhile, it would keep its core for up to two minutes, and the next
+        query would wait.
+        """
         tracker, until = self._spark.sparkContext.statusTracker(), time.monotonic() + TASKS_S
         while time.monotonic() < until:
             # What Spark says is a moment old.
@@ -283,4 +330,8 @@ def _offsets(text: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
     offsets = {} if text is None else json.loads(text)
     if "unit" in offsets:
         return {"0": int(offsets["unit"])}
-    return {str(lanes.get(f"{topic}/{p}", p)): int(o) for topic, each in offsets.items() for p, o in each.items()}
+    return {
+        str(lanes.get(f"{topic}/{p}", p)): int(o)
+        for topic, each in offsets.items()
+        for p, o in each.items()
+    }

@@ -1,7 +1,9 @@
-"""Batch throughput of decoders beside the baseline: one session, cached records, noop sink, interleaved rounds.
+"""Batch throughput of decoders beside the baseline: one session, cached records, noop sink,
+interleaved rounds.
 
-The time of a query includes its optimisation and execution. The DataFrame is built for every round, else Spark would reuse its
-plan, and before the clock starts: building costs the same for ten messages as for ten million.
+The time of a query includes its optimisation and execution. The DataFrame is built for every round,
+else Spark would reuse its plan, and before the clock starts: building costs the same for ten
+messages as for ten million.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def execute(frame: DataFrame) -> float:
 
 
 def cached(spark: SparkSession, parquet: str) -> DataFrame:
-    """The records of a Parquet file in the shape of Spark's Kafka source, in memory, one partition per core."""
+    """The records of a Parquet file in the shape of Spark's Kafka source, in memory, one partition
+    per core.
+    """
     frame = cluster.table(spark, parquet).repartition(cluster.parallelism(spark)).persist()
     frame.count()
     return frame
@@ -63,7 +67,9 @@ def cached(spark: SparkSession, parquet: str) -> DataFrame:
 def interleaved(
     contestants: Sequence[Contestant], records: DataFrame, rounds: int, warm_up: int = WARM_UP
 ) -> dict[str, list[float]]:
-    """Seconds of each round by name. Every round runs all contestants once; every second round in reverse order."""
+    """Seconds of each round by name. Every round runs all contestants once; every second round in
+    reverse order.
+    """
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     for number in range(-warm_up, rounds):
         for contestant in contestants if number % 2 == 0 else reversed(contestants):
@@ -79,35 +85,54 @@ def ratio(yardstick: Sequence[float], seconds: Sequence[float]) -> dict[str, flo
     return {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
 
 
-def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]
+) -> dict[str, Any]:
     """Answers the request `bench`.
 
-    It has `parquet`, `messages` (their number), `table`, `deployment`, `rounds`, `baseline` (a decoder) and `decoders` (decoders
-    by name). The answer's `results` has an entry for each level that the baseline and at least one decoder have: `level`,
-    `baseline` and `decoders` by name, each with `per_second` (messages, by the median round), `seconds` (of every round) and
-    `rows` (ROW changes found), decoders with their `ratio` too.
+    It has `parquet`, `messages` (their number), `table`, `deployment`, `rounds`, `baseline` (a
+    decoder) and `decoders` (decoders by name). The answer's `results` has an entry for each level
+    that the baseline and at least one decoder have: `level`, `baseline` and `decoders` by name,
+    each with `per_second` (messages, by the median round), `seconds` (of every round) and `rows`
+    (ROW changes found), decoders with their `ratio` too.
     """
     baseline = load(request["baseline"])
     decoders = {name: load(spec) for name, spec in request["decoders"].items()}
-    table, deployment = codec.load_table(request["table"]), codec.load_deployment(request["deployment"])
+    table, deployment = (
+        codec.load_table(request["table"]),
+        codec.load_deployment(request["deployment"]),
+    )
     records = cached(spark, request["parquet"])
     try:
         results = []
         for level in sorted(baseline.functions):
-            able = {name: decoder for name, decoder in decoders.items() if level in decoder.functions}
-            contestants = [Contestant(n, d, level, table, deployment) for n, d in (("", baseline), *able.items())]
+            able = {
+                name: decoder for name, decoder in decoders.items() if level in decoder.functions
+            }
+            contestants = [
+                Contestant(n, d, level, table, deployment)
+                for n, d in (("", baseline), *able.items())
+            ]
             if able:
-                results.append(_contest(contestants, records, request["messages"], request["rounds"]))
+                results.append(
+                    _contest(contestants, records, request["messages"], request["rounds"])
+                )
         return {"results": results}
     finally:
         records.unpersist()
 
 
-def _contest(contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int) -> dict[str, Any]:
+def _contest(
+    contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int
+) -> dict[str, Any]:
     rows = {c.name: c.rows(records) for c in contestants}
     seconds = interleaved(contestants, records, rounds)
     measured: dict[str, dict[str, Any]] = {
-        name: {"per_second": messages / statistics.median(taken), "seconds": taken, "rows": rows[name]}
+        name: {
+            "per_second": messages / statistics.median(taken),
+            "seconds": taken,
+            "rows": rows[name],
+        }
         for name, taken in seconds.items()
     }
     yardstick = measured.pop("")

@@ -16,12 +16,20 @@ from conformance.brokers.spark_options import TOKENS
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 
 _ALLOWED: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
-"""The property of the JVM that Java's client demands since 3.9.1 before it asks a server for a token."""
+"""The property of the JVM that Java's client demands since 3.9.1 before it asks a server for a
+token.
+"""
 
 
 def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> Reader:
-    """A reader of records with headers; `options` are `conformance.brokers.spark_options`, which win over the usual ones."""
-    usual = {"kafka.fetch.max.wait.ms": "10", "kafka.max.partition.fetch.bytes": str(64 << 20), "includeHeaders": "true"}
+    """A reader of records with headers; `options` are `conformance.brokers.spark_options`, which
+    win over the usual ones.
+    """
+    usual = {
+        "kafka.fetch.max.wait.ms": "10",
+        "kafka.max.partition.fetch.bytes": str(64 << 20),
+        "includeHeaders": "true",
+    }
     if url := options.get(f"kafka.{TOKENS}"):
         jvm: Any = spark.sparkContext._jvm
         jvm.java.lang.System.setProperty(_ALLOWED, url)
@@ -30,7 +38,9 @@ def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> R
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes of the partitions of several topics, by TOPIC/NUMBER; empty if a lane is its partition."""
+    """The lanes of the partitions of several topics, by TOPIC/NUMBER; empty if a lane is its
+    partition.
+    """
 
     by_partition: Mapping[str, int]
 
@@ -40,7 +50,10 @@ class Lanes:
         if not self.by_partition:
             return "partition"
         # A literal map would be an expression a lane.
-        return f"try_element_at(from_json('{json.dumps(self.by_partition)}', 'map<string,int>'), concat(topic, '/', partition))"
+        return (
+            f"try_element_at(from_json('{json.dumps(self.by_partition)}', 'map<string,int>'),"
+            " concat(topic, '/', partition))"
+        )
 
     def of(self, frame: DataFrame) -> DataFrame:
         """The frame with lanes in place of partitions, by which keepers identify messages."""

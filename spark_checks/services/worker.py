@@ -1,7 +1,9 @@
-"""The child process: reads requests as JSON lines on stdin, answers on a descriptor of its own, runs Spark in between.
+"""The child process: reads requests as JSON lines on stdin, answers on a descriptor of its own,
+runs Spark in between.
 
-Each request names a lane, which is a thread with a queue of its own; the first is the main thread. Standard output and error
-belong to the decoder and go to the log. When stdin closes, the parent has ended, and this process ends.
+Each request names a lane, which is a thread with a queue of its own; the first is the main thread.
+Standard output and error belong to the decoder and go to the log. When stdin closes, the parent has
+ended, and this process ends.
 """
 
 from __future__ import annotations
@@ -68,7 +70,8 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
         if not isinstance(error, DecoderError):
             traceback.print_exc()
             if engine.jvm_ended(error):
-                # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
+                # Nothing can be decoded here any more; the parent takes the exit for the answer and
+                # starts another child.
                 sys.stderr.flush()
                 os._exit(70)
         refused: dict[str, Any] = engine.refusal(request, error)
@@ -76,7 +79,9 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
 
 
 def _tidy() -> None:
-    """Removes the harness's temporary folder, if the harness was killed; this process's own is in it."""
+    """Removes the harness's temporary folder, if the harness was killed; this process's own is in
+    it.
+    """
     if os.getppid() != PARENT and (own := os.environ.get("TMPDIR")):
         shutil.rmtree(Path(own).parent, ignore_errors=True)
 

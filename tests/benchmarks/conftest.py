@@ -1,4 +1,6 @@
-"""Sizes of the benchmarks, and a session without Kafka's package: no benchmark reads Kafka with Spark."""
+"""Sizes of the benchmarks, and a session without Kafka's package: no benchmark reads Kafka with
+Spark.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def rounds():
 
 @pytest.fixture
 def loaded(spark, count, tmp_path):
-    """A function of a format's name: its plain profile, a load of `count` messages, and the load as cached records."""
+    """A function of a format's name: its plain profile, a load of `count` messages, and the load as
+    cached records.
+    """
     from conformance.engines.engine import write_records
     from conformance.load.bench import generate, plain_profile
     from generators.wire_format import get
@@ -56,10 +60,12 @@ def loaded(spark, count, tmp_path):
 
 @pytest.fixture
 def against(benchmark, rounds):
-    """Times a contestant and a yardstick in turn, and records the ratio of their speeds per round in `extra_info`.
+    """Times a contestant and a yardstick in turn, and records the ratio of their speeds per round
+    in `extra_info`.
 
-    Both are functions that make a function without arguments: what they make is timed, the making is not. The yardstick's
-    seconds of a round are the mean of its runs before and after it, so that a drift favours neither.
+    Both are functions that make a function without arguments: what they make is timed, the making
+    is not. The yardstick's seconds of a round are the mean of its runs before and after it, so that
+    a drift favours neither.
     """
     import statistics
     import time

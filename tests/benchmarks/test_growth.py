@@ -1,4 +1,6 @@
-"""Ten times the messages take ten times the time; rows of Avro against fastavro, which reads the same values in one process."""
+"""Ten times the messages take ten times the time; rows of Avro against fastavro, which reads the
+same values in one process.
+"""
 
 import io
 import time
@@ -29,7 +31,9 @@ def compared(benchmark, small, large, rounds):
         seconds.append(time.perf_counter() - began)
 
     benchmark.pedantic(large, setup=before, rounds=rounds, warmup_rounds=1)
-    growths = [own / base for own, base in zip(benchmark.stats.stats.data, seconds[1:], strict=True)]
+    growths = [
+        own / base for own, base in zip(benchmark.stats.stats.data, seconds[1:], strict=True)
+    ]
     ordered = sorted(growths)
     benchmark.extra_info |= {
         "times": TIMES,
@@ -67,7 +71,12 @@ def test_decoding(name, spark, count, rounds, benchmark, tmp_path):
         frames.append(cached(spark, str(path)))
     who = Contestant(name, decoder, 2, bulk.load_table(), profile.deployment)
     benchmark.group = "growth"
-    compared(benchmark, lambda: execute(who.frame(frames[0])), lambda: execute(who.frame(frames[1])), rounds)
+    compared(
+        benchmark,
+        lambda: execute(who.frame(frames[0])),
+        lambda: execute(who.frame(frames[1])),
+        rounds,
+    )
     for frame in frames:
         frame.unpersist()
 

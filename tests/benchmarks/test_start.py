@@ -20,14 +20,26 @@ def decode(records, *, deployment=None):
 @pytest.fixture(scope="module", autouse=True)
 def prepared():
     """The archives of the JVMs' classes, which a user makes once."""
-    subprocess.run([sys.executable, "-m", "conformance", "prepare"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "conformance", "prepare"], check=True, capture_output=True
+    )
 
 
 @pytest.mark.parametrize("name", ["ticdc-canal-json", "debezium-json"])
 def test_first_verdict(name, tmp_path, rounds, benchmark):
     path = tmp_path / "mine.py"
     path.write_text(WRONG.format(module=f"spark_checks.decoders.{name.replace('-', '_')}"), "utf-8")
-    argv = [sys.executable, "-m", "conformance", "run", name, "--broker", "none", "--decoder", f"{path}:decode"]
+    argv = [
+        sys.executable,
+        "-m",
+        "conformance",
+        "run",
+        name,
+        "--broker",
+        "none",
+        "--decoder",
+        f"{path}:decode",
+    ]
     started = []
 
     def first_broken_rule():
@@ -49,7 +61,9 @@ def test_first_verdict(name, tmp_path, rounds, benchmark):
 
 
 @pytest.mark.parametrize(
-    "options", [["--broker", "embedded"], ["--budget", "ci", "--broker", "none"]], ids=["smoke-kafka", "ci-without-kafka"]
+    "options",
+    [["--broker", "embedded"], ["--budget", "ci", "--broker", "none"]],
+    ids=["smoke-kafka", "ci-without-kafka"],
 )
 def test_all_formats(options, benchmark):
     def run():

@@ -1,4 +1,6 @@
-"""What the tests of engines, runs and commands share: a child without Spark, a look at processes, and patience."""
+"""What the tests of engines, runs and commands share: a child without Spark, a look at processes,
+and patience.
+"""
 
 import json
 import time
@@ -24,13 +26,21 @@ def _living(wanted: Callable[[int, int], bool]) -> list[int]:
     """Processes, zombies excepted, whose parent and session are wanted."""
     if not Path("/proc/self/stat").exists():
         pytest.skip("needs /proc")
-    processes = ((path.name, _stat(path.name)) for path in Path("/proc").iterdir() if path.name.isdecimal())
-    return [int(pid) for pid, seen in processes if seen is not None and seen[0] != "Z" and wanted(seen[1], seen[2])]
+    processes = (
+        (path.name, _stat(path.name)) for path in Path("/proc").iterdir() if path.name.isdecimal()
+    )
+    return [
+        int(pid)
+        for pid, seen in processes
+        if seen is not None and seen[0] != "Z" and wanted(seen[1], seen[2])
+    ]
 
 
 @pytest.fixture
 def session_processes():
-    """A function that lists the living processes of a session: whatever a child that leads it has started."""
+    """A function that lists the living processes of a session: whatever a child that leads it has
+    started.
+    """
     return lambda leader: _living(lambda _parent, session: session == leader)
 
 
@@ -110,7 +120,9 @@ for line in sys.stdin:
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """A function that makes an engine whose child is FAKE, and one that gives what its children were asked."""
+    """A function that makes an engine whose child is FAKE, and one that gives what its children
+    were asked.
+    """
     (tmp_path / "fake_worker.py").write_text(FAKE, "utf-8")
     monkeypatch.setattr(engine, "WORKER", "fake_worker")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -150,8 +162,9 @@ for line in sys.stdin:
 
 @pytest.fixture
 def beside(tmp_path, monkeypatch):
-    """A decoder of INSERTs as a process in the working directory, `mine.py`, which starts in no time; the function writes
-    `beside.py`, whose MORE the decoder adds to the name of a table."""
+    """A decoder of INSERTs as a process in the working directory, `mine.py`, which starts in no
+    time; the function writes `beside.py`, whose MORE the decoder adds to the name of a table.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(INSERTS, "utf-8")
 

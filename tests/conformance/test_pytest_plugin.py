@@ -33,9 +33,20 @@ def of_weight(name, obligation):
 
 MUST, SHOULD = of_weight(FORMAT, Obligation.MUST), of_weight(FORMAT, Obligation.SHOULD)
 UNSPECIFIED = of_weight(LENIENT, Obligation.UNSPECIFIED)
-QUIET = ("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "--strict-markers", "--strict-config", "-Werror")
+QUIET = (
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:xdist",
+    "--strict-markers",
+    "--strict-config",
+    "-Werror",
+)
 
-# What a run came to, made up: `broken` rules have a failure, `unreached` ones compared nothing, `verdicts` are the cases'.
+# What a run came to, made up: `broken` rules have a failure, `unreached` ones compared nothing,
+# `verdicts` are the cases'.
 MADE_UP = """
 import pytest
 from dataclasses import replace
@@ -133,7 +144,9 @@ replay    cdc-conformance replay .cdc-conformance/failures/x.json"""
 ALL, RUN = len(rules(FORMAT)), ("-k", "test_run")
 ON_RECORD = {"broken": [MUST], "known": [MUST], "expect": "k"}
 ONE_FAILS, IT_FAILS = {"passed": ALL, "failed": 1}, {"failed": 1, "deselected": ALL}
-REASON = "the decoder decodes only level 1; only profiles v7[*]; 1 cases unsupported: why unsupported"
+REASON = (
+    "the decoder decodes only level 1; only profiles v7[*]; 1 cases unsupported: why unsupported"
+)
 NOTHING = (f"{FORMAT}/nothing", "matches nothing")
 UNDECIDED = len(rules(LENIENT)) + 1
 
@@ -143,18 +156,56 @@ UNDECIDED = len(rules(LENIENT)) + 1
     [
         ("-rP", {"broken": [SHOULD]}, {"passed": ALL + 1}, "actual    -1"),
         ("-rP", {"broken": [SHOULD], "strict": True}, ONE_FAILS, "actual    -1"),
-        ("-rP", {"format": LENIENT, "broken": [UNSPECIFIED], "strict": True}, {"passed": UNDECIDED}, "actual    -1"),
+        (
+            "-rP",
+            {"format": LENIENT, "broken": [UNSPECIFIED], "strict": True},
+            {"passed": UNDECIDED},
+            "actual    -1",
+        ),
         ("-rx", ON_RECORD, {"passed": ALL, "xfailed": 1}, "XFAIL*waits (3 cases) *1"),
-        ("-v", {"entries": [(MUST, "unexpected pass")]}, ONE_FAILS, f"[[]XPASS(strict)[]] {MUST}, fail: a hint"),
+        (
+            "-v",
+            {"entries": [(MUST, "unexpected pass")]},
+            ONE_FAILS,
+            f"[[]XPASS(strict)[]] {MUST}, fail: a hint",
+        ),
         (RUN, {"entries": [NOTHING]}, IT_FAILS, f"{FORMAT}/nothing, fail: a hint"),
-        ("-rs", {"unreached": [MUST], "profile": "v7*"}, {"passed": ALL, "skipped": 1}, f"SKIPPED*nothing to compare ({REASON})"),
+        (
+            "-rs",
+            {"unreached": [MUST], "profile": "v7*"},
+            {"passed": ALL, "skipped": 1},
+            f"SKIPPED*nothing to compare ({REASON})",
+        ),
         ("-v", {"unreached": [MUST], "decoder": None}, ONE_FAILS, f"{MUST} was not exercised"),
-        (RUN, {"verdicts": ("pass", "errored", "timeout")}, IT_FAILS, "2 of 3 cases errored or timed out"),
+        (
+            RUN,
+            {"verdicts": ("pass", "errored", "timeout")},
+            IT_FAILS,
+            "2 of 3 cases errored or timed out",
+        ),
         (RUN, {"verdicts": ("unsupported",)}, IT_FAILS, "nothing was judged"),
-        ("-v", {"profile": "nothing"}, {"errors": ALL + 1}, "the run did not come about: unknown profile 'nothing'"),
-        ("-v", {"format": "ticdc-canal-jsno"}, {"errors": 1}, "TestMine.format: unknown format 'ticdc-canal-jsno'. Did you m"),
-        *((("-k", MUST), {}, {"passed": 1, "deselected": ALL}, ""), (("-m", "cdc"), {}, {"passed": ALL + 1}, "")),
-        (("-x", "-k", "test_rule"), {"broken": [r.id for r in rules(FORMAT)]}, {"failed": 1, "deselected": 1}, ""),
+        (
+            "-v",
+            {"profile": "nothing"},
+            {"errors": ALL + 1},
+            "the run did not come about: unknown profile 'nothing'",
+        ),
+        (
+            "-v",
+            {"format": "ticdc-canal-jsno"},
+            {"errors": 1},
+            "TestMine.format: unknown format 'ticdc-canal-jsno'. Did you m",
+        ),
+        *(
+            (("-k", MUST), {}, {"passed": 1, "deselected": ALL}, ""),
+            (("-m", "cdc"), {}, {"passed": ALL + 1}, ""),
+        ),
+        (
+            ("-x", "-k", "test_rule"),
+            {"broken": [r.id for r in rules(FORMAT)]},
+            {"failed": 1, "deselected": 1},
+            "",
+        ),
     ],
 )
 def test_what_a_run_came_to_decides_each_item(judged, options, suite, counts, line):
@@ -165,25 +216,45 @@ def test_what_a_run_came_to_decides_each_item(judged, options, suite, counts, li
         result.stdout.fnmatch_lines(["*RUNS TestMine"])
 
 
-@pytest.mark.parametrize(("on_record", "kind"), [((0, 0), "failed"), ((3, 0), "failed"), ((3, 3), "xfailed")])
+@pytest.mark.parametrize(
+    ("on_record", "kind"), [((0, 0), "failed"), ((3, 0), "failed"), ((3, 3), "xfailed")]
+)
 def test_a_rule_fails_by_each_of_its_new_causes(on_record, kind):
     rule = next(r for r in rules(FORMAT) if r.id == MUST)
-    case = Case("c", FORMAT, "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b"{}"), ()),))
+    case = Case(
+        "c", FORMAT, "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b"{}"), ()),)
+    )
     finding = Finding("c", MUST, 0, 0, Aspect.VALUE, "after['c']", "1", "2")
     causes = [Cause(Symptom.REFUSED, (f"fault {name}",)) for name in ("one", "two")]
     failures = tuple(
-        Failure(rule, finding, CaseResult(case, Verdict.FAIL, (finding,)), 3, on_record=number, reason="waits", cause=cause)
+        Failure(
+            rule,
+            finding,
+            CaseResult(case, Verdict.FAIL, (finding,)),
+            3,
+            on_record=number,
+            reason="waits",
+            cause=cause,
+        )
         for number, cause in zip(on_record, causes, strict=True)
     )
     judged = FormatResult(FORMAT, "mine", (1,), (), (RuleResult(rule, 9, 6),), (), {}, 0, {})
-    item = outcomes(Suite, RunResult(Header(1, "smoke", "mine", "none", ""), (judged,), failures, 0.0))[MUST]
+    item = outcomes(
+        Suite, RunResult(Header(1, "smoke", "mine", "none", ""), (judged,), failures, 0.0)
+    )[MUST]
     assert item.kind == kind
-    assert [f"fault {name}" in item.text for name in ("one", "two")] == [number == 0 for number in on_record]
+    assert [f"fault {name}" in item.text for name in ("one", "two")] == [
+        number == 0 for number in on_record
+    ]
 
 
 def test_workers_of_xdist_share_one_run(judged, pytester):
     options = ("-n", "2", "--dist", "load")
-    pytester.makeconftest(MADE_UP.replace("RUNS.append(cls.__name__)", "open('runs.txt', 'a').write(cls.__name__ + ' ')"))
+    pytester.makeconftest(
+        MADE_UP.replace(
+            "RUNS.append(cls.__name__)", "open('runs.txt', 'a').write(cls.__name__ + ' ')"
+        )
+    )
     pytester.makepyfile(SUITE.format(format=FORMAT, more=f"    broken = [{MUST!r}]"))
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--strict-markers", *options)
     result.assert_outcomes(passed=len(rules(FORMAT)), failed=1)
@@ -192,11 +263,15 @@ def test_workers_of_xdist_share_one_run(judged, pytester):
 
 def test_attributes_win_over_options_and_those_over_the_configuration(judged, pytester):
     options = ("--cdc-seed=5", "--cdc-budget=ci")
-    pytester.path.joinpath("cdc-conformance.toml").write_text("seed = 9\n[pytest]\nbudget = 'nightly'\n", "utf-8")
+    pytester.path.joinpath("cdc-conformance.toml").write_text(
+        "seed = 9\n[pytest]\nbudget = 'nightly'\n", "utf-8"
+    )
     result = judged(*options, seed=7, broker="embedded")
     result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded; *"])
     judged().stdout.fnmatch_lines(["cdc-conformance: *, budget nightly, seed 9, broker none; *"])
-    pytester.path.joinpath("cdc-conformance.toml").write_text("[pytest]\nbudget = 'smok'\n", "utf-8")
+    pytester.path.joinpath("cdc-conformance.toml").write_text(
+        "[pytest]\nbudget = 'smok'\n", "utf-8"
+    )
     result = judged()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*unknown budget 'smok'. Did you mean 'smoke'?*"])
@@ -204,12 +279,21 @@ def test_attributes_win_over_options_and_those_over_the_configuration(judged, py
 
 @pytest.mark.parametrize("option", [True, False])
 def test_a_suite_names_a_cluster(pytester, option):
-    more = "" if option else '    master = "spark://127.0.0.1:1"\n    spark_conf = {"spark.executor.memory": "1g"}'
+    more = (
+        ""
+        if option
+        else '    master = "spark://127.0.0.1:1"\n    spark_conf = {"spark.executor.memory": "1g"}'
+    )
     pytester.makepyfile(mine="def decode(records):\n    return records\n")
     pytester.makepyfile(SUITE.format(format=FORMAT, more=more))
-    result = pytester.runpytest_inprocess(*QUIET, *(["--cdc-master=spark://127.0.0.1:1"] if option else []))
+    result = pytester.runpytest_inprocess(
+        *QUIET, *(["--cdc-master=spark://127.0.0.1:1"] if option else [])
+    )
     result.stdout.fnmatch_lines(["cdc-conformance: *, broker none, master spark://127.0.0.1:1; *"])
-    assert "the run did not come about: --master spark://127.0.0.1:1 does not answer: " in result.stdout.str()
+    assert (
+        "the run did not come about: --master spark://127.0.0.1:1 does not answer: "
+        in result.stdout.str()
+    )
 
 
 def test_a_decoders_file_is_found_beside_its_tests(tmp_path, monkeypatch):
@@ -218,10 +302,14 @@ def test_a_decoders_file_is_found_beside_its_tests(tmp_path, monkeypatch):
     (tmp_path / "tests" / "mine.py").write_text("", encoding="utf-8")
     folders = [tmp_path / "work", tmp_path / "tests", tmp_path]
     monkeypatch.chdir(tmp_path)
-    specs = [resolve(spec, folders) for spec in ("mine.py:decode", "mine.py", "tests/mine.py:decode")]
+    specs = [
+        resolve(spec, folders) for spec in ("mine.py:decode", "mine.py", "tests/mine.py:decode")
+    ]
     assert specs == ["tests/mine.py:decode", "tests/mine.py", "tests/mine.py:decode"]
     monkeypatch.chdir(tmp_path / "work")
-    assert resolve("mine.py:decode", folders) == f"{(tmp_path / 'tests' / 'mine.py').resolve()}:decode"
+    assert (
+        resolve("mine.py:decode", folders) == f"{(tmp_path / 'tests' / 'mine.py').resolve()}:decode"
+    )
     for spec in ("absent.py:decode", "package.module:decode", "package.module"):
         assert resolve(spec, folders) == spec
 
@@ -256,11 +344,18 @@ class TestAgain(TestMine):
 
 
 def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine, monkeypatch):
-    """Two suites of one decoder share a Spark, which ends with pytest; of few cases, and failures stay as they are."""
+    """Two suites of one decoder share a Spark, which ends with pytest; of few cases, and failures
+    stay as they are.
+    """
     said = []
     monkeypatch.setitem(BUDGETS, "smoke", Budget("smoke", 0, 4, covering=True))
-    monkeypatch.setattr("conformance.running.run.run", lambda settings, engine: run(replace(settings, reduce=False), engine))
-    monkeypatch.setattr("conformance.engines.command.ChildEngine", lambda **_given: Lent(engine, said.append))
+    monkeypatch.setattr(
+        "conformance.running.run.run",
+        lambda settings, engine: run(replace(settings, reduce=False), engine),
+    )
+    monkeypatch.setattr(
+        "conformance.engines.command.ChildEngine", lambda **_given: Lent(engine, said.append)
+    )
     pytester.makepyfile(test_one=SUITES, mine=MINE)
     result = pytester.runpytest_inprocess(*QUIET, "-rA")
     text = result.stdout.str()
@@ -298,13 +393,17 @@ def test_a_suite_judges_on_a_session_which_stays_as_it_was(pytester, spark, monk
     monkeypatch.setitem(BUDGETS, "smoke", Budget("smoke", 0, 4, covering=True))
     monkeypatch.setattr(lent, "SESSION", spark, raising=False)
     before = spark.conf.getAll
-    pytester.makeconftest("import lent, pytest\n\n@pytest.fixture(scope='session')\ndef given():\n    return lent.SESSION\n")
+    pytester.makeconftest(
+        "import lent, pytest\n\n@pytest.fixture(scope='session')\ndef given():\n    return lent.SESSION\n"
+    )
     pytester.makepyfile(test_one=ON_SESSION)
     # PySpark leaves sockets to the garbage collector.
     result = pytester.runpytest_inprocess(*(word for word in QUIET if word != "-Werror"), "-rf")
     counts = result.parseoutcomes()
     assert counts["failed"] < counts["passed"] and "errors" not in counts
-    result.stdout.fnmatch_lines(["cdc-conformance: *, decoder test_one:decode, *", "FAILED *rows/*"])
+    result.stdout.fnmatch_lines(
+        ["cdc-conformance: *, decoder test_one:decode, *", "FAILED *rows/*"]
+    )
     assert (spark.range(2).count(), spark.conf.getAll) == (2, before)
 
 
@@ -316,7 +415,9 @@ def test_a_suite_s_access_to_a_broker_wins_over_the_option_s(tmp_path):
 
     (tmp_path / "client.properties").write_text("security.protocol=SSL\nclient.id=file\n", "utf-8")
     given = {"cdc_broker_config": "client.properties"}
-    config = SimpleNamespace(getoption=lambda name, default=None: given.get(name, default), rootpath=tmp_path)
+    config = SimpleNamespace(
+        getoption=lambda name, default=None: given.get(name, default), rootpath=tmp_path
+    )
     asked = pytest_plugin._asked(Mine, config, [Path("elsewhere"), tmp_path])
     assert (asked.spec, asked.topic, asked.prefix) == ("kafka:9093", "theirs", "cdc-conformance")
     assert asked.properties == {"security.protocol": "SSL", "client.id": "mine"}

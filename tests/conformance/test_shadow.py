@@ -12,10 +12,19 @@ HOME = Path(_cdc_conformance_pytest.__file__).resolve().parent
 
 
 def python(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
-    """A fresh interpreter in the folder, whose working directory comes first on sys.path, ours after it."""
+    """A fresh interpreter in the folder, whose working directory comes first on sys.path, ours
+    after it.
+    """
     env = {**os.environ, "PYTHONPATH": str(HOME), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
-        [sys.executable, *argv], cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False
+        [sys.executable, *argv],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
     )
 
 
@@ -55,7 +64,9 @@ def test_a_package_that_is_already_imported_counts(tmp_path):
 
 def pytest_in(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_mine.py").write_text(text, encoding="utf-8")
-    return python(folder, "-m", "pytest", "-p", "_cdc_conformance_pytest", "-p", "no:cacheprovider", *options)
+    return python(
+        folder, "-m", "pytest", "-p", "_cdc_conformance_pytest", "-p", "no:cacheprovider", *options
+    )
 
 
 def test_pytest_names_the_folder_when_our_import_fails(tmp_path):
@@ -67,6 +78,11 @@ def test_pytest_names_the_folder_when_our_import_fails(tmp_path):
 
 def test_a_project_that_does_not_use_the_suite_is_left_alone(tmp_path):
     package(tmp_path, "generators")
-    done = pytest_in(tmp_path, "import generators\n\n\ndef test_mine():\n    assert generators\n", "--strict-markers", "-Werror")
+    done = pytest_in(
+        tmp_path,
+        "import generators\n\n\ndef test_mine():\n    assert generators\n",
+        "--strict-markers",
+        "-Werror",
+    )
     assert done.returncode == 0, done.stdout
     assert "cdc-conformance" not in done.stdout

@@ -1,4 +1,6 @@
-"""A broker in a container, against a real engine: CDC_CONFORMANCE_KAFKA_IMAGE names the image (`tox run -e container`)."""
+"""A broker in a container, against a real engine: CDC_CONFORMANCE_KAFKA_IMAGE names the image (`tox
+run -e container`).
+"""
 
 import json
 import os
@@ -33,7 +35,9 @@ def engine():
 
 
 def ours(engine, pid=None):
-    """The containers of a process, this one by default: another run may have its own on the same machine."""
+    """The containers of a process, this one by default: another run may have its own on the same
+    machine.
+    """
     prefix = _container.container_prefix(pid or os.getpid())
     return [box.name for box in engine.containers.list(all=True) if box.name.startswith(prefix)]
 
@@ -48,7 +52,14 @@ def gone(engine, pid, timeout_s=20):
 def test_publish_consume_and_gone(engine):
     messages = [
         Message("cdc", 0, None, b"null key", timestamp_ms=1),
-        Message("cdc", 1, b"", b"empty key", headers=(("b", b"2"), ("a", b""), ("b", b"1")), timestamp_ms=4_102_444_800_000),
+        Message(
+            "cdc",
+            1,
+            b"",
+            b"empty key",
+            headers=(("b", b"2"), ("a", b""), ("b", b"1")),
+            timestamp_ms=4_102_444_800_000,
+        ),
         Message("cdc", 1, b"key", None, timestamp_ms=1_700_000_000_000),
     ]
     notes = []
@@ -59,7 +70,9 @@ def test_publish_consume_and_gone(engine):
         with run_topic(started.bootstrap, 2) as topic:
             result = publish(started.bootstrap, topic, messages)
             assert result.placed == [Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 1, 1)]
-            consumer = Consumer({"bootstrap.servers": started.bootstrap, "group.id": "test", "log_level": 0})
+            consumer = Consumer(
+                {"bootstrap.servers": started.bootstrap, "group.id": "test", "log_level": 0}
+            )
             consumer.assign([TopicPartition(topic, partition, 0) for partition in (0, 1)])
             records = {}
             deadline = time.monotonic() + 30
@@ -95,7 +108,10 @@ def test_auto_takes_the_container_and_removes_it_after_an_exception(engine):
 
 def test_a_container_that_ends_at_once_shows_its_log(engine, monkeypatch):
     monkeypatch.setitem(_container.SETTINGS, "KAFKA_PROCESS_ROLES", "nonsense")
-    with pytest.raises(HarnessError, match=r"is exited instead of running[\s\S]*nonsense"), broker("container"):
+    with (
+        pytest.raises(HarnessError, match=r"is exited instead of running[\s\S]*nonsense"),
+        broker("container"),
+    ):
         pytest.fail("it must not start")
     assert ours(engine) == []
 
@@ -107,7 +123,9 @@ def test_a_taken_port_is_avoided(engine, monkeypatch):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         choices = iter([[taken.getsockname()[1]]])
-        monkeypatch.setattr(_container, "free_ports", lambda count: next(choices, None) or free_ports(count))
+        monkeypatch.setattr(
+            _container, "free_ports", lambda count: next(choices, None) or free_ports(count)
+        )
         with broker("container") as started:
             check_reachable(started.bootstrap)
     assert ours(engine) == []
@@ -143,7 +161,9 @@ def test_an_image_that_cannot_be_had_is_told(engine, monkeypatch):
     name = "cdc-conformance/no-such-image:0"
     monkeypatch.setenv("CDC_CONFORMANCE_KAFKA_IMAGE", name)
     with (
-        pytest.raises(HarnessError, match=rf"no image {name} and cannot pull it.*CDC_CONFORMANCE_KAFKA_IMAGE"),
+        pytest.raises(
+            HarnessError, match=rf"no image {name} and cannot pull it.*CDC_CONFORMANCE_KAFKA_IMAGE"
+        ),
         broker("container"),
     ):
         pytest.fail("it must not start")

@@ -19,13 +19,21 @@ TWO = {
     "ticdc-simple-avro": ("v8.5.7+tz+checksum", "new-8.5.6+local-zone+handle-key-only"),
     "huawei-cdl-json": ("1.0", "1.0+default-identity"),
     "huawei-cdl-debezium": ("2.0", "2.0+default-identity"),
-    "ticdc-open-protocol": ("v8.5.7+only-updated+one-row", "new-8.5.6+only-updated+delete-handle-key+handle-key-only"),
+    "ticdc-open-protocol": (
+        "v8.5.7+only-updated+one-row",
+        "new-8.5.6+only-updated+delete-handle-key+handle-key-only",
+    ),
     "ticdc-debezium-json": ("v8.1.2", "new-8.5.6+extension"),
-    "ticdc-avro": ("v7.1.6+force-replicate", "v8.5.7+extension+checksum+decimal-string+bigint-string"),
+    "ticdc-avro": (
+        "v7.1.6+force-replicate",
+        "v8.5.7+extension+checksum+decimal-string+bigint-string",
+    ),
     "debezium-avro": ("3.5.0.Final", "2.5.4.Final+transaction+nulls-kept+record-name"),
     "debezium-json": ("2.5.4.Final+plain-key+transaction+nulls-kept", "3.5.0.Final+postgresql"),
 }
-"""Two profiles that stand for all of a format, its first and its last where none are named; a run has them all."""
+"""Two profiles that stand for all of a format, its first and its last where none are named; a run
+has them all.
+"""
 
 
 class Named(NamedTuple):
@@ -50,7 +58,9 @@ def two(name: str) -> tuple[str, ...]:
     return TWO.get(name, (profiles[0].name, profiles[-1].name))
 
 
-@pytest.fixture(scope="session", params=[f"{name}/{profile}" for name in FORMATS for profile in two(name)])
+@pytest.fixture(
+    scope="session", params=[f"{name}/{profile}" for name in FORMATS for profile in two(name)]
+)
 def named(request: pytest.FixtureRequest) -> Named:
     """Each of a format's two profiles, with its cases."""
     name, profile = request.param.split("/")

@@ -8,7 +8,18 @@ from generators.sources import mysql
 SPARK = {
     **dict.fromkeys(("tinyint", "bool"), "tinyint"),
     **dict.fromkeys(("smallint", "unsigned-tinyint"), "smallint"),
-    **dict.fromkeys(("mediumint", "int", "unsigned-smallint", "unsigned-mediumint", "year", "enum", "enum-quoted"), "int"),
+    **dict.fromkeys(
+        (
+            "mediumint",
+            "int",
+            "unsigned-smallint",
+            "unsigned-mediumint",
+            "year",
+            "enum",
+            "enum-quoted",
+        ),
+        "int",
+    ),
     **dict.fromkeys(("bigint", "unsigned-int", "int-zerofill", "bit-8", "bit-63"), "bigint"),
     **dict.fromkeys(("unsigned-bigint", "bit-64", "set", "set-64"), "decimal(20,0)"),
     "decimal-10-0": "decimal(10,0)",
@@ -24,7 +35,9 @@ SPARK = {
     "bit-1": "boolean",
     "date": "date",
     **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), "string"),
-    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), "binary"),
+    **dict.fromkeys(
+        ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), "binary"
+    ),
     **dict.fromkeys(("datetime-0", "datetime-3", "datetime-6"), "timestamp_ntz"),
     **dict.fromkeys(("timestamp-0", "timestamp-3", "timestamp-6"), "timestamp"),
     **dict.fromkeys(("time-0", "time-3", "time-6"), "string"),
@@ -37,7 +50,13 @@ def test_spark_type_of_every_type() -> None:
 
 def test_spark_ddl_quotes_names() -> None:
     table = Table(
-        "db", "t", (Column("a`b", mysql.integer("int")), Column("c d", mysql.decimal(39, 1)), Column("e", mysql.bit(2)))
+        "db",
+        "t",
+        (
+            Column("a`b", mysql.integer("int")),
+            Column("c d", mysql.decimal(39, 1)),
+            Column("e", mysql.bit(2)),
+        ),
     )
     assert table.spark_ddl() == "`a``b` int, `c d` string, `e` bigint"
 
@@ -55,11 +74,17 @@ def column(name: str, nullable: bool) -> Column:
 @pytest.mark.parametrize(
     ("primary", "unique", "expected"),
     [
-        *((("b", "a"), (("a",),), ("b", "a")), ((), (("a", "b"), ("b",)), ("b",)), ((), (("n",), ("a", "b")), ("a", "b"))),
+        *(
+            (("b", "a"), (("a",),), ("b", "a")),
+            ((), (("a", "b"), ("b",)), ("b",)),
+            ((), (("n",), ("a", "b")), ("a", "b")),
+        ),
         *(((), (("n",), ("a", "n")), ()), ((), (), ())),
     ],
 )
-def test_handle_key(primary: tuple[str, ...], unique: tuple[tuple[str, ...], ...], expected: tuple[str, ...]) -> None:
+def test_handle_key(
+    primary: tuple[str, ...], unique: tuple[tuple[str, ...], ...], expected: tuple[str, ...]
+) -> None:
     columns = (column("a", False), column("b", False), column("n", True))
     assert Table("db", "t", columns, primary, unique).handle_key == expected
 

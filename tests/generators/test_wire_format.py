@@ -14,7 +14,17 @@ import pytest
 from generators import wire_format
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.errors import UnknownName, UsageError
-from generators.wire_format import FORMATS, Choices, Format, Limit, Profile, about, formats, get, meanings
+from generators.wire_format import (
+    FORMATS,
+    Choices,
+    Format,
+    Limit,
+    Profile,
+    about,
+    formats,
+    get,
+    meanings,
+)
 
 SHAPES = Choices(
     "shapes",
@@ -44,7 +54,9 @@ def composed(fmt: Format[Any]) -> list[Profile]:
 
 def test_options_are_ordered_and_checked() -> None:
     assert SHAPES.checked("2", ("bigger", "round", "big")) == ("round", "big", "bigger")
-    with pytest.raises(UnknownName, match=r"unknown option 'rond' of shapes\. Did you mean 'round'"):
+    with pytest.raises(
+        UnknownName, match=r"unknown option 'rond' of shapes\. Did you mean 'round'"
+    ):
         SHAPES.checked("1", ("rond",))
     with pytest.raises(UnknownName, match="unknown release '3' of shapes"):
         SHAPES.checked("3", ())
@@ -66,10 +78,14 @@ def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
         assert fmt.build(listed.release, *reversed(listed.options)) == listed
     every = composed(fmt)
     assert len(every) > len(fmt.profiles)
-    assert len({p.database for p in (*every, *fmt.profiles)}) == len({p.name for p in (*every, *fmt.profiles)})
+    assert len({p.database for p in (*every, *fmt.profiles)}) == len(
+        {p.name for p in (*every, *fmt.profiles)}
+    )
     with pytest.raises(UnknownName, match=f"of {fmt.name}"):
         fmt.profile("none")
-    release, option = next((profile.release, profile.options[0]) for profile in fmt.profiles if profile.options)
+    release, option = next(
+        (profile.release, profile.options[0]) for profile in fmt.profiles if profile.options
+    )
     with pytest.raises(UnknownName, match=f"Did you mean '{option}'"):
         fmt.build(release, f"{option}x")
     for twice in ((option, option), *(group for group in fmt.choices.exclusive if len(group) > 1)):
@@ -86,27 +102,48 @@ def test_a_format_is_what_its_file_says(fmt: Format[Any]) -> None:
     own = about(fmt.name, fmt.choices, fmt.build)
     assert {key: getattr(fmt, key) for key in own} == own and all(own.values())
     family = meanings(FAMILY[fmt.name]) if fmt.name in FAMILY else {}
-    assert meanings(fmt.name).items() <= fmt.choices.options.items() <= {**family, **meanings(fmt.name)}.items()
+    assert (
+        meanings(fmt.name).items()
+        <= fmt.choices.options.items()
+        <= {**family, **meanings(fmt.name)}.items()
+    )
     limited = {name for limit in fmt.choices.limits for name in (limit.option, *limit.needs)}
     assert limited <= fmt.choices.options.keys()
 
 
 def test_every_file_is_a_format_s_and_every_shared_text_is_of_several() -> None:
-    assert {path.stem for path in Path(wire_format.__file__).with_name("formats").glob("*.toml")} == {*FORMATS, "shared"}
-    empty = Counter(option for name in FORMATS for option, text in wire_format._own(name)["options"].items() if not text)
+    assert {
+        path.stem for path in Path(wire_format.__file__).with_name("formats").glob("*.toml")
+    } == {*FORMATS, "shared"}
+    empty = Counter(
+        option
+        for name in FORMATS
+        for option, text in wire_format._own(name)["options"].items()
+        if not text
+    )
     assert empty.keys() == wire_format._table("shared").keys() and min(empty.values()) > 1
 
 
 @pytest.mark.parametrize(
     ("line", "wrong", "why"),
     [
-        ('title = "Toy"', 'titel = "Toy"', r"toy-json\.toml: unknown or missing: titel, title\. A format's file has kinds, opt"),
+        (
+            'title = "Toy"',
+            'titel = "Toy"',
+            r"toy-json\.toml: unknown or missing: titel, title\. A format's file has kinds, opt",
+        ),
         ('title = "Toy"', "", r"toy-json\.toml: unknown or missing: title\."),
-        ('big = "Big."', 'big = ""', r"toy-json\.toml: options without a text, here and in shared\.toml: big$"),
+        (
+            'big = "Big."',
+            'big = ""',
+            r"toy-json\.toml: options without a text, here and in shared\.toml: big$",
+        ),
         ('title = "Toy"', "title = Toy", r"toy-json\.toml: Invalid value \(at line 1, "),
     ],
 )
-def test_a_file_that_is_wrong_is_told(line: str, wrong: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_wrong_is_told(
+    line: str, wrong: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = 'title = "Toy"\nsource = ""\nposition = ""\nprofiles = []\nkinds = []\noptions.lz4 = ""\noptions.big = "Big."\n'
     monkeypatch.setattr(wire_format, "_table", wire_format._table.__wrapped__)
     monkeypatch.setattr(wire_format.resources, "files", lambda _package: tmp_path)
@@ -120,7 +157,11 @@ def test_a_file_that_is_wrong_is_told(line: str, wrong: str, why: str, tmp_path:
 
 WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
     "aliyun-dts-avro": {"2020-06": "published"},
-    "cloudcanal-debezium": {"2022": "message", "2022+schemaless": "none", "2022+typed+null-images+op-a": "message"},
+    "cloudcanal-debezium": {
+        "2022": "message",
+        "2022+schemaless": "none",
+        "2022+typed+null-images+op-a": "message",
+    },
     "debezium-json": {
         "3.5.0.Final": "message",
         "3.5.0.Final+schemaless": "none",
@@ -132,7 +173,11 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
     "huawei-cdl-debezium": {"2.0": "message"},
     "huawei-cdl-json": {"1.0": "message"},
     "ticdc-simple-avro": {"v8.5.7": "published", "v8.5.7+claim-check+snappy": "published"},
-    "ticdc-debezium-json": {"v8.1.2": "value", "v8.5.7": "message", "v8.5.7+schemaless+without-before": "none"},
+    "ticdc-debezium-json": {
+        "v8.1.2": "value",
+        "v8.5.7": "message",
+        "v8.5.7+schemaless+without-before": "none",
+    },
 }
 
 
@@ -147,8 +192,14 @@ def test_deployments_say_where_a_messages_schema_is() -> None:
 def test_the_schema_is_where_the_deployment_says(name: str) -> None:
     fmt = get(name)
     for profile in fmt.profiles:
-        scenario = next(s for s in boundary_scenarios(fmt, profile) if s.name.startswith("shape/insert"))
+        scenario = next(
+            s for s in boundary_scenarios(fmt, profile) if s.name.startswith("shape/insert")
+        )
         message = fmt.write(scenario.history, profile, LAYOUT)[-1].message
         key, value = (json.loads(part) if part else None for part in (message.key, message.value))
-        assert ("schema" in value) is (profile.deployment.schemas in ("message", "value")), profile.name
-        assert key is None or ("schema" in key) is (profile.deployment.schemas == "message"), profile.name
+        assert ("schema" in value) is (profile.deployment.schemas in ("message", "value")), (
+            profile.name
+        )
+        assert key is None or ("schema" in key) is (profile.deployment.schemas == "message"), (
+            profile.name
+        )

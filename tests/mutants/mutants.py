@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """`old` stands once in `file`; with `new` in its place one of the `tests` must fail. `breaks` says what is wrong then."""
+    """`old` stands once in `file`; with `new` in its place one of the `tests` must fail. `breaks`
+    says what is wrong then.
+    """
 
     name: str
     file: str

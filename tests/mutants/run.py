@@ -1,6 +1,8 @@
-"""Runs the mutants: `python tests/mutants/run.py [GLOB ...]` applies each to a copy of the tree and runs the tests named with it.
+"""Runs the mutants: `python tests/mutants/run.py [GLOB ...]` applies each to a copy of the tree and
+runs the tests named with it.
 
-Prints `killed` or `survived` for each; ends with 1 if one survives, or if its text no longer stands exactly once in its file.
+Prints `killed` or `survived` for each; ends with 1 if one survives, or if its text no longer stands
+exactly once in its file.
 """
 
 import compileall
@@ -22,24 +24,46 @@ from mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "docs", "mutants")
-OPTIONS = ("-x", "-q", "-o", "addopts=--import-mode=importlib", "-p", "no:cacheprovider", "-m", "not spark and not kafka")
+OPTIONS = (
+    "-x",
+    "-q",
+    "-o",
+    "addopts=--import-mode=importlib",
+    "-p",
+    "no:cacheprovider",
+    "-m",
+    "not spark and not kafka",
+)
 """Instead of the project's: without plugins tests begin in half the time."""
-FOREIGN = ("pyarrow.parquet", "hypothesis.strategies", "rich.console", "click.testing", "fastavro", "orjson", "pandas")
+FOREIGN = (
+    "pyarrow.parquet",
+    "hypothesis.strategies",
+    "rich.console",
+    "click.testing",
+    "fastavro",
+    "orjson",
+    "pandas",
+)
 """Imported once, for all; of the project's modules none, since each mutant has its own."""
 LIMIT = 300
 """Seconds for the tests of one mutant: a mutant that hangs is killed, too."""
 
 
 def copied(root: Path) -> None:
-    """The tree without what the tests do not need. A compiled module is checked by its source's hash, since a mutant may be as
-    long and as old as the original."""
+    """The tree without what the tests do not need. A compiled module is checked by its source's
+    hash, since a mutant may be as long and as old as the original.
+    """
     shutil.copytree(ROOT, root, ignore=LEFT_OUT)
     for package in ("generators", "conformance", "spark_checks"):
-        compileall.compile_dir(root / package, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        compileall.compile_dir(
+            root / package, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH
+        )
 
 
 def tested(root: Path, log: Path, tests: tuple[str, ...]) -> int:
-    """The exit code of a process of its own that runs tests in the tree and writes down what it prints; -1 if it does not end."""
+    """The exit code of a process of its own that runs tests in the tree and writes down what it
+    prints; -1 if it does not end.
+    """
     child = os.fork()
     if child:
         _, status = os.waitpid(child, 0)
@@ -79,7 +103,11 @@ def outcome(root: Path, mutant: Mutant) -> tuple[str, str]:
 
 
 def main(globs: list[str]) -> int:
-    chosen = [mutant for mutant in MUTANTS if not globs or any(fnmatchcase(mutant.name, glob) for glob in globs)]
+    chosen = [
+        mutant
+        for mutant in MUTANTS
+        if not globs or any(fnmatchcase(mutant.name, glob) for glob in globs)
+    ]
     bad = 0
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -92,7 +120,10 @@ def main(globs: list[str]) -> int:
             word, why = outcome(root, mutant)
             bad += word != "killed"
             print(f"{word:8} {mutant.name} ({time.monotonic() - began:.1f} s): {why}", flush=True)
-    used = sum(r.ru_utime + r.ru_stime for r in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    used = sum(
+        r.ru_utime + r.ru_stime
+        for r in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
     print(f"{len(chosen) - bad} of {len(chosen)} mutants killed in {used:.0f} CPU seconds")
     return 1 if bad or not chosen else 0
 

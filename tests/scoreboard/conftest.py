@@ -1,4 +1,6 @@
-"""The scoreboard is no part of the wheel: the checkout is searched for it, after what is installed."""
+"""The scoreboard is no part of the wheel: the checkout is searched for it, after what is
+installed.
+"""
 
 import sys
 from pathlib import Path

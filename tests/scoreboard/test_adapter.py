@@ -21,25 +21,54 @@ def classes(tmp_path_factory):
     (work / "Echo.java").write_text(ECHO)
     path = ":".join(str(jar) for jar in pyspark_jars().glob("jackson-*-2*.jar"))
     sources = [*map(str, (JAVA / "scoreboard").glob("*.java")), str(work / "Echo.java")]
-    subprocess.run(["javac", "-Xlint:all", "-Werror", "-proc:none", "-d", str(work), "-cp", path, *sources], check=True)
+    subprocess.run(
+        ["javac", "-Xlint:all", "-Werror", "-proc:none", "-d", str(work), "-cp", path, *sources],
+        check=True,
+    )
     return f"{work}:{path}"
 
 
 def spoken(classes, *lines):
-    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", classes, "scoreboard.Adapter", "echo.Echo", '{"types":["int"]}', "a=b=c"]
+    command = [
+        "java",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        classes,
+        "scoreboard.Adapter",
+        "echo.Echo",
+        '{"types":["int"]}',
+        "a=b=c",
+    ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def begin(name):
-    column = {"name": "e", "nullable": True, "spark": "int", "type": {"name": "enum", "logical": "enum", "members": ["x", "y"]}}
+    column = {
+        "name": "e",
+        "nullable": True,
+        "spark": "int",
+        "type": {"name": "enum", "logical": "enum", "members": ["x", "y"]},
+    }
     table = {"database": "d", "schema": None, "name": name, "primary_key": [], "columns": [column]}
-    return {"type": "begin", "batch": 1, "level": 2, "deployment": {"time_zone": "UTC"}, "table": table}
+    return {
+        "type": "begin",
+        "batch": 1,
+        "level": 2,
+        "deployment": {"time_zone": "UTC"},
+        "table": table,
+    }
 
 
 def record(seq, value):
-    return {"type": "record", "seq": seq, "topic": "t", "key": None, "value": None if value is None else {"base64": value}}
+    return {
+        "type": "record",
+        "seq": seq,
+        "topic": "t",
+        "key": None,
+        "value": None if value is None else {"base64": value},
+    }
 
 
 def test_a_conversation(classes):
@@ -48,14 +77,43 @@ def test_a_conversation(classes):
     first = (begin("t"), record(1, "AP8="), record(2, ""), record(3, None), end)
     second = (begin("refused"), record(4, "AP8="), end)
     started, full, empty, null, ended, refused, _ = spoken(classes, start, *first, *second)
-    forms = {"language": "Java", "levels": [2], "bytes": "base64", "labels": True, "capabilities": {"types": ["int"]}}
+    forms = {
+        "language": "Java",
+        "levels": [2],
+        "bytes": "base64",
+        "labels": True,
+        "capabilities": {"types": ["int"]},
+    }
     assert started == {"type": "started", "cdc": 1, **forms}
-    image = {"name": "e[x, y]", "number": "9223372036854775807", "decimal": "1000", "bytes": {"base64": "AP8="}}
-    image |= {"instant": "2024-02-29T23:59:59.123456Z", "clock": "2024-02-29T00:00:00", "time": "23:59:00"}
+    image = {
+        "name": "e[x, y]",
+        "number": "9223372036854775807",
+        "decimal": "1000",
+        "bytes": {"base64": "AP8="},
+    }
+    image |= {
+        "instant": "2024-02-29T23:59:59.123456Z",
+        "clock": "2024-02-29T00:00:00",
+        "time": "23:59:00",
+    }
     image |= {"date": "0001-01-01", "set": "a,b", "flag": True, "none": None, "zone": "UTC{a=b=c}"}
-    assert full["rows"][0] == {"row": 0, "kind": "ROW", "op": "UPDATE", "before": None, "after": image}
-    assert full["rows"][1] == {"row": 1, "kind": "ROW", "op": "DELETE", "before": image, "after": None}
-    assert empty["rows"] == [{"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}]
+    assert full["rows"][0] == {
+        "row": 0,
+        "kind": "ROW",
+        "op": "UPDATE",
+        "before": None,
+        "after": image,
+    }
+    assert full["rows"][1] == {
+        "row": 1,
+        "kind": "ROW",
+        "op": "DELETE",
+        "before": image,
+        "after": None,
+    }
+    assert empty["rows"] == [
+        {"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}
+    ]
     assert null["rows"] == []
     assert ended == {"type": "ended", "batch": 1}
     message = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"

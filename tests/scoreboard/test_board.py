@@ -17,7 +17,16 @@ from scoreboard.__main__ import main
 from scoreboard.readers import READERS, Reader, named, of_product
 
 CLAIMS = {"alibaba-canal-json": {}}
-READER = Reader("reader", "A reader", "1.0", CLAIMS, "A class", "", "As it is.", module="canal.py:decode_rows_zip")
+READER = Reader(
+    "reader",
+    "A reader",
+    "1.0",
+    CLAIMS,
+    "A class",
+    "",
+    "As it is.",
+    module="canal.py:decode_rows_zip",
+)
 FAULT = """
 [[fault]]
 id = "old"
@@ -32,8 +41,19 @@ known = "https://github.com/a/b/issues/1"
 
 
 def failure(rule, cause, **changes):
-    shown = {"path": "row 0, before.a", "expected": "1", "actual": "NULL", "cause": cause, "cause_in_words": "gives NULL"}
-    place = {"rule": f"alibaba-canal-json/{rule}", "case": f"alibaba-canal-json/1.1.8/{rule}", "cases": 3, "obligation": "MUST"}
+    shown = {
+        "path": "row 0, before.a",
+        "expected": "1",
+        "actual": "NULL",
+        "cause": cause,
+        "cause_in_words": "gives NULL",
+    }
+    place = {
+        "rule": f"alibaba-canal-json/{rule}",
+        "case": f"alibaba-canal-json/1.1.8/{rule}",
+        "cases": 3,
+        "obligation": "MUST",
+    }
     return {**place, **shown, **changes}
 
 
@@ -42,7 +62,12 @@ OLD = failure("old/rows", "null: cells before UPDATE")
 
 def judged(tmp_path, *failures, recorded=(), faults=FAULT):
     """The board of a reader with these failures and faults."""
-    counts = {"cases": {"fail": 3, "pass": 4, "unsupported": 9}, "compared": 5, "seconds": 6, "verdict": "does not conform"}
+    counts = {
+        "cases": {"fail": 3, "pass": 4, "unsupported": 9},
+        "compared": 5,
+        "seconds": 6,
+        "verdict": "does not conform",
+    }
     outcome = {**counts, "failures": list(failures), "recorded": {"failures": list(recorded)}}
     report = {"reader": "reader", "release": "1.0", "formats": {"alibaba-canal-json": outcome}}
     (tmp_path / "reader.json").write_text(json.dumps(report))
@@ -54,9 +79,18 @@ def judged(tmp_path, *failures, recorded=(), faults=FAULT):
     ("cause", "actual", "outcome"),
     [
         ("refused: cell bit value plain", "CORRUPT: an error", "refuses"),
-        *(("raised: fault truncated", "an exception", "refuses"), ("lost: row DELETE", "no output row", "drops")),
-        *(("null: cell int value", "NULL", "wrong value"), ("wrong: cell time value", "CORRUPT", "wrong value")),
-        *(("accepted: fault cell-int", "ROW INSERT {a: 1}", "wrong value"), ("accepted: fault empty", "no output row", "drops")),
+        *(
+            ("raised: fault truncated", "an exception", "refuses"),
+            ("lost: row DELETE", "no output row", "drops"),
+        ),
+        *(
+            ("null: cell int value", "NULL", "wrong value"),
+            ("wrong: cell time value", "CORRUPT", "wrong value"),
+        ),
+        *(
+            ("accepted: fault cell-int", "ROW INSERT {a: 1}", "wrong value"),
+            ("accepted: fault empty", "no output row", "drops"),
+        ),
         ("accepted: fault trailing-brace", "ROW INSERT {a: 1}", "drops"),
         ("accepted: fault second-document", "ROW INSERT {a: 1}", "drops"),
         ("extra: foreign", "1 more, the first: ROW INSERT {a: 1}", "wrong value"),
@@ -82,7 +116,11 @@ def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
         'causes = ["null: cells before"]', 'errors = ["NullPointerException: text*"]'
     )
     its, other = (
-        failure("rows/readable", "refused: cell bigint value", actual=f"CORRUPT: {error}; and the message")
+        failure(
+            "rows/readable",
+            "refused: cell bigint value",
+            actual=f"CORRUPT: {error}; and the message",
+        )
         for error in ("NullPointerException: text", "DateTimeException: NullPointerException: text")
     )
     [result] = judged(tmp_path, its, other, faults=record)
@@ -91,7 +129,14 @@ def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
 
 def test_a_fault_of_another_reader_of_the_record_explains_nothing(tmp_path):
     for name, count in (("reader", 1), ("other", 0)):
-        assert len(board.proofs(judged(tmp_path, OLD, faults=f'{FAULT}readers = ["{name}"]\n'), tmp_path)) == count
+        assert (
+            len(
+                board.proofs(
+                    judged(tmp_path, OLD, faults=f'{FAULT}readers = ["{name}"]\n'), tmp_path
+                )
+            )
+            == count
+        )
 
 
 def test_a_recorded_message_confirms_a_fault(tmp_path):
@@ -105,13 +150,20 @@ def test_a_fault_that_no_result_shows_is_told(tmp_path):
     assert board.unproved(tmp_path, tmp_path, [READER]) == ["reader: old"]
 
 
-FIVE = [*(failure(f"old/{name}", "null: cells before UPDATE") for name in "abc"), *(failure(name, "null: y") for name in "bc")]
+FIVE = [
+    *(failure(f"old/{name}", "null: cells before UPDATE") for name in "abc"),
+    *(failure(name, "null: y") for name in "bc"),
+]
 
 
 @pytest.mark.parametrize(
     ("more", "failures", "cell"),
     [
-        *(('standing = "limit"\n', [OLD], "none"), ('standing = "dropped"\n', [OLD], "none"), ("", [], "none")),
+        *(
+            ('standing = "limit"\n', [OLD], "none"),
+            ('standing = "dropped"\n', [OLD], "none"),
+            ("", [], "none"),
+        ),
         ('alone = true\nreaders = ["reader"]\n', [], "1 wrong value silently"),
         ('alone = true\nreaders = ["x"]\n', [], "none"),
         ("", [failure("value/bit", "null: cell bit value", obligation="SHOULD")], "none"),
@@ -121,7 +173,10 @@ FIVE = [*(failure(f"old/{name}", "null: cells before UPDATE") for name in "abc")
 def test_a_cell_counts_faults_and_nothing_else(tmp_path, more, failures, cell):
     [result] = judged(tmp_path, *failures, faults=FAULT + more)
     assert page.cell(result) == cell
-    assert "standing" not in more or (result.unexplained, board.unproved(tmp_path, tmp_path, [READER])) == (0, [])
+    assert "standing" not in more or (
+        result.unexplained,
+        board.unproved(tmp_path, tmp_path, [READER]),
+    ) == (0, [])
 
 
 def test_a_result_of_other_cases_is_marked(tmp_path, monkeypatch):
@@ -129,25 +184,47 @@ def test_a_result_of_other_cases_is_marked(tmp_path, monkeypatch):
     results = judged(tmp_path, OLD, faults=f'{FAULT}rule = "alibaba-canal-json/old/cumulative"\n')
     assert results[0].stale
     monkeypatch.setattr(reproducing, "program", lambda product, fault: "")
-    assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(results, tmp_path)["scoreboard.md"]
+    assert (
+        "| alibaba-canal-json | 1 wrong value silently (stale) |"
+        in page.pages(results, tmp_path)["scoreboard.md"]
+    )
 
 
 def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch):
     monkeypatch.setattr(judging, "RESULTS", tmp_path)
     monkeypatch.setattr(judging, "READERS", [READER])
     monkeypatch.setattr(judging, "digest", lambda reader, fmt: f"cases of {fmt}")
-    now = {"cases_digest": "cases of alibaba-canal-json", "adapter_digest": judging.adapter_digest(READER)}
-    for digests, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
-        (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": digests}}))
+    now = {
+        "cases_digest": "cases of alibaba-canal-json",
+        "adapter_digest": judging.adapter_digest(READER),
+    }
+    for digests, stale in (
+        (now, {}),
+        (now | {"cases_digest": "x"}, 1),
+        (now | {"adapter_digest": "x"}, 1),
+        ({}, 1),
+    ):
+        (tmp_path / "reader.json").write_text(
+            json.dumps({"formats": {"alibaba-canal-json": digests}})
+        )
         assert judging.stale() == ({"reader": ["alibaba-canal-json"]} if stale else {})
-    changed = Reader(**{**{key: getattr(READER, key) for key in READER.__dataclass_fields__}, "settings": {"a": "b"}})
+    changed = Reader(
+        **{
+            **{key: getattr(READER, key) for key in READER.__dataclass_fields__},
+            "settings": {"a": "b"},
+        }
+    )
     assert judging.adapter_digest(changed) != now["adapter_digest"]
 
 
-@pytest.mark.parametrize(("line", "message"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")])
+@pytest.mark.parametrize(
+    ("line", "message"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")]
+)
 def test_a_record_that_does_not_fit_is_told(tmp_path, line, message):
     (tmp_path / "reader.toml").write_text(
-        FAULT.replace('outcome = "wrong value"', line if "outcome" in line else f'outcome = "drops"\n{line}')
+        FAULT.replace(
+            'outcome = "wrong value"', line if "outcome" in line else f'outcome = "drops"\n{line}'
+        )
     )
     with pytest.raises(UsageError, match=f"reader.toml: old: .*{message}"):
         record.faults("reader", tmp_path)
@@ -174,19 +251,34 @@ formats.maxwell-json = { types = ["@all"] }
         ('release = "1.0"', "", "x.toml:4: mine: it does not say release"),
         ('note = ""', "note = 1", "x.toml:4: mine: note is 1, not of type str"),
         ('note = ""', 'note = ""\nof = "mien"', "x.toml:4: mine: unknown reader 'mien'"),
-        ("maxwell-json", "maxwell", "x.toml:4: mine: unknown format 'maxwell'. Did you mean 'maxwell-json'?"),
+        (
+            "maxwell-json",
+            "maxwell",
+            "x.toml:4: mine: unknown format 'maxwell'. Did you mean 'maxwell-json'?",
+        ),
         ("types", "tpyes", "x.toml:4: mine: unknown field 'tpyes'. Did you mean 'types'?"),
         ("@all", "@al", "x.toml:4: mine: unknown list 'al'. Did you mean 'all'?"),
         ("@class@", "@clas@", "x.toml:4: mine: unknown text 'clas'. Did you mean 'class'?"),
-        ("formats.", 'jars = { name = "j", mian = "m" }\nformats.', "x.toml:4: mine: unknown field 'mian'. Did you mean 'main'?"),
+        (
+            "formats.",
+            'jars = { name = "j", mian = "m" }\nformats.',
+            "x.toml:4: mine: unknown field 'mian'. Did you mean 'main'?",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, message):
     def read(text):
-        return list(of_product(TableFile("x.toml", text, {"texts": dict, "reader": list}), {"all": ["int", "bit"]}))
+        return list(
+            of_product(
+                TableFile("x.toml", text, {"texts": dict, "reader": list}), {"all": ["int", "bit"]}
+            )
+        )
 
     [reader] = read(READERS_FILE)
-    assert (reader.built, reader.formats) == ("A class of 1.0", {"maxwell-json": {"types": ("int", "bit")}})
+    assert (reader.built, reader.formats) == (
+        "A class of 1.0",
+        {"maxwell-json": {"types": ("int", "bit")}},
+    )
     assert READERS_FILE.count(old) == 1
     with pytest.raises(UsageError) as error:
         read(READERS_FILE.replace(old, new))
@@ -194,7 +286,12 @@ def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, mess
 
 
 def test_long_texts_are_cut():
-    failed = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "cases": 3, "message": {}}
+    failed = dict.fromkeys(judging._KEPT, "x" * 800) | {
+        "type": "failure",
+        "rule": "r",
+        "cases": 3,
+        "message": {},
+    }
     rule = {"type": "rule", "id": "r", "broken": 1, "compared": 1, "obligation": "MUST"}
     [cut] = judging.distilled([rule, failed], 1)["failures"]
     assert cut["expected"] == "x" * 700 + "... (800 characters)"
@@ -204,7 +301,9 @@ def test_long_texts_are_cut():
 def test_texts_of_messages_are_escaped(tmp_path, monkeypatch):
     shown = 'rule = "alibaba-canal-json/old/null-is-a-value"\nmessage = "<b>|"\nactual = "<i>|"\n'
     failed = failure("old/rows", "null: cells before UPDATE", cause_in_words="<u>|")
-    monkeypatch.setattr(reproducing, "program", lambda product, fault: f"// {product} {fault.message}\n")
+    monkeypatch.setattr(
+        reproducing, "program", lambda product, fault: f"// {product} {fault.message}\n"
+    )
     every = page.pages(judged(tmp_path, failed, faults=FAULT + shown), tmp_path)
     assert "| nothing: no row, no error | &lt;i>\\| |" in every["scoreboard/reader.md"]
     assert "| &lt;u>\\| |" in every["scoreboard/failures-reader.md"]
@@ -215,12 +314,15 @@ def test_texts_of_messages_are_escaped(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("shown", "releases"), [(("2.0", "2.1"), "2.0 to 2.1"), (("2.1",), "2.1; not in 2.0"), (("2.0",), "2.0; gone in 2.1")]
+    ("shown", "releases"),
+    [(("2.0", "2.1"), "2.0 to 2.1"), (("2.1",), "2.1; not in 2.0"), (("2.0",), "2.0; gone in 2.1")],
 )
 def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
     seen = {"tried": {"reader": ["2.0", "2.1"]}, "shown": {"reader": {"old": shown}}}
     (tmp_path / "releases.json").write_text(json.dumps(seen))
-    [proof] = board.proofs(judged(tmp_path, OLD, faults=f'{FAULT}message = "x"\n'), tmp_path, tmp_path)
+    [proof] = board.proofs(
+        judged(tmp_path, OLD, faults=f'{FAULT}message = "x"\n'), tmp_path, tmp_path
+    )
     assert page.seen(proof) == releases
 
 
@@ -231,7 +333,9 @@ def test_readers_are_named_once_and_claim_formats_that_are_there():
         assert set(reader.formats) <= set(FORMATS)
         assert (reader.bundle is None) == bool(reader.module)
         if reader.factory:
-            assert (judging.JAVA / f"{reader.factory.partition('$')[0].replace('.', '/')}.java").is_file()
+            assert (
+                judging.JAVA / f"{reader.factory.partition('$')[0].replace('.', '/')}.java"
+            ).is_file()
         else:
             file, _, function = reader.module.partition(":")
             assert f"def {function}(" in (judging.ROOT / "spark" / file).read_text("utf-8")
@@ -249,10 +353,16 @@ def test_a_fault_on_the_board_stands_on_three_feet():
                 continue
             rule = page.rule_of(fault)
             assert re.fullmatch(r"https://github\.com/.*#L\d+(-L\d+)?", fault.source), fault.id
-            assert (rule.obligation, rule.provenance != "ASSUMED", bool(rule.citations)) == ("MUST", True, True), fault.id
+            assert (rule.obligation, rule.provenance != "ASSUMED", bool(rule.citations)) == (
+                "MUST",
+                True,
+                True,
+            ), fault.id
             assert fault.rule.partition("/")[0] in fault.formats
             assert fault.message
-            assert bool(re.match(r"https://", fault.known)) != bool(re.fullmatch(r"\d{4}-\d\d-\d\d", fault.searched)), fault.id
+            assert bool(re.match(r"https://", fault.known)) != bool(
+                re.fullmatch(r"\d{4}-\d\d-\d\d", fault.searched)
+            ), fault.id
             assert fault.actual != fault.expected, fault.id
 
 
@@ -263,8 +373,16 @@ def test_what_readers_claim_is_there():
 
 
 def test_the_rules_of_messages_that_no_writer_sends_are_assumptions():
-    every = {rule for reader in READERS for fmt in reader.formats for rule in rules(fmt) if "/fault/" in rule.id}
-    assert {rule.id for rule in every if rule.obligation == "MUST" and rule.provenance != "ASSUMED"} == set()
+    every = {
+        rule
+        for reader in READERS
+        for fmt in reader.formats
+        for rule in rules(fmt)
+        if "/fault/" in rule.id
+    }
+    assert {
+        rule.id for rule in every if rule.obligation == "MUST" and rule.provenance != "ASSUMED"
+    } == set()
     assert every
 
 
@@ -275,9 +393,17 @@ def of_products():
 
 def test_each_fault_on_record_is_shown_by_the_results():
     assert [name for name in board.unproved() if not name.startswith(page.RECIPES)] == []
-    failures = [failure for result in of_products() for failure in (*result.failures, *result.recorded)]
-    assert {f.fault.id for f in failures if f.fault and f.fault.on_board and f.outcome != f.fault.outcome} == set()
-    assert {path.stem for path in record.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
+    failures = [
+        failure for result in of_products() for failure in (*result.failures, *result.recorded)
+    ]
+    assert {
+        f.fault.id
+        for f in failures
+        if f.fault and f.fault.on_board and f.outcome != f.fault.outcome
+    } == set()
+    assert {path.stem for path in record.FAULTS.glob("*.toml")} <= {
+        reader.record for reader in READERS
+    }
 
 
 def test_results_are_of_the_readers_releases_and_name_no_machine():
@@ -289,12 +415,18 @@ def test_results_are_of_the_readers_releases_and_name_no_machine():
 
 def test_the_pages_are_those_of_the_results():
     every = page.pages()
-    assert {f"scoreboard/{path.name}" for path in (page.DOCS / "scoreboard").glob("*.md")} < set(every)
+    assert {f"scoreboard/{path.name}" for path in (page.DOCS / "scoreboard").glob("*.md")} < set(
+        every
+    )
     for name, text in every.items():
-        assert (page.DOCS / name).read_text("utf-8") == text, "run `python -m scoreboard --page-only`"
+        assert (page.DOCS / name).read_text("utf-8") == text, (
+            "run `python -m scoreboard --page-only`"
+        )
     html = every["scoreboard.html"]
     table = html[: html.index("</table>")]
-    named_there = {f"{result.reader.record}-{fault.id}" for result in of_products() for fault in result.faults}
+    named_there = {
+        f"{result.reader.record}-{fault.id}" for result in of_products() for fault in result.faults
+    }
     assert set(re.findall(r'<li class="\w+"><a href="#([^"]+)"', table)) == named_there
     assert set(re.findall(r' href="#([^"]+)"', html)) <= set(re.findall(r' id="([^"]+)"', html))
     assert len(html.encode()) <= 400_000

@@ -9,10 +9,22 @@ from confluent_kafka import Consumer, Message, TopicPartition
 
 def consumed(bootstrap: str, topic: str, timeout_s: float = 30) -> list[Message]:
     """Every record of a topic; nothing follows them when they are counted."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test", "enable.auto.commit": False, "log_level": 0})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "test",
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }
+    )
     try:
-        partitions = [TopicPartition(topic, n, 0) for n in consumer.list_topics(topic, timeout=60).topics[topic].partitions]
-        wanted = sum(consumer.get_watermark_offsets(partition, timeout=60)[1] for partition in partitions)
+        partitions = [
+            TopicPartition(topic, n, 0)
+            for n in consumer.list_topics(topic, timeout=60).topics[topic].partitions
+        ]
+        wanted = sum(
+            consumer.get_watermark_offsets(partition, timeout=60)[1] for partition in partitions
+        )
         consumer.assign(partitions)
         records: list[Message] = []
         deadline = time.monotonic() + timeout_s

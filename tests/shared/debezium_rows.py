@@ -14,7 +14,9 @@ NEW, BARE = PLAIN["3.5.0.Final"], PLAIN["3.5.0.Final+schemaless"]
 MIDDLE = PLAIN["2.5.4.Final+plain-key+transaction+nulls-kept"]
 OLD = PLAIN["1.4.0.Final+legacy-tombstone+string+connect+base64"]
 PG = PLAIN["3.5.0.Final+postgresql"]
-PG_FULL = PLAIN["3.5.0.Final+postgresql+full+schemaless+transaction+string+connect+base64+interval-string"]
+PG_FULL = PLAIN[
+    "3.5.0.Final+postgresql+full+schemaless+transaction+string+connect+base64+interval-string"
+]
 PG_OLD = PLAIN["1.4.0.Final+postgresql"]
 CUSTOMERS = Table(
     "inventory",
@@ -45,7 +47,11 @@ def written(p: DebeziumProfile, *events: Event, partitions: int = 3) -> list[Wri
 
 
 def inserted(p: DebeziumProfile) -> RowChange:
-    return boundaries.insert(CUSTOMERS, ROW) if p.is_mysql else boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
+    return (
+        boundaries.insert(CUSTOMERS, ROW)
+        if p.is_mysql
+        else boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
+    )
 
 
 def payload(record: Written) -> dict[str, Any]:

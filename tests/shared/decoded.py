@@ -1,4 +1,6 @@
-"""What the tests of decoders have in common: the contract's columns, rows by message, a session's settings, typed cells."""
+"""What the tests of decoders have in common: the contract's columns, rows by message, a session's
+settings, typed cells.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ CHANGES = (
 )
 TYPED = ["topic", "partition", "offset", "row", "kind", "op", "before", "after", "error"]
 ENVIRONMENTS = (("UTC", "true"), ("America/New_York", "false"))
-"""Session time zones and ANSI modes that cells are typed in, a format's in one of them: a run's laws hold them equal."""
+"""Session time zones and ANSI modes that cells are typed in, a format's in one of them: a run's
+laws hold them equal.
+"""
 DOCUMENT_004 = literal("huawei-cdl-2.0.json")
 """The vendor's example of CDL's envelope of Debezium, as it stands in document 004."""
 MISFIT = object()
@@ -68,7 +72,10 @@ def fields(struct: DataType) -> list[tuple[str, DataType]]:
 
 def assert_contract(module: Any, records: Records, table: Table) -> None:
     """A decoder's output has the columns of both levels."""
-    changes, rows = module.decode(records(b"{}")).schema, module.decode_rows(records(b"{}"), table).schema
+    changes, rows = (
+        module.decode(records(b"{}")).schema,
+        module.decode_rows(records(b"{}"), table).schema,
+    )
     assert fields(changes) == fields(StructType.fromDDL(CHANGES))
     assert rows.names == TYPED
     wanted = fields(StructType.fromDDL(table.spark_ddl()))
@@ -79,7 +86,9 @@ def assert_corrupt(frame: DataFrame, count: int) -> None:
     """Each of so many messages is one corrupt row that tells a reason and nothing else."""
     out = by_offset(frame)
     assert {offset: r.kind for offset, r in out.items()} == dict.fromkeys(range(count), "CORRUPT")
-    assert all(r.error and r.op is None and r.before is None and r.after is None for r in out.values())
+    assert all(
+        r.error and r.op is None and r.before is None and r.after is None for r in out.values()
+    )
 
 
 def parses(frame: DataFrame, word: str = "from_json(") -> list[int]:
@@ -113,10 +122,14 @@ def assert_typed(
     deployment: Deployment,
     schema: str | None = None,
 ) -> None:
-    """Of each type one column; `write` puts every cell alone into a row, in DELETE, so that `before` is typed too."""
+    """Of each type one column; `write` puts every cell alone into a row, in DELETE, so that
+    `before` is typed too.
+    """
     cells = list(cells)
     kinds = list(dict.fromkeys(kind for kind, _, _ in cells))
-    table = Table("db", "t", tuple(Column(f"c{i}", kind) for i, kind in enumerate(kinds)), schema=schema)
+    table = Table(
+        "db", "t", tuple(Column(f"c{i}", kind) for i, kind in enumerate(kinds)), schema=schema
+    )
     names = [f"c{kinds.index(kind)}" for kind, _, _ in cells]
     wire = [write(name, cell) for name, (_, cell, _) in zip(names, cells, strict=True)]
     zone, ansi = ENVIRONMENTS[crc32(f"{module.__name__} {deployment}".encode()) % 2]
@@ -132,5 +145,7 @@ def assert_typed(
         got = bytes(got) if isinstance(got, bytearray) else got
         aware = isinstance(wanted, dt.datetime) and wanted.tzinfo
         got = instant(got) if aware else got
-        assert (repr(got) if got != got else got) == (repr(wanted) if wanted != wanted else wanted), context
+        assert (repr(got) if got != got else got) == (
+            repr(wanted) if wanted != wanted else wanted
+        ), context
         assert type(got) is type(wanted), context

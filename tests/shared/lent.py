@@ -11,7 +11,9 @@ from conformance.engines.engine import Request
 
 
 def here(spec: str) -> str:
-    """The decoder of a file below the working directory by its whole path: the child was started elsewhere."""
+    """The decoder of a file below the working directory by its whole path: the child was started
+    elsewhere.
+    """
     file = Path(spec.rpartition(".py:")[0] + ".py" if ".py:" in spec else spec)
     return spec if spec.startswith("cmd:") or not file.is_file() else str(Path.cwd() / spec)
 

@@ -22,9 +22,15 @@ def done(value: Any = None) -> Future[Any]:
 
 
 class Memory:
-    """Gives what `answer` makes of a request and its places, or raises of a decoder; keeps what it was asked."""
+    """Gives what `answer` makes of a request and its places, or raises of a decoder; keeps what it
+    was asked.
+    """
 
-    def __init__(self, answer: Callable[[Request, list[Place]], Any], environments: dict[str, dict[str, str]] | None = None):
+    def __init__(
+        self,
+        answer: Callable[[Request, list[Place]], Any],
+        environments: dict[str, dict[str, str]] | None = None,
+    ):
         self.answer, self.environments, self.asked = answer, environments or {}, list[Request]()
 
     def decode(self, request: Request) -> Future[Any]:

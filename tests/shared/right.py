@@ -1,4 +1,6 @@
-"""The rows of a right decoder, made of what a case owes: the one place of the tests that names where the harness makes them."""
+"""The rows of a right decoder, made of what a case owes: the one place of the tests that names
+where the harness makes them.
+"""
 
 from conformance.selftest.perfect import owed, row
 

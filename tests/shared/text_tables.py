@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def rows(test: str, name: str, mark: str = "  =>  ") -> list[list[str]]:
-    """The lines of a file beside a test, each parted at the mark; a line that begins with # is a comment."""
+    """The lines of a file beside a test, each parted at the mark; a line that begins with # is a
+    comment.
+    """
     lines = Path(test).with_name(name).read_text("utf-8").splitlines()
     return [line.split(mark) for line in lines if not line.startswith("#")]
 

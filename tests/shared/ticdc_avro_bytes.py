@@ -1,7 +1,8 @@
 """A table's rows, its schema and its messages as TiCDC's own encoder writes them.
 
-pkg/sink/codec/avro of pingcap/tiflow v8.5.7 with linkedin/goavro v2.11.1, and of pingcap/ticdc v8.5.7 with goavro v2.14.0,
-compiled for this purpose with a registry in memory: each column's value was given as TiCDC's mounter gives it, and the checksum.
+pkg/sink/codec/avro of pingcap/tiflow v8.5.7 with linkedin/goavro v2.11.1, and of pingcap/ticdc
+v8.5.7 with goavro v2.14.0, compiled for this purpose with a registry in memory: each column's value
+was given as TiCDC's mounter gives it, and the checksum.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ SCHEMA: Final = literal("ticdc-avro.avsc")
 PAYLOAD: Final = json.loads(literal("ticdc-avro-row.json"))
 """The row as the encoder was given it: a TIMESTAMP is Shanghai's."""
 KEY: Final = "0d"
-_HEAD: Final = "0d02%s02d01f02cdcc8c3f029a9999999999b9bf02%s0010e6b189f09f9ab20a020400ff02%s0006612c62"
+_HEAD: Final = (
+    "0d02%s02d01f02cdcc8c3f029a9999999999b9bf02%s0010e6b189f09f9ab20a020400ff02%s0006612c62"
+)
 _TAIL: Final = (
     "0206782c7a02207b2261223a205b312c206e756c6c5d7d0214323032342d30322d3239022e323032342d30322d32392032333a35393a35392e353030"
     "0234323032332d31312d31352030363a31333a32302e31323334353602162d30313a30303a30302e35"
@@ -81,6 +84,9 @@ VALUES: Final = {
         f"{_HEAD % (_TEXT, '0a2d312e3238', '0205')}{_TAIL}0263{_COMMIT}14333135313332353636320004",
         f"{_NULLS}0275{_COMMIT}14333837383430393838330004",
     ),
-    "new-8.5.7+extension+bigint-string": (f"{_HEAD % (_TEXT, '0280', '040005')}{_TAIL}0263{_COMMIT}", f"{_NULLS}0275{_COMMIT}"),
+    "new-8.5.7+extension+bigint-string": (
+        f"{_HEAD % (_TEXT, '0280', '040005')}{_TAIL}0263{_COMMIT}",
+        f"{_NULLS}0275{_COMMIT}",
+    ),
 }
 """The data of INSERT and UPDATE behind the framing, by profile."""

@@ -22,7 +22,9 @@ class Writing:
 
     def texts(self, profile: Any, *events: Event, seed: int = 0) -> list[str]:
         """The messages as text."""
-        return [(record.message.value or b"").decode() for record in self(profile, *events, seed=seed)]
+        return [
+            (record.message.value or b"").decode() for record in self(profile, *events, seed=seed)
+        ]
 
     def bodies(self, profile: Any, *events: Event, seed: int = 0) -> list[Any]:
         """The messages as JSON."""

@@ -1,4 +1,6 @@
-"""Right decoders in unusual styles are accused of nothing: the reference's changes in other forms, as many at once as agree."""
+"""Right decoders in unusual styles are accused of nothing: the reference's changes in other forms,
+as many at once as agree.
+"""
 
 import textwrap
 from dataclasses import dataclass
@@ -12,7 +14,15 @@ from generators.model import Kind
 from generators.wire_format import get, module_name
 
 NAME, PROFILE = "alibaba-canal-json", "1.1.8"
-BOTH_LEVELS = ("shape", "fault/duplicate-key", "fault/bom", "fault/raw-control", "fault/truncated", "fault/empty", "rows/keyless")
+BOTH_LEVELS = (
+    "shape",
+    "fault/duplicate-key",
+    "fault/bom",
+    "fault/raw-control",
+    "fault/truncated",
+    "fault/empty",
+    "rows/keyless",
+)
 CELLS = ("rows/every-type/alone-*",)
 HEAD = '''
 import json
@@ -132,14 +142,18 @@ STYLES = {
             return on_cells(reference.decode_rows(records, table, deployment=deployment), table, cell)
         """,
 }
-"""Decoders by the style in which they are unusual: `form` has its rows and columns in another order, in other partitions, through
-Arrow, pandas and Python functions, as a union, with a further interval column and longer integers, at level one without optional
-columns; `cells` has padded BINARY, labels, wider numbers and NOT NULL nested fields."""
+"""Decoders by the style in which they are unusual: `form` has its rows and columns in another
+order, in other partitions, through Arrow, pandas and Python functions, as a union, with a further
+interval column and longer integers, at level one without optional columns; `cells` has padded
+BINARY, labels, wider numbers and NOT NULL nested fields.
+"""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Cases of some profiles that a style is judged on; `broken` are the rules, none of which binds, that it breaks there."""
+    """Cases of some profiles that a style is judged on; `broken` are the rules, none of which
+    binds, that it breaks there.
+    """
 
     style: str
     names: tuple[str, ...]
@@ -152,13 +166,28 @@ class Run:
 
     @property
     def cases(self) -> tuple[str, ...]:
-        return tuple(f"{self.format}/{profile}/{name}" for profile in self.profiles for name in self.names)
+        return tuple(
+            f"{self.format}/{profile}/{name}" for profile in self.profiles for name in self.names
+        )
 
 
-RAW = ("values/raw-control-*", "rows/every-type/boundaries-4", "rows/every-type/boundaries-5", "rows/keyless", "shape")
+RAW = (
+    "values/raw-control-*",
+    "rows/every-type/boundaries-4",
+    "rows/every-type/boundaries-5",
+    "rows/keyless",
+    "shape",
+)
 RUNS = (
     *(Run("form", BOTH_LEVELS), Run("strict-json", (*BOTH_LEVELS, *RAW), profiles=("1.1.6",))),
-    *(Run("columns-of-the-first-row", ("shape", "op", "values"), profiles=("1.1.8+minimal", "1.1.4")), Run("cells", CELLS)),
+    *(
+        Run(
+            "columns-of-the-first-row",
+            ("shape", "op", "values"),
+            profiles=("1.1.8+minimal", "1.1.4"),
+        ),
+        Run("cells", CELLS),
+    ),
     Run(
         "samples-alone",
         ("shape", "op", "ddl", "document", "rows/keyless", "rows/every-type/boundaries-*"),
@@ -171,11 +200,20 @@ RUNS = (
 
 @pytest.mark.parametrize("chosen", RUNS, ids=str)
 def test_a_right_decoder_is_not_accused(engine, tmp_path, chosen):
-    head, path = HEAD.replace("MODULE", module_name(chosen.format)), tmp_path / f"{chosen.style.replace('-', '_')}.py"
+    head, path = (
+        HEAD.replace("MODULE", module_name(chosen.format)),
+        tmp_path / f"{chosen.style.replace('-', '_')}.py",
+    )
     path.write_text(head + textwrap.dedent(STYLES[chosen.style]), "utf-8")
     budget = Budget("tiny", 0, 12)
     settings = Settings(
-        (chosen.format,), budget, 7, str(path), writer_profile=chosen.profiles, select=chosen.cases, strict=not chosen.broken
+        (chosen.format,),
+        budget,
+        7,
+        str(path),
+        writer_profile=chosen.profiles,
+        select=chosen.cases,
+        strict=not chosen.broken,
     )
     result = run(settings, engine)
     assert [(f.rule.id, f.finding) for f in result.failures if f.rule.id not in chosen.broken] == []
@@ -186,7 +224,13 @@ def test_a_right_decoder_is_not_accused(engine, tmp_path, chosen):
 @pytest.mark.spark
 def test_a_strict_reader_of_json_meets_raw_controls_among_the_messages_of_another_table():
     fmt = get(NAME)
-    cases = [case for case in named_cases(fmt, [fmt.profile("1.1.6")]) if case.level == 2 and case.scenario.startswith(RAW[1:])]
+    cases = [
+        case
+        for case in named_cases(fmt, [fmt.profile("1.1.6")])
+        if case.level == 2 and case.scenario.startswith(RAW[1:])
+    ]
     sent = {id(written.message): written for case in cases for written in case.written}
     met = [sent[id(message)] for call in calls(fmt, cases, (2,), 7) for message in call.foreign]
-    assert any((Kind.CORRUPT, None) in change.accept for written in met for change in written.changes)
+    assert any(
+        (Kind.CORRUPT, None) in change.accept for written in met for change in written.changes
+    )

@@ -1,4 +1,6 @@
-"""The evidence of every format: a table, and the facts that it asks for in a module of its name; similar formats share both."""
+"""The evidence of every format: a table, and the facts that it asks for in a module of its name;
+similar formats share both.
+"""
 
 from __future__ import annotations
 
@@ -8,4 +10,6 @@ from conformance.inspecting.books import canal, debezium, dts, envelopes, flat, 
 from conformance.inspecting.evidence import EvidenceBook
 from conformance.inspecting.table import books
 
-BOOKS: Final[tuple[EvidenceBook, ...]] = books((canal, dts, simple, debezium, envelopes, flat, ticdc))
+BOOKS: Final[tuple[EvidenceBook, ...]] = books(
+    (canal, dts, simple, debezium, envelopes, flat, ticdc)
+)

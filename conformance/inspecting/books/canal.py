@@ -1,5 +1,7 @@
-"""Facts of the formats that write Canal's flat message or follow it: Canal, TiCDC's Canal-JSON, CloudCanal's Canal Json, and
-the dialects of cloud services, whose messages without anything of their own are Alibaba's as well and are not claimed."""
+"""Facts of the formats that write Canal's flat message or follow it: Canal, TiCDC's Canal-JSON,
+CloudCanal's Canal Json, and the dialects of cloud services, whose messages without anything of
+their own are Alibaba's as well and are not claimed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def is_row(seen: Seen) -> bool:
     """Whether the message is a row change."""
     members = seen.members
     kind, data = members.get("type"), members.get("data")
-    return kind in ("INSERT", "UPDATE", "DELETE") and members.get("isDdl") is False and isinstance(data, list)
+    return (
+        kind in ("INSERT", "UPDATE", "DELETE")
+        and members.get("isDdl") is False
+        and isinstance(data, list)
+    )
 
 
 def statement(seen: Seen) -> str:
@@ -69,7 +75,11 @@ def _update_of_one(seen: Seen) -> Iterator[tuple[Mapping[str, Any], Mapping[str,
 
 def same(seen: Seen) -> bool:
     """Whether `old` of an UPDATE of one row repeats a value of `data`."""
-    return any(data.get(name, seen) == value for data, old in _update_of_one(seen) for name, value in old.items())
+    return any(
+        data.get(name, seen) == value
+        for data, old in _update_of_one(seen)
+        for name, value in old.items()
+    )
 
 
 def partial(seen: Seen) -> bool:
@@ -82,7 +92,9 @@ def described(seen: Seen) -> Described | None:
     members, types = seen.members, _types(seen)
     if not types or not isinstance(members.get("table"), str):
         return None
-    return Described(str(members.get("database")), members["table"], types, names(members.get("pkNames")))
+    return Described(
+        str(members.get("database")), members["table"], types, names(members.get("pkNames"))
+    )
 
 
 def milliseconds(seen: Seen) -> int:
@@ -109,7 +121,9 @@ def sized(seen: Seen) -> set[bool]:
 def reduced(seen: Seen) -> bool:
     """Whether TiCDC says that a row is not whole."""
     extension = seen.members.get("_tidb")
-    return isinstance(extension, dict) and not extension.keys().isdisjoint(("onlyHandleKey", "claimCheckLocation"))
+    return isinstance(extension, dict) and not extension.keys().isdisjoint(
+        ("onlyHandleKey", "claimCheckLocation")
+    )
 
 
 def beyond_key(seen: Seen) -> bool:
@@ -125,7 +139,11 @@ def watch_deletes() -> Watch:
 
     def watch(seen: Seen) -> Iterator[Watched]:
         members = seen.members
-        table, keys, data = (members.get("database"), members.get("table")), names(members.get("pkNames")), data_rows(seen)
+        table, keys, data = (
+            (members.get("database"), members.get("table")),
+            names(members.get("pkNames")),
+            data_rows(seen),
+        )
         if not is_row(seen) or len(wide) > 10_000:
             return
         if members["type"] == "DELETE":
@@ -141,12 +159,18 @@ def watch_deletes() -> Watch:
 
 @lru_cache(maxsize=1)
 def escapes(seen: Seen) -> set[str]:
-    """The kinds of escapes by number: of a `control` character, in `upper` or `lower` case, of a character that is `wide`."""
+    """The kinds of escapes by number: of a `control` character, in `upper` or `lower` case, of a
+    character that is `wide`.
+    """
     kinds = set()
     for code in _ESCAPE.findall(seen.text) if "\\u" in seen.text else ():
         if code < "0020":
             kinds.add("control")
-            kinds.update(name for name, plain in (("upper", code.lower()), ("lower", code.upper())) if code != plain)
+            kinds.update(
+                name
+                for name, plain in (("upper", code.lower()), ("lower", code.upper()))
+                if code != plain
+            )
         elif 0x7F <= int(code, 16) <= 0x9F or code in ("2028", "2029"):
             kinds.add("wide")
     return kinds
@@ -155,11 +179,15 @@ def escapes(seen: Seen) -> set[str]:
 def old_null_codes(seen: Seen) -> bool:
     """Whether a large column has the code that fits its NULL, not its type."""
     codes = seen.members.get("sqlType")
-    return isinstance(codes, dict) and any(codes.get(n) in (-3, -4) for n, text in _types(seen).items() if _LOBS.match(text))
+    return isinstance(codes, dict) and any(
+        codes.get(n) in (-3, -4) for n, text in _types(seen).items() if _LOBS.match(text)
+    )
 
 
 def watch_images() -> Watch:
-    """Sees an UPDATE without columns that earlier and later rows of the table have: the row image is not FULL."""
+    """Sees an UPDATE without columns that earlier and later rows of the table have: the row image
+    is not FULL.
+    """
     known: dict[tuple[Any, Any], set[str]] = {}
     waiting: dict[tuple[Any, Any], set[str]] = {}
 
@@ -171,7 +199,11 @@ def watch_images() -> Watch:
             return
         if len(known) > 10_000:
             return
-        types = {name for name, text in _types(seen).items() if not _LOBS.match(text) and not text.lower().startswith("json")}
+        types = {
+            name
+            for name, text in _types(seen).items()
+            if not _LOBS.match(text) and not text.lower().startswith("json")
+        }
         before = known.setdefault(table, set())
         if waiting.get(table, set()) & types:
             yield Watched.LACKING
@@ -190,13 +222,17 @@ def topic_of_table(seen: Seen) -> bool | None:
 
 def uncoded(seen: Seen) -> bool:
     """Whether a row has no codes of types."""
-    return seen.members.get("sqlType") is None and (is_row(seen) or seen.members.get("type") == "INIT")
+    return seen.members.get("sqlType") is None and (
+        is_row(seen) or seen.members.get("type") == "INIT"
+    )
 
 
 def es_unit(seen: Seen) -> str:
     """The unit in which `es` is."""
     es = seen.members.get("es")
-    return "" if not isinstance(es, int) or es <= 0 else "seconds" if es < _SECONDS else "milliseconds"
+    return (
+        "" if not isinstance(es, int) or es <= 0 else "seconds" if es < _SECONDS else "milliseconds"
+    )
 
 
 def is_drs(seen: Seen) -> bool:
@@ -206,4 +242,9 @@ def is_drs(seen: Seen) -> bool:
 
 def stamps(seen: Seen) -> list[Any]:
     """The values of TIMESTAMP columns."""
-    return [row.get(name) for name, type in _types(seen).items() if type == "timestamp" for row in data_rows(seen)]
+    return [
+        row.get(name)
+        for name, type in _types(seen).items()
+        if type == "timestamp"
+        for row in data_rows(seen)
+    ]

@@ -1,4 +1,6 @@
-"""Parts of a Kafka Connect message that the evidence looks at: payload, source, schemas of columns, record key."""
+"""Parts of a Kafka Connect message that the evidence looks at: payload, source, schemas of columns,
+record key.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from typing import Any, Final
 from conformance.inspecting.evidence import rows
 from conformance.inspecting.opening import Seen, enveloped
 
-ADDED: Final = ("__deleted", "__op", "__table", "__lsn", "__source_ts_ms", "__db", "__schema", "__ts_ms")
+ADDED: Final = (
+    "__deleted",
+    "__op",
+    "__table",
+    "__lsn",
+    "__source_ts_ms",
+    "__db",
+    "__schema",
+    "__ts_ms",
+)
 """What ExtractNewRecordState can add to a row."""
 
 
@@ -35,7 +46,11 @@ def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def is_row(seen: Seen) -> bool:
     """Whether the message is a row change in its envelope."""
-    return "op" in seen.payload and "source" in seen.payload and ("before" in seen.payload or "after" in seen.payload)
+    return (
+        "op" in seen.payload
+        and "source" in seen.payload
+        and ("before" in seen.payload or "after" in seen.payload)
+    )
 
 
 def key_names(seen: Seen) -> tuple[str, ...]:
@@ -63,7 +78,11 @@ def images(seen: Seen) -> list[Mapping[str, Any]]:
     """The row images of a message."""
     if is_flat(seen):
         return [seen.payload]
-    return [member_object(seen.payload.get(side)) for side in ("before", "after") if seen.payload.get(side)]
+    return [
+        member_object(seen.payload.get(side))
+        for side in ("before", "after")
+        if seen.payload.get(side)
+    ]
 
 
 def connector(seen: Seen) -> Any:
@@ -75,7 +94,11 @@ def column_type(column: Mapping[str, Any]) -> str:
     """The type of a column by its schema."""
     parameters = member_object(column.get("parameters"))
     own = parameters.get("__debezium.source.column.type")
-    sizes = [str(parameters[size]) for size in ("connect.decimal.precision", "scale", "length") if size in parameters]
+    sizes = [
+        str(parameters[size])
+        for size in ("connect.decimal.precision", "scale", "length")
+        if size in parameters
+    ]
     name = str(column.get("name") or column.get("type")).rpartition(".")[2]
     return f"{name}{'(' + ','.join(sizes) + ')' if sizes else ''}{f' of {own}' if own else ''}"
 

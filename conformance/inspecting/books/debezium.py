@@ -29,7 +29,9 @@ _TYPE: Final = "__debezium.source.column.type"
 
 def is_heartbeat(seen: Seen) -> bool:
     """Whether a heartbeat says that it is one."""
-    own = "serverName" in key_names(seen) or str(schema(seen).get("name", "")).endswith(".Heartbeat")
+    own = "serverName" in key_names(seen) or str(schema(seen).get("name", "")).endswith(
+        ".Heartbeat"
+    )
     return own and is_bare_heartbeat(seen)
 
 
@@ -69,19 +71,25 @@ def kinds(seen: Seen) -> set[str]:
 
 
 def decimals(seen: Seen) -> set[str]:
-    """The kinds of the values of columns whose schema is Connect's Decimal with a scale above 0 (no BIGINT UNSIGNED), and not 2
-    in 1.x, whose money is a Decimal in every mode (debezium#money)."""
+    """The kinds of the values of columns whose schema is Connect's Decimal with a scale above 0 (no
+    BIGINT UNSIGNED), and not 2 in 1.x, whose money is a Decimal in every mode (debezium#money).
+    """
     written = set()
     unlike = ("0", "2", None) if version(seen).startswith("1.") or not source(seen) else ("0", None)
     for column in columns(seen):
-        if column.get("name") == _DECIMAL and member_object(column.get("parameters")).get("scale") not in unlike:
+        if (
+            column.get("name") == _DECIMAL
+            and member_object(column.get("parameters")).get("scale") not in unlike
+        ):
             written |= {kind_of(image.get(column["field"])) for image in images(seen)}
     return written
 
 
 def null_is_kept(seen: Seen) -> bool:
     """Whether a column with a default has NULL."""
-    with_default = [column["field"] for column in columns(seen) if column.get("default") is not None]
+    with_default = [
+        column["field"] for column in columns(seen) if column.get("default") is not None
+    ]
     return any(image.get(name, "") is None for image in images(seen) for name in with_default)
 
 
@@ -92,7 +100,11 @@ def typed(seen: Seen) -> set[bool]:
 
 def _types_of(seen: Seen, *originals: str) -> set[Any]:
     """The types of the columns of these types of the source."""
-    own = [column for column in columns(seen) if str(member_object(column.get("parameters")).get(_TYPE)).upper() in originals]
+    own = [
+        column
+        for column in columns(seen)
+        if str(member_object(column.get("parameters")).get(_TYPE)).upper() in originals
+    ]
     return {column.get("name") or column.get("type") for column in own}
 
 
@@ -121,17 +133,25 @@ def key_has_schema(seen: Seen) -> bool | None:
 def transaction_is_first(seen: Seen) -> bool | None:
     """Whether `transaction` of a row stands before `op`; None without one."""
     order = list(seen.payload)
-    return order.index("transaction") < order.index("op") if is_row(seen) and "transaction" in order else None
+    return (
+        order.index("transaction") < order.index("op")
+        if is_row(seen) and "transaction" in order
+        else None
+    )
 
 
 def nearest(release: str) -> str:
-    """The release of Debezium's profiles by which messages of another one are judged: the newest up to it, else the oldest."""
+    """The release of Debezium's profiles by which messages of another one are judged: the newest up
+    to it, else the oldest.
+    """
 
     def number(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
 
     known = get("debezium-json").choices.releases
-    return max((other for other in known if number(other) <= number(release)), key=number, default=known[0])
+    return max(
+        (other for other in known if number(other) <= number(release)), key=number, default=known[0]
+    )
 
 
 def described(seen: Seen) -> Described | None:
@@ -141,18 +161,27 @@ def described(seen: Seen) -> Described | None:
         database, table, image = "", str(payload.get("__table", "")), payload
     elif is_row(seen):
         database = ".".join(str(origin[name]) for name in ("db", "schema") if origin.get(name))
-        table, image = str(origin.get("table")), member_object(payload.get("after") or payload.get("before"))
+        table, image = (
+            str(origin.get("table")),
+            member_object(payload.get("after") or payload.get("before")),
+        )
     else:
         return None
-    types = {str(column["field"]): column_type(column) for column in columns(seen) if "field" in column}
+    types = {
+        str(column["field"]): column_type(column) for column in columns(seen) if "field" in column
+    }
     types = types or {name: kind_of(value) for name, value in image.items() if name not in ADDED}
     return Described(database, table, types, key_names(seen))
 
 
 def before_is_whole(seen: Seen) -> bool:
-    """Whether two columns beside the key have old values that are no fallbacks: an index as identity has mostly one."""
+    """Whether two columns beside the key have old values that are no fallbacks: an index as
+    identity has mostly one.
+    """
     before = member_object(seen.payload.get("before"))
-    return len([name for name, value in before.items() if value and name not in key_names(seen)]) > 1
+    return (
+        len([name for name, value in before.items() if value and name not in key_names(seen)]) > 1
+    )
 
 
 def watch_tombstones() -> Watch:
@@ -169,7 +198,12 @@ def watch_tombstones() -> Watch:
                 yield Watched.TOMBSTONE
             elif is_next and seen.container == "json" and not is_tombstone(seen):
                 yield Watched.NO_TOMBSTONE
-        if seen.payload.get("op") == "d" and is_row(seen) and seen.record.key is not None and len(last) < 10_000:
+        if (
+            seen.payload.get("op") == "d"
+            and is_row(seen)
+            and seen.record.key is not None
+            and len(last) < 10_000
+        ):
             last[place] = seen
 
     return watch

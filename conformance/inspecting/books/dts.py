@@ -33,7 +33,9 @@ def partial(seen: Seen) -> bool:
 
 def same(seen: Seen) -> bool:
     """Whether `before` of an UPDATE repeats a value of `data`."""
-    return any(new.get(name, seen) == value for old, new in _pairs(seen) for name, value in old.items())
+    return any(
+        new.get(name, seen) == value for old, new in _pairs(seen) for name, value in old.items()
+    )
 
 
 def milliseconds(seen: Seen) -> int:
@@ -46,15 +48,18 @@ def described_by_cloudcanal(seen: Seen) -> Described | None:
     """The table of a message with types."""
     members, types = seen.members, texts(seen.members.get("dbValType"))
     keys = names(members.get("pks"))
-    return Described(str(members.get("db")), str(members.get("table")), types, keys) if types else None
+    return (
+        Described(str(members.get("db")), str(members.get("table")), types, keys) if types else None
+    )
 
 
 # Tencent DTS JSON
 
 _FIELDS: Final = (
-    "id version messageType fileName position safePosition timestamp gtid transactionId serverId threadId sourceType "
-    "sourceVersion schemaName tableName objectName columns oldColumns newColumns sql executionTime heartbeatTimestamp "
-    "syncedGtid fakeGtid pkNames readerTimestamp tags total index"
+    "id version messageType fileName position safePosition timestamp gtid transactionId serverId"
+    " threadId sourceType sourceVersion schemaName tableName objectName columns oldColumns"
+    " newColumns sql executionTime heartbeatTimestamp syncedGtid fakeGtid pkNames readerTimestamp"
+    " tags total index"
 )
 
 
@@ -70,7 +75,11 @@ def _cells(seen: Seen, kinds: str) -> Iterator[str]:
         values = seen.members.get(side)
         for column, value in zip(columns, values if isinstance(values, list) else (), strict=False):
             kind = column.get("originalType")
-            if isinstance(kind, str) and isinstance(value, str) and re.match(kinds, kind, re.IGNORECASE):
+            if (
+                isinstance(kind, str)
+                and isinstance(value, str)
+                and re.match(kinds, kind, re.IGNORECASE)
+            ):
                 yield value
 
 
@@ -101,7 +110,12 @@ def described_by_tencent(seen: Seen) -> Described | None:
         return None
     types = {str(column.get("name")): str(column.get("originalType")) for column in columns}
     members = seen.members
-    return Described(str(members.get("schemaName")), str(members.get("tableName")), types, names(members.get("pkNames")))
+    return Described(
+        str(members.get("schemaName")),
+        str(members.get("tableName")),
+        types,
+        names(members.get("pkNames")),
+    )
 
 
 # Aliyun DTS Avro
@@ -113,7 +127,11 @@ _TEXT_NUMBERS: Final = (249, 250, 251, 252)
 def fields(seen: Seen) -> list[tuple[str, int]]:
     """Name and type number of each column."""
     columns = seen.members.get("fields")
-    return [(column["name"], column["dataTypeNumber"]) for column in columns] if isinstance(columns, list) else []
+    return (
+        [(column["name"], column["dataTypeNumber"]) for column in columns]
+        if isinstance(columns, list)
+        else []
+    )
 
 
 def _values(seen: Seen, side: str) -> list[Any]:
@@ -134,7 +152,8 @@ def kinds_of_text(seen: Seen) -> set[str]:
     return {
         name
         for number, name, value in _branches(seen)
-        if number in _TEXT_NUMBERS and (not isinstance(value, dict) or "BLOB" not in str(value.get("type")).upper())
+        if number in _TEXT_NUMBERS
+        and (not isinstance(value, dict) or "BLOB" not in str(value.get("type")).upper())
     }
 
 
@@ -155,8 +174,14 @@ def described_by_aliyun(seen: Seen) -> Described | None:
         return None
     *above, table = name.split(".")
     try:
-        keys = names(json.loads(member_object(seen.members.get("tags")).get("pk_uk_info", "{}")).get("PRIMARY"))
+        keys = names(
+            json.loads(member_object(seen.members.get("tags")).get("pk_uk_info", "{}")).get(
+                "PRIMARY"
+            )
+        )
     except (ValueError, AttributeError):
         keys = ()
     branches = {number: branch for number, branch, _ in _branches(seen)}
-    return Described(".".join(above), table, {n: f"{k} {branches.get(k, '')}".strip() for n, k in columns}, keys)
+    return Described(
+        ".".join(above), table, {n: f"{k} {branches.get(k, '')}".strip() for n, k in columns}, keys
+    )

@@ -35,7 +35,11 @@ def own_schema(seen: Seen) -> bool | None:
 
 def has_typed_cell(seen: Seen) -> bool:
     """Whether a value is no text."""
-    return any(cell is not None and not isinstance(cell, str) for image in images(seen) for cell in image.values())
+    return any(
+        cell is not None and not isinstance(cell, str)
+        for image in images(seen)
+        for cell in image.values()
+    )
 
 
 def described_by_cloudcanal(seen: Seen) -> Described | None:
@@ -57,7 +61,12 @@ _VENDOR: Final = ("Decimal", "timestamp")
 def packages(seen: Seen) -> set[str]:
     """The packages of the vendor's own logical types."""
     names = [str(column.get("name", "")) for column in _cdl_columns(seen)]
-    return {name.removesuffix(f".cdc.data.{kind}") for name in names for kind in _VENDOR if name.endswith(f".cdc.data.{kind}")}
+    return {
+        name.removesuffix(f".cdc.data.{kind}")
+        for name in names
+        for kind in _VENDOR
+        if name.endswith(f".cdc.data.{kind}")
+    }
 
 
 def _cdl_columns(seen: Seen) -> list[Mapping[str, Any]]:
@@ -73,18 +82,30 @@ def store(seen: Seen) -> str:
 def beyond_key(seen: Seen) -> bool:
     """Whether the before image has a value beside the key."""
     key = member_object(seen.payload.get("unique"))
-    return any(value is not None and name not in key for name, value in member_object(seen.payload.get("before")).items())
+    return any(
+        value is not None and name not in key
+        for name, value in member_object(seen.payload.get("before")).items()
+    )
 
 
 def properties(seen: Seen) -> list[Any]:
     """The names of the properties of the transaction, in their order."""
-    return [entry.get("name") for entry in rows(member_object(seen.payload.get("transaction")).get("properties"))]
+    return [
+        entry.get("name")
+        for entry in rows(member_object(seen.payload.get("transaction")).get("properties"))
+    ]
 
 
 def described_by_cdl(seen: Seen) -> Described | None:
     """The table of a row."""
     types = {str(column.get("field")): column_type(column) for column in _cdl_columns(seen)}
     origin, payload = source(seen), seen.payload
-    database = ".".join(str(name) for name in (origin.get("db"), origin.get("schema", payload.get("SEG_OWNER"))) if name)
-    keys = names([column.get("field") for column in rows(field(schema(seen), "unique").get("fields"))])
+    database = ".".join(
+        str(name)
+        for name in (origin.get("db"), origin.get("schema", payload.get("SEG_OWNER")))
+        if name
+    )
+    keys = names(
+        [column.get("field") for column in rows(field(schema(seen), "unique").get("fields"))]
+    )
     return Described(database, str(origin.get("table", payload.get("TABLE_NAME"))), types, keys)

@@ -12,14 +12,22 @@ from conformance.inspecting.opening import Seen
 
 def values(seen: Seen) -> list[Any]:
     """The values of both images of Maxwell's."""
-    return [cell for side in ("data", "old") for cell in member_object(seen.members.get(side)).values()]
+    return [
+        cell for side in ("data", "old") for cell in member_object(seen.members.get(side)).values()
+    ]
 
 
 def described_by_maxwell(seen: Seen) -> Described | None:
     """The table of a row."""
-    types = {name: kind_of(value) for name, value in member_object(seen.members.get("data")).items()}
+    types = {
+        name: kind_of(value) for name, value in member_object(seen.members.get("data")).items()
+    }
     keys = names(seen.members.get("primary_key_columns"))
-    return Described(str(seen.members.get("database")), str(seen.members.get("table")), types, keys) if types else None
+    return (
+        Described(str(seen.members.get("database")), str(seen.members.get("table")), types, keys)
+        if types
+        else None
+    )
 
 
 def _cells(seen: Seen) -> Iterator[tuple[str, Any]]:
@@ -36,4 +44,8 @@ def described_by_goldengate(seen: Seen) -> Described | None:
     """The table of a row."""
     database, _, table = str(seen.members.get("table")).partition(".")
     types = {name: kind_of(value) for name, value in _cells(seen)}
-    return Described(database, table, types, names(seen.members.get("primary_keys"))) if types else None
+    return (
+        Described(database, table, types, names(seen.members.get("primary_keys")))
+        if types
+        else None
+    )

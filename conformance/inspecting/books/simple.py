@@ -33,7 +33,11 @@ def content(seen: Seen) -> Mapping[str, Any]:
         return seen.members
     datum = _plain(seen.document)
     payload = datum.get("payload") if isinstance(datum, dict) else None
-    return {name: value for name, value in payload.items() if value is not None} if isinstance(payload, dict) else {}
+    return (
+        {name: value for name, value in payload.items() if value is not None}
+        if isinstance(payload, dict)
+        else {}
+    )
 
 
 def statement(seen: Seen) -> str:
@@ -67,7 +71,9 @@ def stamps(seen: Seen) -> set[bool]:
     """Whether the TIMESTAMP columns of an Avro schema have a fraction."""
     columns = [column for schema in _schemas(seen) for column in rows(schema.get("columns"))]
     kinds = [column["dataType"] for column in columns if isinstance(column.get("dataType"), dict)]
-    return {kind.get("decimal") is not None for kind in kinds if kind.get("mysqlType") == "timestamp"}
+    return {
+        kind.get("decimal") is not None for kind in kinds if kind.get("mysqlType") == "timestamp"
+    }
 
 
 def described(seen: Seen) -> Described | None:
@@ -77,9 +83,21 @@ def described(seen: Seen) -> Described | None:
         row = content(seen)
         is_row = row.get("type") in ("INSERT", "UPDATE", "DELETE")
         return Described(str(row.get("database")), str(row.get("table")), {}) if is_row else None
-    types = {str(column.get("name")): _type(column.get("dataType")) for column in rows(schema.get("columns"))}
-    primary = next((names(index.get("columns")) for index in rows(schema.get("indexes")) if index.get("primary")), ())
-    return Described(str(schema.get("schema", schema.get("database"))), str(schema.get("table")), types, primary)
+    types = {
+        str(column.get("name")): _type(column.get("dataType"))
+        for column in rows(schema.get("columns"))
+    }
+    primary = next(
+        (
+            names(index.get("columns"))
+            for index in rows(schema.get("indexes"))
+            if index.get("primary")
+        ),
+        (),
+    )
+    return Described(
+        str(schema.get("schema", schema.get("database"))), str(schema.get("table")), types, primary
+    )
 
 
 def _type(kind: Any) -> str:

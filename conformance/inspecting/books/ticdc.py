@@ -6,7 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.inspecting.books.connect import column_type, columns, images, is_row, key_names, kind_of, member_object, source
+from conformance.inspecting.books.connect import (
+    column_type,
+    columns,
+    images,
+    is_row,
+    key_names,
+    kind_of,
+    member_object,
+    source,
+)
 from conformance.inspecting.evidence import Described
 from conformance.inspecting.opening import Seen
 
@@ -28,9 +37,15 @@ def described_by_debezium(seen: Seen) -> Described | None:
     """The table of a row."""
     if not is_row(seen):
         return None
-    types = {str(column["field"]): column_type(column) for column in columns(seen) if "field" in column}
-    types = types or {name: kind_of(value) for image in images(seen) for name, value in image.items()}
-    return Described(str(source(seen).get("db")), str(source(seen).get("table")), types, key_names(seen))
+    types = {
+        str(column["field"]): column_type(column) for column in columns(seen) if "field" in column
+    }
+    types = types or {
+        name: kind_of(value) for image in images(seen) for name, value in image.items()
+    }
+    return Described(
+        str(source(seen).get("db")), str(source(seen).get("table")), types, key_names(seen)
+    )
 
 
 def key_is_empty(seen: Seen) -> bool:
@@ -148,7 +163,11 @@ def fields(seen: Seen) -> Mapping[str, Mapping[str, Any]]:
 
 def _written_as(seen: Seen, tidb_type: str) -> set[str]:
     """The types of Avro that the columns of a TiDB type have."""
-    return {kind["type"] for kind in fields(seen).values() if kind["connect.parameters"]["tidb_type"] == tidb_type}
+    return {
+        kind["type"]
+        for kind in fields(seen).values()
+        if kind["connect.parameters"]["tidb_type"] == tidb_type
+    }
 
 
 def decimals(seen: Seen) -> set[str]:
@@ -168,12 +187,18 @@ def has_no_key(seen: Seen) -> bool:
 
 def is_padded(seen: Seen) -> bool:
     """Whether a BIT has more bytes than its number needs."""
-    names = (name for name, kind in fields(seen).items() if kind["connect.parameters"]["tidb_type"] == "BIT")
+    names = (
+        name
+        for name, kind in fields(seen).items()
+        if kind["connect.parameters"]["tidb_type"] == "BIT"
+    )
     return any(len(seen.payload[name] or b"") > 1 and not seen.payload[name][0] for name in names)
 
 
 def described_by_avro(seen: Seen) -> Described:
     """The table of a row."""
     *_, database, table = str(seen.members["schema"]["name"]).split(".")
-    types = {name: kind["connect.parameters"]["tidb_type"].lower() for name, kind in fields(seen).items()}
+    types = {
+        name: kind["connect.parameters"]["tidb_type"].lower() for name, kind in fields(seen).items()
+    }
     return Described(database, table, types)

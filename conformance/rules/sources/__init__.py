@@ -1,7 +1,9 @@
-"""The catalogue of sources: what rules cite, in our own words, with evidence that a reader can open.
+"""The catalogue of sources: what rules cite, in our own words, with evidence that a reader can
+open.
 
-One TOML file a product (`ticdc.toml`, `canal.toml` ...), `standards.toml` for standards and manuals, `harness.toml` for what the
-harness itself demands. A citation is `page#fact`. docs/sources/ shows each file as a page (`conformance.pages.sources`).
+One TOML file a product (`ticdc.toml`, `canal.toml` ...), `standards.toml` for standards and
+manuals, `harness.toml` for what the harness itself demands. A citation is `page#fact`.
+docs/sources/ shows each file as a page (`conformance.pages.sources`).
 
     title = "TiCDC"
 
@@ -19,7 +21,8 @@ harness itself demands. A citation is `page#fact`. docs/sources/ shows each file
     fact = "The row of a DELETE stands in data; old is null."
     evidence = [
         { document = "canal-json", section = "Delete events", quote = "..." },
-        { repository = "tiflow", path = "pkg/.../encoder.go", symbol = "newJSONMessageForDML", lines = "92-110" },
+        { repository = "tiflow", path = "pkg/.../encoder.go", symbol = "newJSONMessageForDML", lines
+        = "92-110" },
         { repository = "tiflow", issue = 1234, quote = "..." },
         { recorded = "TiCDC v7.1.6", message = '{"id":0,...}' },
         { run = "com.alibaba.fastjson2:fastjson2:2.0.4, JSON.toJSONBytes", result = "..." },
@@ -39,7 +42,10 @@ from conformance.rules.tables import TableFile, checked, one_of, ours, placed
 from generators.errors import UnknownName, UsageError
 
 REPOSITORY: Final = "https://github.com/{name}"
-PARTS: Final = {**dict.fromkeys(("title", "intro"), str), **dict.fromkeys(("documents", "repositories", "facts"), dict)}
+PARTS: Final = {
+    **dict.fromkeys(("title", "intro"), str),
+    **dict.fromkeys(("documents", "repositories", "facts"), dict),
+}
 EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
     "document": ("section", "quote"),
     "repository": ("path", "symbol", "lines", "issue", "quote"),
@@ -52,7 +58,9 @@ EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page of documentation, a standard or a manual. `standard` tells that no vendor of a CDC product publishes it."""
+    """A page of documentation, a standard or a manual. `standard` tells that no vendor of a CDC
+    product publishes it.
+    """
 
     title: str
     publisher: str
@@ -71,9 +79,11 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What shows a fact. `kind` is document, standard, source, issue, recorded, run or reason; `address` is where to open it.
+    """What shows a fact. `kind` is document, standard, source, issue, recorded, run or reason;
+    `address` is where to open it.
 
-    `text` says in one line what it is; `quote` is what stands there, or the recorded message, or what the run gave.
+    `text` says in one line what it is; `quote` is what stands there, or the recorded message, or
+    what the run gave.
     """
 
     kind: str
@@ -142,14 +152,18 @@ def read(name: str, text: str) -> Page:
     repositories = {key: Repository(**value) for key, value in data.get("repositories", {}).items()}
     for key, repository in repositories.items():
         if len(repository.commit) != 40 or set(repository.commit) - set("0123456789abcdef"):
-            raise UsageError(f"{name}: repository {key}: commit {repository.commit!r} is not 40 hex digits")
+            raise UsageError(
+                f"{name}: repository {key}: commit {repository.commit!r} is not 40 hex digits"
+            )
     page = Page(name, data["title"], data.get("intro", ""), documents, repositories, facts := {})
     for key, value in data.get("facts", {}).items():
         with placed(f"{name}#{key}"):
             checked(value, {"fact": str, "evidence": list}, ("fact", "evidence"))
             if not value["fact"].endswith("."):
                 raise UsageError("a fact is a sentence.")
-            facts[key] = Fact(name, key, value["fact"], tuple(_evidence(page, item) for item in value["evidence"]))
+            facts[key] = Fact(
+                name, key, value["fact"], tuple(_evidence(page, item) for item in value["evidence"])
+            )
     return page
 
 
@@ -173,9 +187,13 @@ def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
 def _source(repository: Repository, data: Mapping[str, Any], quote: str) -> Evidence:
     home = REPOSITORY.format(name=repository.name)
     if "issue" in data:
-        return Evidence("issue", f"{repository.name}#{data['issue']}", f"{home}/issues/{data['issue']}", quote)
+        return Evidence(
+            "issue", f"{repository.name}#{data['issue']}", f"{home}/issues/{data['issue']}", quote
+        )
     path, lines, symbol = data["path"], data.get("lines", ""), data.get("symbol", "")
     anchor = "#" + "-".join(f"L{number}" for number in lines.split("-")) if lines else ""
     release = f" ({repository.release})" if repository.release else ""
-    text = f"{repository.name}@{repository.commit[:10]}{release} {path}" + (f":{symbol}" if symbol else "")
+    text = f"{repository.name}@{repository.commit[:10]}{release} {path}" + (
+        f":{symbol}" if symbol else ""
+    )
     return Evidence("source", text, f"{home}/blob/{repository.commit}/{path}{anchor}", quote)

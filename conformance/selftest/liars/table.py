@@ -33,10 +33,13 @@ FIELDS: Final[Mapping[str, Legal]] = {
 
 @dataclass(frozen=True, slots=True)
 class Liar:
-    """A decoder whose output is a right one after `operator`, or after the breach of a law (conformance.selftest.memory).
+    """A decoder whose output is a right one after `operator`, or after the breach of a law
+    (conformance.selftest.memory).
 
-    `convicts` is the id of the rule that must catch it, `why` the decoder or the mistake of the real world that it stands for. It
-    is tried on cases in which that rule owns something, or on those of `scenario`, a glob."""
+    `convicts` is the id of the rule that must catch it, `why` the decoder or the mistake of the
+    real world that it stands for. It is tried on cases in which that rule owns something, or on
+    those of `scenario`, a glob.
+    """
 
     name: str
     format: str
@@ -49,18 +52,29 @@ class Liar:
 
 
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
-    """The operator of a line: `does` is a name of the catalogue, or what general operators do; `when` restricts it."""
+    """The operator of a line: `does` is a name of the catalogue, or what general operators do;
+    `when` restricts it.
+    """
     if not isinstance(does, str):
         return Operator(name, (), alter_of(does, conditions))
     known = OPERATORS[one_of(does, "operator", OPERATORS)]
-    return replace(known, name=name, alter=when(known.alter, checked(conditions, CONDITIONS, what="condition")), levels=(1, 2))
+    return replace(
+        known,
+        name=name,
+        alter=when(known.alter, checked(conditions, CONDITIONS, what="condition")),
+        levels=(1, 2),
+    )
 
 
 @cache
 def _names(fmt: str) -> dict[str, str]:
-    """Rules of a format by their names: their ids, and what those would be in the format that this one is like."""
+    """Rules of a format by their names: their ids, and what those would be in the format that this
+    one is like.
+    """
     like = book(fmt).like or fmt
-    return {name: rule.id for rule in rules(fmt) for name in (rule.id, rule.id.replace(fmt, like, 1))}
+    return {
+        name: rule.id for rule in rules(fmt) for name in (rule.id, rule.id.replace(fmt, like, 1))
+    }
 
 
 @cache
@@ -70,20 +84,27 @@ def _known() -> frozenset[str]:
 
 @cache
 def lines() -> tuple[tuple[str, Liar], ...]:
-    """Every line of the files: its globs, and the liar, of no format yet. Raises UsageError with file and line."""
+    """Every line of the files: its globs, and the liar, of no format yet. Raises UsageError with
+    file and line.
+    """
     pairs = []
     for path in FILES:
         file = TableFile(*ours(__package__, path.stem), {"level": LEVELS, "liars": list})
         of_file = {part: value for part, value in file.data.items() if part == "level"}
         for place, name, given in file.entries("liars"):
             with placed(f"{place}: {name}"):
-                line = {**of_file, **checked(given, FIELDS, ("name", "by", "why", *({"level"} - of_file.keys())))}
+                line = {
+                    **of_file,
+                    **checked(given, FIELDS, ("name", "by", "why", *({"level"} - of_file.keys()))),
+                }
                 if ("does" in line) == ("breaks" in line):
                     raise UsageError("a liar says either what it does or which law it breaks.")
                 for glob in line["by"].split():
                     if not matching(_known(), glob.removeprefix("!")):
                         raise UnknownName("rule", glob, _known())
-                operator = _operator(name, line["does"], line.get("when", {})) if "does" in line else None
+                operator = (
+                    _operator(name, line["does"], line.get("when", {})) if "does" in line else None
+                )
             fields = line["why"], operator, line.get("scenario", ""), line.get("breaks", "")
             pairs.append((line["by"], Liar(name, "", line["level"], "", *fields)))
     return tuple(pairs)
@@ -91,8 +112,10 @@ def lines() -> tuple[tuple[str, Liar], ...]:
 
 @cache
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars of a format: of each line, those of the rules that it names, by globs of `FORMAT/RULE`, in its own name or that
-    of the format that it is like; not those of a glob behind `!`."""
+    """The liars of a format: of each line, those of the rules that it names, by globs of
+    `FORMAT/RULE`, in its own name or that of the format that it is like; not those of a glob behind
+    `!`.
+    """
     names = _names(fmt)
     ids = tuple(dict.fromkeys(names.values()))
 
@@ -101,4 +124,9 @@ def liars(fmt: str) -> tuple[Liar, ...]:
         return own.difference(*(matching(ids, glob[1:]) for glob in globs if glob[0] == "!"))
 
     chosen = ((liar, named(globs.split())) for globs, liar in lines())
-    return tuple(replace(liar, format=fmt, convicts=rule) for liar, of in chosen for rule in ids if rule in of)
+    return tuple(
+        replace(liar, format=fmt, convicts=rule)
+        for liar, of in chosen
+        for rule in ids
+        if rule in of
+    )

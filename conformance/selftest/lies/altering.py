@@ -1,4 +1,6 @@
-"""Alterations of honest messages: edits of a JSON or Avro document, other spellings of a JSON text, and changes of the record."""
+"""Alterations of honest messages: edits of a JSON or Avro document, other spellings of a JSON text,
+and changes of the record.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from generators.model import Message
 Alter: TypeAlias = Callable[[Message], Message]
 """What becomes of an honest message: another one, or the same."""
 Edit: TypeAlias = Callable[[Any], Any]
-"""A pure function of a document or a part of it, which gives the same object where there is nothing to change."""
+"""A pure function of a document or a part of it, which gives the same object where there is nothing
+to change.
+"""
 
 EACH: Final = "*"
 """In a path: every member or element."""
@@ -29,12 +33,16 @@ def in_json(*edits: Edit) -> Alter:
 
 
 def in_avro(schema: Schema, *edits: Edit) -> Alter:
-    """The edits of a value that is one record of the schema. A branch of a union with a name is (name, value)."""
+    """The edits of a value that is one record of the schema. A branch of a union with a name is
+    (name, value).
+    """
     encoder = Encoder(schema)
     return _rewritten(lambda value: encoder.read(value)[0], encoder, edits)
 
 
-def _rewritten(read: Callable[[bytes], Any], write: Callable[[Any], bytes], edits: tuple[Edit, ...]) -> Alter:
+def _rewritten(
+    read: Callable[[bytes], Any], write: Callable[[Any], bytes], edits: tuple[Edit, ...]
+) -> Alter:
     def alter(message: Message) -> Message:
         if message.value is None:
             return message
@@ -56,7 +64,9 @@ def _integer(text: str) -> Any:
 
 
 def at(change: Edit, path: str = "") -> Edit:
-    """A change of the part at a path of names, numbers and EACH with dots between; no change where there is no such part."""
+    """A change of the part at a path of names, numbers and EACH with dots between; no change where
+    there is no such part.
+    """
     if not path:
         return change
     step, _, rest = path.partition(".")
@@ -67,16 +77,32 @@ def at(change: Edit, path: str = "") -> Edit:
             case tuple():
                 return _kept(part, (part[0], edit(part[1])))
             case dict():
-                return _kept(part, {name: inner(value) if step in (name, EACH) else value for name, value in part.items()})
+                return _kept(
+                    part,
+                    {
+                        name: inner(value) if step in (name, EACH) else value
+                        for name, value in part.items()
+                    },
+                )
             case list():
-                return _kept(part, [inner(value) if step in (str(i), EACH) else value for i, value in enumerate(part)])
+                return _kept(
+                    part,
+                    [
+                        inner(value) if step in (str(i), EACH) else value
+                        for i, value in enumerate(part)
+                    ],
+                )
         return part
 
     return edit
 
 
 def _kept(old: Any, new: Any) -> Any:
-    pairs = zip(old.values(), new.values(), strict=True) if isinstance(old, dict) else zip(old, new, strict=True)
+    pairs = (
+        zip(old.values(), new.values(), strict=True)
+        if isinstance(old, dict)
+        else zip(old, new, strict=True)
+    )
     return old if all(a is b for a, b in pairs) else new
 
 
@@ -105,12 +131,16 @@ EDITS: Final[Mapping[str, Callable[..., Edit]]] = {
     "swap": lambda name, other, path="": at(lambda part: _swapped(part, name, other), path),
     "backwards": lambda path="": at(_backwards, path),
 }
-"""The edits of a part of a document, whose path comes last: another value, null, a value for null; a number that is off by so
-much, multiplied, or divided without a rest; an object without a member, or with two values exchanged; the last part first."""
+"""The edits of a part of a document, whose path comes last: another value, null, a value for null;
+a number that is off by so much, multiplied, or divided without a rest; an object without a member,
+or with two values exchanged; the last part first.
+"""
 
 
 def respelled(spellings: Mapping[str, str]) -> Alter:
-    """A JSON text with other spellings: an escape for an escape or for a character, or the other way round."""
+    """A JSON text with other spellings: an escape for an escape or for a character, or the other
+    way round.
+    """
     plain = re.escape("".join(name for name in spellings if len(name) == 1))
     token = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\.{f'|[{plain}]' if plain else ''}")
 
@@ -130,25 +160,32 @@ SPELLINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "fastjson 1": _FASTJSON_1,
     "fastjson2": {old: new for new, old in _FASTJSON_1.items()},
 }
-"""HTML's characters without the escapes of Go's encoding/json; a text of fastjson2 2.0.31 as fastjson 1 spells it, with
-hexadecimal digits in upper case and characters that fastjson2 does not escape; and the other way round."""
+"""HTML's characters without the escapes of Go's encoding/json; a text of fastjson2 2.0.31 as
+fastjson 1 spells it, with hexadecimal digits in upper case and characters that fastjson2 does not
+escape; and the other way round.
+"""
 
 
 def _headed(head: str) -> Alter:
     first = head.encode("latin-1")
-    return lambda message: replace(message, value=message.value and first + message.value[len(first) :])
+    return lambda message: replace(
+        message, value=message.value and first + message.value[len(first) :]
+    )
 
 
 ALTERS: Final[Mapping[str, Callable[..., Alter]]] = {
     "respelled": lambda name: respelled(SPELLINGS[one_of(name, "spelling", SPELLINGS)]),
     "partition": lambda number: lambda message: replace(message, partition=number),
-    "headers-lost": lambda *names: lambda m: replace(m, headers=tuple(h for h in m.headers if h[0] not in names)),
+    "headers-lost": lambda *names: (
+        lambda m: replace(m, headers=tuple(h for h in m.headers if h[0] not in names))
+    ),
     "key-lost": lambda: lambda message: replace(message, key=None),
     "value-lost": lambda: lambda message: replace(message, value=None),
     "headed": _headed,
 }
-"""The changes of a message: other spellings of its JSON text, another partition, without some headers, key or value, with these
-characters in the place of its value's first bytes."""
+"""The changes of a message: other spellings of its JSON text, another partition, without some
+headers, key or value, with these characters in the place of its value's first bytes.
+"""
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("path", "name", "names", "other", "head"), str),
     **dict.fromkeys(("by", "factor", "divisor", "number"), int),

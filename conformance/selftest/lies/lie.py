@@ -7,10 +7,12 @@
     hash = "1.1.8+pk-hash"        # a short name
 
     [lies]
-    "old left out" = { by = "old/empty-element", scenario = "old/all-unchanged", set.drops_empty_old = true }
+    "old left out" = { by = "old/empty-element", scenario = "old/all-unchanged", set.drops_empty_old
+    = true }
     "later ts" = { edits = [["shift", 3_600_000, "ts"]] }
     "one partition" = { profile = "hash", alters = ["partition", 0] }
-    "later send time" = { edits = [["shift", 3_600_000, "sendTs"]] }    # one of the family, but for this
+    "later send time" = { edits = [["shift", 3_600_000, "sendTs"]] }    # one of the family, but for
+    this
 
 A lie of which no rule tells (`by`) changes bytes and no verdict.
 """
@@ -31,14 +33,18 @@ from generators.errors import UsageError
 from generators.model import History, Message, Written
 from generators.wire_format import Format, get
 
-PARTS: Final[Mapping[str, Legal]] = dict.fromkeys(("profile", "like"), str) | dict.fromkeys(("profiles", "lies"), dict)
+PARTS: Final[Mapping[str, Legal]] = dict.fromkeys(("profile", "like"), str) | dict.fromkeys(
+    ("profiles", "lies"), dict
+)
 FIELDS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("profile", "by", "scenario", "unset"), str),
     "set": dict,
     **dict.fromkeys(("edits", "alters"), list),
 }
-"""What an entry says. `set` has facts of the profile with other values, `unset` one that is not there any more; `edits` change
-the document and `alters` the message (conformance.selftest.lies.altering)."""
+"""What an entry says. `set` has facts of the profile with other values, `unset` one that is not
+there any more; `edits` change the document and `alters` the message
+(conformance.selftest.lies.altering).
+"""
 _HOW: Final = ("set", "unset", "edits", "alters")
 
 
@@ -46,9 +52,9 @@ _HOW: Final = ("set", "unset", "edits", "alters")
 class Lie:
     """A writer's messages changed without telling it to the judge.
 
-    `profile` names the honest profile; the writer has the profile `lying`, or its messages are altered. `convicts` is the rule
-    that must answer; None says that the lie changes bytes and no verdict. `scenario` is a glob of the scenario names in which
-    the lie shows.
+    `profile` names the honest profile; the writer has the profile `lying`, or its messages are
+    altered. `convicts` is the rule that must answer; None says that the lie changes bytes and no
+    verdict. `scenario` is a glob of the scenario names in which the lie shows.
     """
 
     name: str
@@ -58,8 +64,12 @@ class Lie:
     lying: Any = None
     alter: Alter | None = None
 
-    def messages(self, fmt: Format[Any], history: History, truth: Sequence[Written]) -> list[Message | None]:
-        """A message or None (not sent) for each honest one, and those that the lie sends beside them."""
+    def messages(
+        self, fmt: Format[Any], history: History, truth: Sequence[Written]
+    ) -> list[Message | None]:
+        """A message or None (not sent) for each honest one, and those that the lie sends beside
+        them.
+        """
         if self.alter is not None:
             return [self.alter(written.message) for written in truth]
         sent = [written.message for written in fmt.write(history, self.lying, LAYOUT)]
@@ -69,7 +79,9 @@ class Lie:
 @cache
 def lies(name: str) -> tuple[Lie, ...]:
     """The lies of a format. Raises UsageError with file and line for what is wrong in its table."""
-    return tuple(_lie(get(name), place, lie, entry) for lie, (place, entry) in _entries(name).items())
+    return tuple(
+        _lie(get(name), place, lie, entry) for lie, (place, entry) in _entries(name).items()
+    )
 
 
 def _entries(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -80,7 +92,11 @@ def _entries(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
         _, shared = entries.get(lie, ("", {"profile": file.data.get("profile", "")}))
         with placed(f"{place}: {lie}"):
             entry = {**shared, **checked(given, FIELDS)}
-        entries[lie] = place, entry | {"profile": file.data.get("profiles", {}).get(entry["profile"], entry["profile"])}
+        entries[lie] = (
+            place,
+            entry
+            | {"profile": file.data.get("profiles", {}).get(entry["profile"], entry["profile"])},
+        )
     return entries
 
 
@@ -89,18 +105,29 @@ def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> L
         honest, convicts = fmt.profile(entry["profile"]), entry.get("by")
         if convicts:
             one_of(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
-        lie = Lie(name, entry["profile"], convicts and f"{fmt.name}/{convicts}", entry.get("scenario", "*"))
+        lie = Lie(
+            name,
+            entry["profile"],
+            convicts and f"{fmt.name}/{convicts}",
+            entry.get("scenario", "*"),
+        )
         match [how for how in _HOW if how in entry]:
             case ["set"]:
                 return replace(lie, lying=_other(honest, entry["set"]))
             case ["unset"]:
-                return replace(lie, lying=_with(honest, {one_of(entry["unset"], "fact", _facts(honest)): None}))
+                return replace(
+                    lie, lying=_with(honest, {one_of(entry["unset"], "fact", _facts(honest)): None})
+                )
             case ["edits"]:
                 edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
                 avro = fmt.container == "avro"
-                return replace(lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits))
+                return replace(
+                    lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits)
+                )
             case ["alters"]:
-                return replace(lie, alter=called(entry["alters"], "change of a message", ALTERS, ARGUMENTS))
+                return replace(
+                    lie, alter=called(entry["alters"], "change of a message", ALTERS, ARGUMENTS)
+                )
         raise UsageError(f"a lie says one of {', '.join(_HOW)}.")
 
 
@@ -109,9 +136,17 @@ def _facts(held: Any) -> list[str]:
 
 
 def _other(held: Any, given: Mapping[str, Any]) -> Any:
-    """The dataclass with other values of the table. Raises UsageError for a fact that is not there."""
+    """The dataclass with other values of the table. Raises UsageError for a fact that is not
+    there.
+    """
     facts = _facts(held)
-    return _with(held, {name: _value(name, getattr(held, one_of(name, "fact", facts)), value) for name, value in given.items()})
+    return _with(
+        held,
+        {
+            name: _value(name, getattr(held, one_of(name, "fact", facts)), value)
+            for name, value in given.items()
+        },
+    )
 
 
 def _with(held: Any, values: Mapping[str, Any]) -> Any:

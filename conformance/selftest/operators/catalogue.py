@@ -1,4 +1,6 @@
-"""Every operator without arguments, by name: those of catalogue.toml, and those on cells that no words say."""
+"""Every operator without arguments, by name: those of catalogue.toml, and those on cells that no
+words say.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from conformance.selftest.operators.operator import Operator, on_cells
 from generators.model import Logical
 
 _FILE: Final = TableFile(
-    *ours(__package__, "catalogue"), dict.fromkeys(("apt", "values", "rows", "fields", "typed", "cells"), dict)
+    *ours(__package__, "catalogue"),
+    dict.fromkeys(("apt", "values", "rows", "fields", "typed", "cells"), dict),
 )
 _LEVELS: Final = {"rows": (1, 2), "fields": (1,), "typed": (2,)}
 _ALTERS: Final = {**rows.ALTERS, **misread.ALTERS}

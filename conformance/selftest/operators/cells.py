@@ -20,9 +20,27 @@ from conformance.selftest.operators import general
 from conformance.selftest.operators.operator import CellChange
 from generators.model import Logical, SourceType
 
-_INT, _DECIMAL, _FLOAT, _DOUBLE, _BIT = Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.BIT
-_TEXT, _BINARY, _JSON, _ENUM, _SET = Logical.TEXT, Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET
-_DATE, _DATETIME, _TIMESTAMP, _TIME, _YEAR = Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME, Logical.YEAR
+_INT, _DECIMAL, _FLOAT, _DOUBLE, _BIT = (
+    Logical.INT,
+    Logical.DECIMAL,
+    Logical.FLOAT,
+    Logical.DOUBLE,
+    Logical.BIT,
+)
+_TEXT, _BINARY, _JSON, _ENUM, _SET = (
+    Logical.TEXT,
+    Logical.BINARY,
+    Logical.JSON,
+    Logical.ENUM,
+    Logical.SET,
+)
+_DATE, _DATETIME, _TIMESTAMP, _TIME, _YEAR = (
+    Logical.DATE,
+    Logical.DATETIME,
+    Logical.TIMESTAMP,
+    Logical.TIME,
+    Logical.YEAR,
+)
 
 _LONGEST: Final = 4_000
 """Digits of a number: Python refuses to convert many more."""
@@ -73,19 +91,27 @@ def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
 
 def _typed(change: Callable[[Any], Any], *kinds: type) -> CellChange:
     """A change of typed values alone."""
-    return lambda _kind, held: change(held) if isinstance(held, kinds) and not isinstance(held, str) else held
+    return lambda _kind, held: (
+        change(held) if isinstance(held, kinds) and not isinstance(held, str) else held
+    )
 
 
 def _wrapped(bits: int) -> Callable[[SourceType, Any], Any]:
     half = 1 << bits - 1
-    return lambda _kind, number: (int(number) + half) % (2 * half) - half if number == int(number) else number
+    return lambda _kind, number: (
+        (int(number) + half) % (2 * half) - half if number == int(number) else number
+    )
 
 
 _WIDTHS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
 
 
 def _as_signed(type: SourceType, number: Any) -> Any:
-    return _wrapped(_WIDTHS[type.name])(type, number) if type.unsigned and type.name in _WIDTHS else number
+    return (
+        _wrapped(_WIDTHS[type.name])(type, number)
+        if type.unsigned and type.name in _WIDTHS
+        else number
+    )
 
 
 def _as_unsigned(type: SourceType, number: Any) -> Any:
@@ -103,7 +129,13 @@ def single(number: float) -> float:
 def _digits(count: int) -> Callable[[SourceType, Any], Any]:
     def cut(_kind: SourceType, number: Any) -> Any:
         other = f"{number:.{count}g}"
-        return type(number)(other) if isinstance(number, float) else Decimal(other) if float(other) != number else number
+        return (
+            type(number)(other)
+            if isinstance(number, float)
+            else Decimal(other)
+            if float(other) != number
+            else number
+        )
 
     return cut
 
@@ -138,7 +170,9 @@ def _wall(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
                 return f"{other.year:04d}-{other.month:02d}-{other.day:02d}{held[10]}{text}"
             if type(held) is int:
                 epoch = dt.datetime(1970, 1, 1)
-                return (change(epoch + dt.timedelta(microseconds=held)) - epoch) // dt.timedelta(microseconds=1)
+                return (change(epoch + dt.timedelta(microseconds=held)) - epoch) // dt.timedelta(
+                    microseconds=1
+                )
         except (OverflowError, ValueError):
             pass
         return held
@@ -147,7 +181,11 @@ def _wall(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
 
 
 def _spring(moment: dt.datetime) -> dt.datetime:
-    return moment + dt.timedelta(hours=1) if (moment.month, moment.day, moment.hour) == (3, 10, 2) else moment
+    return (
+        moment + dt.timedelta(hours=1)
+        if (moment.month, moment.day, moment.hour) == (3, 10, 2)
+        else moment
+    )
 
 
 def _summer(moment: dt.datetime) -> dt.datetime:
@@ -167,7 +205,9 @@ def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
                 if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", held):
                     return held
                 other = change(dt.date.fromisoformat(held))
-                return None if other is None else f"{other.year:04d}-{other.month:02d}-{other.day:02d}"
+                return (
+                    None if other is None else f"{other.year:04d}-{other.month:02d}-{other.day:02d}"
+                )
             return change(held) if type(held) is dt.date else held
         except (OverflowError, ValueError):
             return held
@@ -185,7 +225,9 @@ def clock_change(change: Callable[[int], int | None]) -> CellChange:
         if not match:
             return held
         sign, hours, minutes, seconds, fraction = match.groups()
-        micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * _SECOND + int((fraction or "").ljust(6, "0")[:6])
+        micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * _SECOND + int(
+            (fraction or "").ljust(6, "0")[:6]
+        )
         other = change(-micros if sign else micros)
         if other is None or other == (-micros if sign else micros):
             return None if other is None else held
@@ -213,7 +255,9 @@ def _document(change: Callable[[Any], Any]) -> CellChange:
             return held
         other = change(document)
         return (
-            held if other == document and repr(other) == repr(document) else json.dumps(other, default=float, ensure_ascii=False)
+            held
+            if other == document and repr(other) == repr(document)
+            else json.dumps(other, default=float, ensure_ascii=False)
         )
 
     return apply
@@ -251,7 +295,9 @@ _ON_TEXT: Final[Mapping[str, CellChange]] = {
     "compatible": text_change(lambda t: unicodedata.normalize("NFKC", t)),
     "mojibake": text_change(_mojibake),
     "html-escaped": text_change(lambda t: html.escape(t, quote=False)),
-    "html-as-escapes": text_change(lambda t: t.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")),
+    "html-as-escapes": text_change(
+        lambda t: t.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    ),
     "boolean-words-as-digits": _if("true|false", lambda t: str(int(t == "true"))),
 }
 
@@ -276,16 +322,24 @@ _ON_REAL: Final[Mapping[str, CellChange]] = {
     "infinite-as-null": lambda _k, held: None if str(held).strip("-") in ("inf", "Infinity") else held,
     "not-a-number-as-null": lambda _k, held: None if str(held) in ("nan", "NaN") else held,
 }  # fmt: skip
-_ON_DOUBLE: Final[Mapping[str, CellChange]] = {"through-a-float": number_change(lambda _k, n: type(n)(single(float(n))))}
+_ON_DOUBLE: Final[Mapping[str, CellChange]] = {
+    "through-a-float": number_change(lambda _k, n: type(n)(single(float(n))))
+}
 _ON_BIT: Final[Mapping[str, CellChange]] = {
     "as-a-truth": number_change(lambda _k, n: int(bool(n))),
     "bits-reversed": number_change(lambda k, n: int(f"{abs(n):0{k.length or 1}b}"[::-1], 2)),
-    "one-as-true": lambda _k, held: {"1": "true", "0": "false"}.get(held, held) if isinstance(held, str) else held,
+    "one-as-true": lambda _k, held: (
+        {"1": "true", "0": "false"}.get(held, held) if isinstance(held, str) else held
+    ),
 }
 _ON_YEAR: Final[Mapping[str, CellChange]] = {
     "two-digits": number_change(lambda _k, n: n % 100),
     "zero-as-2000": number_change(lambda _k, n: n or 2000),
-    "as-a-date": lambda _k, held: f"{held}-01-01" if isinstance(held, str) else Typed("date", dt.date(max(int(held), 1), 1, 1)),
+    "as-a-date": lambda _k, held: (
+        f"{held}-01-01"
+        if isinstance(held, str)
+        else Typed("date", dt.date(max(int(held), 1), 1, 1))
+    ),
     "offset-from-1900": number_change(lambda _k, n: n - 1900 if n else n),
 }
 _ON_DATE: Final[Mapping[str, CellChange]] = {
@@ -294,8 +348,12 @@ _ON_DATE: Final[Mapping[str, CellChange]] = {
     "julian": date_change(lambda d: d + dt.timedelta(days=10) if d < dt.date(1582, 10, 15) else d),
     "before-1970-as-1970": date_change(lambda d: max(d, dt.date(1970, 1, 1))),
     "last-year-as-null": date_change(lambda d: None if d.year == 9999 else d),
-    "leap-day-as-march": date_change(lambda d: dt.date(d.year, 3, 1) if (d.month, d.day) == (2, 29) else d),
-    "month-and-day-swapped": date_change(lambda d: d.replace(month=d.day, day=d.month) if d.day <= 12 else d),
+    "leap-day-as-march": date_change(
+        lambda d: dt.date(d.year, 3, 1) if (d.month, d.day) == (2, 29) else d
+    ),
+    "month-and-day-swapped": date_change(
+        lambda d: d.replace(month=d.day, day=d.month) if d.day <= 12 else d
+    ),
 }
 _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "an-hour-late-in-summer": _wall(_summer),
@@ -303,12 +361,18 @@ _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "an-hour-late-on-the-autumn-day": _wall(_autumn),
     "fraction-cut": _wall(lambda m: m.replace(microsecond=0)),
     "milliseconds": _wall(lambda m: m.replace(microsecond=m.microsecond // 1000 * 1000)),
-    "milliseconds-rounded": _wall(lambda m: m.replace(microsecond=0) + dt.timedelta(milliseconds=round(m.microsecond / 1000))),
-    "fraction-as-an-integer": _wall(lambda m: m.replace(microsecond=int(str(m.microsecond).rstrip("0") or "0"))),
+    "milliseconds-rounded": _wall(
+        lambda m: m.replace(microsecond=0) + dt.timedelta(milliseconds=round(m.microsecond / 1000))
+    ),
+    "fraction-as-an-integer": _wall(
+        lambda m: m.replace(microsecond=int(str(m.microsecond).rstrip("0") or "0"))
+    ),
     "time-of-day-lost": _wall(lambda m: m.replace(hour=0, minute=0, second=0, microsecond=0)),
     "before-1970-as-1970": _wall(lambda m: max(m, dt.datetime(1970, 1, 1))),
     "32-bit-seconds": micros_change(
-        lambda m: (m // _SECOND + (1 << 31)) % (1 << 32) * _SECOND - (1 << 31) * _SECOND + m % _SECOND
+        lambda m: (
+            (m // _SECOND + (1 << 31)) % (1 << 32) * _SECOND - (1 << 31) * _SECOND + m % _SECOND
+        )
     ),
 }
 _ON_TIME: Final[Mapping[str, CellChange]] = {
@@ -327,10 +391,16 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
 _ON_ENUM: Final[Mapping[str, CellChange]] = {
     "from-zero": number_change(lambda _k, n: n - 1),
     "label-for-index": lambda k, held: (
-        k.members[int(held) - 1] if isinstance(held, str) and held.isdigit() and 0 < int(held) <= len(k.members) else held
+        k.members[int(held) - 1]
+        if isinstance(held, str) and held.isdigit() and 0 < int(held) <= len(k.members)
+        else held
     ),
-    "index-for-label": lambda k, held: str(k.members.index(held) + 1) if isinstance(held, str) and held in k.members else held,
-    "first-member": lambda k, held: k.members[0] if isinstance(held, str) and k.members and held in k.members else held,
+    "index-for-label": lambda k, held: (
+        str(k.members.index(held) + 1) if isinstance(held, str) and held in k.members else held
+    ),
+    "first-member": lambda k, held: (
+        k.members[0] if isinstance(held, str) and k.members and held in k.members else held
+    ),
 }
 _ON_SET: Final[Mapping[str, CellChange]] = {
     "first-member-only": lambda k, held: (
@@ -349,8 +419,12 @@ _ON_BINARY: Final[Mapping[str, CellChange]] = {
     "question-marks": bytes_change(lambda b: bytes(x if x < 128 else 63 for x in b)),
     "hexadecimal": bytes_change(lambda b: b.hex().encode()),
     "base64": bytes_change(base64.b64encode),
-    "base64-undone": bytes_change(lambda b: base64.b64decode(b) if re.fullmatch(rb"([A-Za-z0-9+/]{4})+", b) else b),
-    "backslash-undone": bytes_change(lambda b: b.decode("latin-1").replace("\\x41", "A").encode("latin-1")),
+    "base64-undone": bytes_change(
+        lambda b: base64.b64decode(b) if re.fullmatch(rb"([A-Za-z0-9+/]{4})+", b) else b
+    ),
+    "backslash-undone": bytes_change(
+        lambda b: b.decode("latin-1").replace("\\x41", "A").encode("latin-1")
+    ),
     "cut-at-16": bytes_change(lambda b: b[:16]),
     "cut-at-200": bytes_change(lambda b: b[:200]),
     "trimmed": bytes_change(bytes.strip),
@@ -385,13 +459,19 @@ _ON_JSON: Final[Mapping[str, CellChange]] = {
 
 _ANY: Final = tuple(Logical)
 LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
-    "every-value-as-text": (_ANY, lambda _k, held: held if isinstance(held, str) else Typed("string", str(held))),
+    "every-value-as-text": (
+        _ANY,
+        lambda _k, held: held if isinstance(held, str) else Typed("string", str(held)),
+    ),
     "integers-as-doubles": ((_INT,), _typed(lambda n: Typed("double", float(n)), int)),
     "decimals-as-doubles": ((_DECIMAL,), _typed(lambda n: Typed("double", float(n)), int, Decimal)),
     "doubles-as-decimals": ((_DOUBLE, _FLOAT), _typed(lambda n: Typed("decimal", n), float)),
     "instants-as-wall-clocks": ((_TIMESTAMP,), _typed(lambda n: Typed("timestamp_ntz", n), int)),
     "wall-clocks-as-instants": ((_DATETIME,), _typed(lambda n: Typed("timestamp", n), int)),
-    "dates-as-moments": ((_DATE,), _typed(lambda d: Typed("timestamp_ntz", (d - dt.date(1970, 1, 1)).days * _DAY), dt.date)),
+    "dates-as-moments": (
+        (_DATE,),
+        _typed(lambda d: Typed("timestamp_ntz", (d - dt.date(1970, 1, 1)).days * _DAY), dt.date),
+    ),
     "times-as-numbers": ((_TIME,), lambda _k, held: Typed("int", 0)),
     "years-as-texts": ((_YEAR,), _typed(lambda n: Typed("string", str(n)), int)),
     "bytes-as-text": ((_BINARY,), _typed(lambda b: Typed("string", b.decode("latin-1")), bytes)),
@@ -435,7 +515,14 @@ WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
     "places": lambda count: number_change(_scaled(count)),
     "minutes": lambda count: _wall(lambda moment: moment + dt.timedelta(minutes=count)),
 }
-"""The changes that words say: of what matches in a text, of a whole text or value to NULL, of a text's spelling, of a number, of
-a date with its time."""
-ARGUMENTS: Final = {**general.ARGUMENTS, "bits": int, "count": int, "values": object, "number": tuple(NUMBERS)}
+"""The changes that words say: of what matches in a text, of a whole text or value to NULL, of a
+text's spelling, of a number, of a date with its time.
+"""
+ARGUMENTS: Final = {
+    **general.ARGUMENTS,
+    "bits": int,
+    "count": int,
+    "values": object,
+    "number": tuple(NUMBERS),
+}
 """What the words may be given."""

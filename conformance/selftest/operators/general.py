@@ -1,4 +1,6 @@
-"""Operators with arguments, and the conditions under which a liar applies its operator: the words of the table of liars."""
+"""Operators with arguments, and the conditions under which a liar applies its operator: the words
+of the table of liars.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,20 @@ _NOTHING: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
 
 
 def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
-    """The operator for the rows that fulfil all conditions; for several rows of a message it is asked about each.
+    """The operator for the rows that fulfil all conditions; for several rows of a message it is
+    asked about each.
 
-    A condition is a regular expression, by what it is about: `message` (its value, a character for each byte), `null` (any: the
-    value is null), `tag`, `profile`, `kind`, `op`, `column` (a name in an image), a field's name, `lacks` (the name of a field or
-    an image that is NULL or empty), `again` (the name of a field that a row of the message before has with the same value).
+    A condition is a regular expression, by what it is about: `message` (its value, a character for
+    each byte), `null` (any: the value is null), `tag`, `profile`, `kind`, `op`, `column` (a name in
+    an image), a field's name, `lacks` (the name of a field or an image that is NULL or empty),
+    `again` (the name of a field that a row of the message before has with the same value).
     """
     if not conditions:
         return alter
-    patterns = {about: pattern(text, flags=re.DOTALL if about == "message" else 0) for about, text in conditions.items()}
+    patterns = {
+        about: pattern(text, flags=re.DOTALL if about == "message" else 0)
+        for about, text in conditions.items()
+    }
     of_row = {about: regex for about, regex in patterns.items() if about not in _ANYWHERE}
 
     def some(rows: Rows, seen: Seen) -> Rows:
@@ -47,7 +54,11 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
             return alter(rows, seen) if _message(patterns, seen) else rows
         out: list[OutputRow] = []
         for row in rows:
-            out += alter([row], seen) if _message(patterns, seen) and _fulfils(row, of_row, seen) else [row]
+            out += (
+                alter([row], seen)
+                if _message(patterns, seen) and _fulfils(row, of_row, seen)
+                else [row]
+            )
         return out
 
     return some
@@ -61,7 +72,9 @@ def _message(conditions: Patterns, seen: Seen) -> bool:
         return False
     if "profile" in conditions and not conditions["profile"].search(seen.case.profile):
         return False
-    return "message" not in conditions or (value is not None and bool(conditions["message"].search(seen.text)))
+    return "message" not in conditions or (
+        value is not None and bool(conditions["message"].search(seen.text))
+    )
 
 
 def _fulfils(row: OutputRow, conditions: Patterns, seen: Seen) -> bool:
@@ -71,12 +84,16 @@ def _fulfils(row: OutputRow, conditions: Patterns, seen: Seen) -> bool:
             case "kind" | "op":
                 return bool(wanted.fullmatch(getattr(row, about) or ""))
             case "column":
-                return any(wanted.search(column) for side in _IMAGES for column in getattr(row, side) or ())
+                return any(
+                    wanted.search(column) for side in _IMAGES for column in getattr(row, side) or ()
+                )
             case "lacks":
                 return not (getattr(row, name) if name in _IMAGES else row.fields.get(name))
             case "again":
                 value = row.fields.get(name)
-                return value is not None and any(other.fields.get(name) == value for other in seen.before)
+                return value is not None and any(
+                    other.fields.get(name) == value for other in seen.before
+                )
         return bool(wanted.search(str(row.fields.get(about) or "")))
 
     return all(fine(about, wanted) for about, wanted in conditions.items())
@@ -87,7 +104,11 @@ def _each(change: RowAlter) -> Alter:
 
 
 def _with(row: OutputRow, name: str, value: Any) -> OutputRow:
-    return replace(row, **{name: value}) if hasattr(row, name) else replace(row, fields={**row.fields, name: value})
+    return (
+        replace(row, **{name: value})
+        if hasattr(row, name)
+        else replace(row, fields={**row.fields, name: value})
+    )
 
 
 def _held(row: OutputRow, name: str) -> Any:
@@ -97,12 +118,20 @@ def _held(row: OutputRow, name: str) -> Any:
 def _as(kind: str) -> Alter:
     """A change of another kind; as a row, an INSERT without columns."""
     more = {"op": "INSERT", "before": None, "after": {}} if kind == Kind.ROW else _NOTHING
-    return _each(lambda row, _: [replace(row, kind=kind, error="refused" if kind == Kind.CORRUPT else None, **more)])
+    return _each(
+        lambda row, _: [
+            replace(row, kind=kind, error="refused" if kind == Kind.CORRUPT else None, **more)
+        ]
+    )
 
 
 def _set(name: str, value: Callable[[OutputRow], Any]) -> Alter:
     """Another value of a field or an image, by the row; the very same one is no change."""
-    return _each(lambda row, _: [row if (other := value(row)) is _held(row, name) else _with(row, name, other)])
+    return _each(
+        lambda row, _: [
+            row if (other := value(row)) is _held(row, name) else _with(row, name, other)
+        ]
+    )
 
 
 def _null(*names: str) -> Alter:
@@ -167,12 +196,20 @@ def _of_type(cells: Mapping[str, Cell], name: str, kind: str) -> bool:
 
 def _cellwise(change: Callable[[str, Any, Mapping[str, Cell]], Any]) -> Alter:
     """Changes each cell of an image, by its name, what it holds, and the cells that are owed."""
-    return on_images(lambda image, cells, _seen: {name: change(name, held, cells) for name, held in image.items()})
+    return on_images(
+        lambda image, cells, _seen: {
+            name: change(name, held, cells) for name, held in image.items()
+        }
+    )
 
 
 def _spelt(change: Callable[[str], Any], of: str = "") -> Alter:
     """Other texts in an image, or in its cells of a type."""
-    return _cellwise(lambda name, held, cells: _respelled(held, change) if not of or _of_type(cells, name, of) else held)
+    return _cellwise(
+        lambda name, held, cells: (
+            _respelled(held, change) if not of or _of_type(cells, name, of) else held
+        )
+    )
 
 
 def _as_text(held: Any) -> Any:
@@ -233,19 +270,28 @@ WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
     "texts": lambda text, other: _spelt(_replacing(text, other)),
     "texts-null": lambda text: _spelt(_matching(text, lambda _held: None)),
     "cells": lambda of, text, other: _spelt(_replacing(text, other, re.DOTALL), of),
-    "cells-null": lambda of: _cellwise(lambda name, held, cells: None if _of_type(cells, name, of) else held),
-    "cells-as-text": lambda of: _cellwise(lambda name, held, cells: _as_text(held) if _of_type(cells, name, of) else held),
+    "cells-null": lambda of: _cellwise(
+        lambda name, held, cells: None if _of_type(cells, name, of) else held
+    ),
+    "cells-as-text": lambda of: _cellwise(
+        lambda name, held, cells: _as_text(held) if _of_type(cells, name, of) else held
+    ),
     "nulls-as": _nulls_as,
     "all-null": lambda: _cellwise(lambda *_: None),
     "columns": lambda text, other: _renamed(_replacing(text, other)),
     "columns-spelt": lambda spelling: _renamed(SPELLINGS[spelling]),
     "columns-lost": _columns_lost,
 }
-"""The operators with arguments, by name: `fill` gives a field that is NULL or empty another's value, `join` the fields' values
-with dots between; `sub` replaces what matches in a field, `texts` in an image, `cells` in cells of a logical type or of a type's
-name, `columns` in names."""
+"""The operators with arguments, by name: `fill` gives a field that is NULL or empty another's
+value, `join` the fields' values with dots between; `sub` replaces what matches in a field, `texts`
+in an image, `cells` in cells of a logical type or of a type's name, `columns` in names.
+"""
 _PARTS: Final = ("row", "kind", "op", "error", *_IMAGES, *ENVELOPE)
-_TYPES: Final = {type.name for s in SOURCES.values() for type in (*s.types.values(), *chain.from_iterable(s.families))}
+_TYPES: Final = {
+    type.name
+    for s in SOURCES.values()
+    for type in (*s.types.values(), *chain.from_iterable(s.families))
+}
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),
     **dict.fromkeys(("text", "other"), str),
@@ -259,10 +305,14 @@ ARGUMENTS: Final[Mapping[str, Legal]] = {
 
 
 def alter_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
-    """What a table tells: a word with what it is given, or several of these, one after the other, for the rows that fulfil the
-    conditions. Raises UsageError."""
+    """What a table tells: a word with what it is given, or several of these, one after the other,
+    for the rows that fulfil the conditions. Raises UsageError.
+    """
     checked(conditions, CONDITIONS, what="condition")
-    steps = [called(step, "operator", WORDS, ARGUMENTS) for step in (does if isinstance(does[0], list) else [does])]
+    steps = [
+        called(step, "operator", WORDS, ARGUMENTS)
+        for step in (does if isinstance(does[0], list) else [does])
+    ]
 
     def alter(rows: Rows, seen: Seen) -> Rows:
         for step in steps:

@@ -17,8 +17,8 @@ Image: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a decoder could know of a message: its case, the changes in it, the rows of the message that it read before, and the
-    message itself.
+    """What a decoder could know of a message: its case, the changes in it, the rows of the message
+    that it read before, and the message itself.
 
     `changes` are those that the level has rows of.
     """
@@ -44,11 +44,11 @@ Alter: TypeAlias = Callable[[Rows, Seen], Rows]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A fault: `alter` makes a wrong decoder's rows of a right decoder's rows of one message; equal rows mean that the fault
-    does not apply.
+    """A fault: `alter` makes a wrong decoder's rows of a right decoder's rows of one message; equal
+    rows mean that the fault does not apply.
 
-    `apt` are globs of the rules, without their format, that name the fault; another rule misleads. `logicals` are the types of
-    the cells that it changes, () for rows as a whole.
+    `apt` are globs of the rules, without their format, that name the fault; another rule misleads.
+    `logicals` are the types of the cells that it changes, () for rows as a whole.
     """
 
     name: str
@@ -65,7 +65,9 @@ class Operator:
 ImageChange: TypeAlias = Callable[[Image, Mapping[str, Cell], Seen], Image]
 """Another image for one, by the cells that it owes and what could be known of the message."""
 CellChange: TypeAlias = Callable[[SourceType, Any], Any]
-"""Another text (level one) or value (level two) for a value of a type; None for NULL, the same for no change."""
+"""Another text (level one) or value (level two) for a value of a type; None for NULL, the same for
+no change.
+"""
 
 
 def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
@@ -103,14 +105,19 @@ def on_images(change: ImageChange) -> Alter:
     def alter_row(row: OutputRow, seen: Seen) -> OutputRow:
         for side in ("before", "after"):
             image: Image | None = getattr(row, side)
-            if image is not None and (other := change(image, seen.cells(row, side), seen)) is not image:
+            if (
+                image is not None
+                and (other := change(image, seen.cells(row, side), seen)) is not image
+            ):
                 row = with_image(row, side, other)
         return row
 
     return lambda rows, seen: [alter_row(row, seen) for row in rows]
 
 
-def of_update(side: str, change: Callable[[Image, Image, OutputRow], Image]) -> Callable[[OutputRow], OutputRow]:
+def of_update(
+    side: str, change: Callable[[Image, Image, OutputRow], Image]
+) -> Callable[[OutputRow], OutputRow]:
     """Another image on that side of an UPDATE that has both, made of its before and after image."""
 
     def alter_row(row: OutputRow) -> OutputRow:
@@ -123,10 +130,16 @@ def of_update(side: str, change: Callable[[Image, Image, OutputRow], Image]) -> 
 
 def changed(image: Image, other: Image) -> Image:
     """What of an image the other has not, or with another value."""
-    return {name: held for name, held in image.items() if name not in other or repr(other[name]) != repr(held)}
+    return {
+        name: held
+        for name, held in image.items()
+        if name not in other or repr(other[name]) != repr(held)
+    }
 
 
-def of_field(name: str, change: Callable[[Any, OutputRow], Any]) -> Callable[[OutputRow], OutputRow]:
+def of_field(
+    name: str, change: Callable[[Any, OutputRow], Any]
+) -> Callable[[OutputRow], OutputRow]:
     """Another value of a field, unless it is NULL or empty."""
 
     def alter_row(row: OutputRow) -> OutputRow:

@@ -8,7 +8,17 @@ from typing import Final, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, changed, of_field, of_update, on_images, on_rows
+from conformance.selftest.operators.operator import (
+    Alter,
+    Image,
+    Rows,
+    Seen,
+    changed,
+    of_field,
+    of_update,
+    on_images,
+    on_rows,
+)
 from generators.model import Cell, Kind, Op, State
 
 Cells: TypeAlias = Mapping[str, Cell]
@@ -29,11 +39,16 @@ def _split_update(rows: Rows, _seen: Seen) -> Rows:
 
 
 def _key_of(row: OutputRow) -> tuple[str, ...]:
-    return tuple(row.fields.get("keys") or ()) or tuple(name for name in ("id", "ID") if name in (row.after or {}))
+    return tuple(row.fields.get("keys") or ()) or tuple(
+        name for name in ("id", "ID") if name in (row.after or {})
+    )
 
 
 def _with_key(held: Image, other: Image, row: OutputRow) -> Image:
-    return {name: other.get(name, value) if name in _key_of(row) else value for name, value in held.items()}
+    return {
+        name: other.get(name, value) if name in _key_of(row) else value
+        for name, value in held.items()
+    }
 
 
 _only_changed: Final = of_update("after", lambda old, new, _row: changed(new, old))
@@ -44,7 +59,9 @@ def _keys_only(row: OutputRow) -> OutputRow:
     if row.op != _DELETE or not row.before:
         return row
     keys = _key_of(replace(row, after=row.before))
-    return replace(row, before={c: v if c in keys or len(keys) == 0 else None for c, v in row.before.items()})
+    return replace(
+        row, before={c: v if c in keys or len(keys) == 0 else None for c, v in row.before.items()}
+    )
 
 
 def _reversed_images(rows: Rows, _seen: Seen) -> Rows:
@@ -93,8 +110,12 @@ def _without_nulls(held: Image, _cells: Cells, _seen: Seen) -> Image:
 
 def _zero_for_null(held: Image, cells: Cells, seen: Seen) -> Image:
     zero = "0" if seen.case.level == 1 else Typed("int", 0)
-    numbers = {name for name, cell in cells.items() if cell.type.logical in ("int", "decimal", "bit")}
-    return {name: zero if value is None and name in numbers else value for name, value in held.items()}
+    numbers = {
+        name for name, cell in cells.items() if cell.type.logical in ("int", "decimal", "bit")
+    }
+    return {
+        name: zero if value is None and name in numbers else value for name, value in held.items()
+    }
 
 
 def _absent_as_null(held: Image, cells: Cells, seen: Seen) -> Image:
@@ -113,7 +134,13 @@ def _shifted_columns(held: Image, _cells: Cells, _seen: Seen) -> Image:
 
 def _carried(held: Image, _cells: Cells, seen: Seen) -> Image:
     """NULL becomes the value that the message before had in that column."""
-    earlier = next((row.after or row.before for row in reversed(seen.before) if row.after or row.before), None) or {}
+    earlier = (
+        next(
+            (row.after or row.before for row in reversed(seen.before) if row.after or row.before),
+            None,
+        )
+        or {}
+    )
     return {name: earlier.get(name) if value is None else value for name, value in held.items()}
 
 
@@ -125,7 +152,11 @@ def _same_as_before_dropped(rows: Rows, seen: Seen) -> Rows:
 def _placeholder(held: Image, cells: Cells, seen: Seen) -> Image:
     """Debezium's placeholder as the value of a cell that nobody knows."""
     text = "__debezium_unavailable_value"
-    unknown = {name for name, cell in cells.items() if name in held and cell.state is State.ANY and cell.cls == "unavailable"}
+    unknown = {
+        name
+        for name, cell in cells.items()
+        if name in held and cell.state is State.ANY and cell.cls == "unavailable"
+    }
     value = text if seen.case.level == 1 else Typed("string", text)
     return {**held, **dict.fromkeys(unknown, value)} if unknown else held
 

@@ -1,7 +1,9 @@
-"""What Huawei CDL's two JSON formats share: releases, how PostgreSQL's values are written, and the messages of a history.
+"""What Huawei CDL's two JSON formats share: releases, how PostgreSQL's values are written, and the
+messages of a history.
 
-Source: huawei#examples. Huawei's documentation shows one INSERT of each format, with an int8, an int4, a
-timestamp and a numeric column; everything else here is the nearest that Kafka Connect and Debezium 1.4 do, and marked assumed.
+Source: huawei#examples. Huawei's documentation shows one INSERT of each format, with an int8, an
+int4, a timestamp and a numeric column; everything else here is the nearest that Kafka Connect and
+Debezium 1.4 do, and marked assumed.
 """
 
 from __future__ import annotations
@@ -43,9 +45,10 @@ from generators.sources import mysql
 from generators.wire_format import Loss, Profile
 
 ASSUMED: Final = (
-    "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
-    " content of LOB_COLUMNS; that a key-only before image is null in its other columns, which are optional there; what openGauss"
-    " is called, and that it writes as PostgreSQL does (the vendor shows one INSERT of PostgreSQL)"
+    "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and"
+    " partition of the record; the content of LOB_COLUMNS; that a key-only before image is null in"
+    " its other columns, which are optional there; what openGauss is called, and that it writes as"
+    " PostgreSQL does (the vendor shows one INSERT of PostgreSQL)"
 )
 
 CONNECT: Final = "org.apache.kafka.connect.data"
@@ -56,9 +59,10 @@ DEBEZIUM: Final = "io.debezium.time"
 class CdlProfile(Profile):
     """A message version of CDL and the table's replica identity.
 
-    `identity` is `full` (the whole row before) or `default` (nothing before an UPDATE, the key before a DELETE); `package` is the
-    package of the vendor's logical types, which the document blacks out; `heartbeat` says whether HEARTBEAT_IDENTIFIER is there;
-    `properties` is the order of `transaction.properties`, `store` the source's name.
+    `identity` is `full` (the whole row before) or `default` (nothing before an UPDATE, the key
+    before a DELETE); `package` is the package of the vendor's logical types, which the document
+    blacks out; `heartbeat` says whether HEARTBEAT_IDENTIFIER is there; `properties` is the order of
+    `transaction.properties`, `store` the source's name.
     """
 
     identity: str = "full"
@@ -83,13 +87,25 @@ FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-_NUMBERS: Final = ("smallint", "integer", "bigint", "real", "double precision", "numeric", "boolean")
+_NUMBERS: Final = (
+    "smallint",
+    "integer",
+    "bigint",
+    "real",
+    "double precision",
+    "numeric",
+    "boolean",
+)
 _TEXTS: Final = ("char", "varchar", "text", "json", "jsonb", "uuid")
-_SUPPORTED: Final = frozenset({*_NUMBERS, *_TEXTS, "date", "time", "timestamp", "timestamptz", "bytea"})
+_SUPPORTED: Final = frozenset(
+    {*_NUMBERS, *_TEXTS, "date", "time", "timestamp", "timestamptz", "bytea"}
+)
 
 
 def supports(type: SourceType) -> bool:
-    """PostgreSQL's plain types: those that the documents name, and date, time, bytea and boolean, without which no table is."""
+    """PostgreSQL's plain types: those that the documents name, and date, time, bytea and boolean,
+    without which no table is.
+    """
     return type.source == "postgresql" and type.name in _SUPPORTED
 
 
@@ -121,7 +137,9 @@ def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
         case Logical.DECIMAL:
             return Schema("string", nullable, f"{own}.Decimal")
         case Logical.DATE:
-            return Schema("int32", nullable, f"{DEBEZIUM if facts.text_timestamps else CONNECT}.Date", 1)
+            return Schema(
+                "int32", nullable, f"{DEBEZIUM if facts.text_timestamps else CONNECT}.Date", 1
+            )
         case Logical.TIME if facts.text_timestamps:
             return Schema("int64", nullable, f"{DEBEZIUM}.MicroTime", 1)
         case Logical.TIME:
@@ -159,7 +177,10 @@ def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Val
     """What the payload holds, and the value that its reader has."""
     match type.logical, value:
         case (
-            (Logical.INT, int()) | ((Logical.FLOAT | Logical.DOUBLE), float()) | (Logical.TEXT, str()) | (Logical.BINARY, bytes())
+            (Logical.INT, int())
+            | ((Logical.FLOAT | Logical.DOUBLE), float())
+            | (Logical.TEXT, str())
+            | (Logical.BINARY, bytes())
         ):
             return value, value
         case Logical.BIT, int():
@@ -169,7 +190,9 @@ def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Val
         case Logical.DATE, dt.date():
             return (value - dt.date(1970, 1, 1)).days, value
         case Logical.TIME, int():
-            return (value, value) if facts.text_timestamps else (value // 1000, value // 1000 * 1000)
+            return (
+                (value, value) if facts.text_timestamps else (value // 1000, value // 1000 * 1000)
+            )
         case Logical.DATETIME, int() if facts.text_timestamps:
             return mysql.datetime_text(value, 6 if value % mysql.MICROS else 0), value
         case Logical.TIMESTAMP, int() if facts.text_timestamps:
@@ -182,7 +205,9 @@ def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Val
 
 
 def zoned_text(micros: int) -> str:
-    """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed (debezium#timestamp-zoned)."""
+    """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed
+    (debezium#timestamp-zoned).
+    """
     text = mysql.datetime_text(micros, 6).replace(" ", "T")
     whole, fraction = text[:-7], text[-6:].rstrip("0")
     return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
@@ -193,7 +218,9 @@ Payload: TypeAlias = Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One row of an event on its way into a message: images as the payload holds them (None is null), and the record's facts."""
+    """One row of an event on its way into a message: images as the payload holds them (None is
+    null), and the record's facts.
+    """
 
     table: Table
     op: Op
@@ -218,23 +245,36 @@ class Event:
 
     def fields(self) -> tuple[tuple[str, Schema], ...]:
         """The columns' schemas."""
-        return tuple((c.name, schema_of(c.type, _optional(self.table, c), self.facts)) for c in self.table.columns)
+        return tuple(
+            (c.name, schema_of(c.type, _optional(self.table, c), self.facts))
+            for c in self.table.columns
+        )
 
     def before_fields(self) -> tuple[tuple[str, Schema], ...]:
-        """The columns' schemas in `before`: under REPLICA IDENTITY DEFAULT all but the key's may be null."""
+        """The columns' schemas in `before`: under REPLICA IDENTITY DEFAULT all but the key's may be
+        null.
+        """
         if self.facts.identity == "full":
             return self.fields()
         key = self.table.primary_key
-        return tuple((c.name, schema_of(c.type, c.name not in key, self.facts)) for c in self.table.columns)
+        return tuple(
+            (c.name, schema_of(c.type, c.name not in key, self.facts)) for c in self.table.columns
+        )
 
     def key_fields(self) -> tuple[tuple[str, Schema], ...]:
         """The key columns' schemas."""
-        return tuple((name, schema) for name, schema in self.fields() if name in self.table.primary_key)
+        return tuple(
+            (name, schema) for name, schema in self.fields() if name in self.table.primary_key
+        )
 
     @property
     def large(self) -> str | None:
-        """LOB_COLUMNS: the names of large-object columns, comma-separated (assumed), null without any."""
-        return ",".join(c.name for c in self.table.columns if c.type.logical is Logical.BINARY) or None
+        """LOB_COLUMNS: the names of large-object columns, comma-separated (assumed), null without
+        any.
+        """
+        return (
+            ",".join(c.name for c in self.table.columns if c.type.logical is Logical.BINARY) or None
+        )
 
 
 Member: TypeAlias = tuple[str, Schema, Any]
@@ -252,14 +292,20 @@ def _optional(table: Table, column: Column) -> bool:
     return column.nullable and column.name not in table.primary_key
 
 
-def write(history: History, facts: CdlProfile, layout: Layout, value_of: Callable[[Event], str]) -> list[Written]:
+def write(
+    history: History, facts: CdlProfile, layout: Layout, value_of: Callable[[Event], str]
+) -> list[Written]:
     """The messages of a history's row changes, one for each row; CDL documents nothing else."""
     chance = random.Random(f"{history.seed}/{facts.name}")
     written: list[Written] = []
     last_read = max((n for n, event in enumerate(history.events) if _reads(event)), default=-1)
     for number, event in enumerate(history.events):
         if isinstance(event, RowChange) and event.op is not Op.TRUNCATE:
-            if event.op is Op.DELETE and facts.identity == "default" and not event.table.primary_key:
+            if (
+                event.op is Op.DELETE
+                and facts.identity == "default"
+                and not event.table.primary_key
+            ):
                 continue  # PostgreSQL logs nothing that would say which row it was
             for i, row in enumerate(event.rows):
                 ends = number == last_read and i == len(event.rows) - 1
@@ -268,7 +314,9 @@ def write(history: History, facts: CdlProfile, layout: Layout, value_of: Callabl
                 beat = str(uuid.UUID(int=chance.getrandbits(128), version=4))
                 draft, change = _row(event, row.before, row.after, beat, event.at.ms + lag, facts)
                 value = value_of(replace(draft, snapshot=snapshot)).encode()
-                message = Message(layout.topic, 0, None, value, timestamp_ms=draft.sent_ms, event=number)
+                message = Message(
+                    layout.topic, 0, None, value, timestamp_ms=draft.sent_ms, event=number
+                )
                 written.append(Written(message, (change,)))
     return written
 
@@ -286,10 +334,24 @@ def _row(
     sent_before: Mapping[str, CdlCell] | None = was or None
     full: Image | None = None
     if facts.identity == "default" and before is not None:
-        moved = any(was[name].value != now[name].value for name in table.primary_key) if op is Op.UPDATE else True
+        moved = (
+            any(was[name].value != now[name].value for name in table.primary_key)
+            if op is Op.UPDATE
+            else True
+        )
         sent_before, full = _identified(table, was) if moved and table.primary_key else (None, None)
     key = {name: (now or was)[name].value for name in table.primary_key}
-    draft = Event(table, op, event.at, _values(sent_before), _values(now or None), key or None, beat, sent, facts)
+    draft = Event(
+        table,
+        op,
+        event.at,
+        _values(sent_before),
+        _values(now or None),
+        key or None,
+        beat,
+        sent,
+        facts,
+    )
     change = Change(
         0,
         Kind.ROW,
@@ -309,14 +371,22 @@ def _row(
 
 
 def _identified(table: Table, was: Mapping[str, CdlCell]) -> tuple[Mapping[str, CdlCell], Image]:
-    """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of one whose key changes: the key, and null in the
-    other columns, which at level two may have been anything."""
+    """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of one whose key
+    changes: the key, and null in the other columns, which at level two may have been anything.
+    """
     sent = {
-        c.name: was[c.name] if c.name in table.primary_key else CdlCell(None, Cell(State.NULL, c.type)) for c in table.columns
+        c.name: (
+            was[c.name] if c.name in table.primary_key else CdlCell(None, Cell(State.NULL, c.type))
+        )
+        for c in table.columns
     }
     unknown = "REPLICA IDENTITY DEFAULT logs the key alone"
     full = {
-        c.name: was[c.name].cell if c.name in table.primary_key else Cell(State.ANY, c.type, reason=unknown)
+        c.name: (
+            was[c.name].cell
+            if c.name in table.primary_key
+            else Cell(State.ANY, c.type, reason=unknown)
+        )
         for c in table.columns
     }
     return sent, full
@@ -338,7 +408,11 @@ def losses(facts: CdlProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
     if facts.text_timestamps:
         return ()
-    return (Loss((Logical.DATETIME, Logical.TIMESTAMP), _CUT, "huawei#timestamp-millis", _in_milliseconds),)
+    return (
+        Loss(
+            (Logical.DATETIME, Logical.TIMESTAMP), _CUT, "huawei#timestamp-millis", _in_milliseconds
+        ),
+    )
 
 
 def _in_milliseconds(_kind: SourceType, value: Value) -> Value:

@@ -1,4 +1,6 @@
-"""The named cases and the unfit cells of Huawei CDL's two JSON formats, and what else their formats are made of."""
+"""The named cases and the unfit cells of Huawei CDL's two JSON formats, and what else their formats
+are made of.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ from generators.wire_format import Choices, Format, Writer, about, meanings
 
 _AT: Final = Instant(1_707_047_996_013, 1)
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
-_PLAIN: Final = (_ID, Column("a", postgresql.TYPES["text"]), Column("n", postgresql.TYPES["bigint"]))
+_PLAIN: Final = (
+    _ID,
+    Column("a", postgresql.TYPES["text"]),
+    Column("n", postgresql.TYPES["bigint"]),
+)
 _ROW: Final[Row] = {"id": 1, "a": "x", "n": (1 << 53) + 1}
 
 
@@ -30,7 +36,9 @@ def scenarios(profile: CdlProfile, database: str) -> Iterator[Scenario]:
     row: Row = {"count1": 13, "id": 34, "time1": None, "decimalNum": None}
     yield named("document/insert", insert(example, row, _AT), tags={"document"})
     yield cases.case("snapshot/read", replace(read(_ROW), at=_AT), tags={"snapshot"})
-    yield cases.case("snapshot/last", replace(read(_ROW, {**_ROW, "id": 2}), at=_AT), tags={"snapshot"})
+    yield cases.case(
+        "snapshot/last", replace(read(_ROW, {**_ROW, "id": 2}), at=_AT), tags={"snapshot"}
+    )
     yield named("heartbeat/row", _heartbeat(database), tags={"heartbeat-row"})
     yield cases.of(key=()).case("keys/none", insert(OWN, _ROW, _AT), tags={"keys:none"})
     yield cases.of(key=("n", "id")).case("keys/composite", insert(OWN, _ROW, _AT))
@@ -40,7 +48,11 @@ def scenarios(profile: CdlProfile, database: str) -> Iterator[Scenario]:
         ("identity/delete", deleted(_ROW)),
     ):
         yield cases.case(name, replace(event, at=_AT), tags={"identity"})
-    yield cases.case("position/beyond-double", insert(OWN, _ROW, Instant(_AT.ms, (1 << 18) - 1)), tags={"position"})
+    yield cases.case(
+        "position/beyond-double",
+        insert(OWN, _ROW, Instant(_AT.ms, (1 << 18) - 1)),
+        tags={"position"},
+    )
 
 
 _SAMPLE: Final = (
@@ -60,18 +72,39 @@ def _heartbeat(database: str) -> RowChange:
     )
     table = Table(database, "cdc_heartbeat", columns, ("cdl_job_id",), schema="cdc_cdl")
     was: Row = {"cdl_job_id": 7, "cdl_last_heartbeat": mysql.wall("2024-02-04 11:59:55.013")}
-    return change(table, Op.UPDATE, (was, {**was, "cdl_last_heartbeat": mysql.wall("2024-02-04 12:00:05.013")}), at=_AT)
+    return change(
+        table,
+        Op.UPDATE,
+        (was, {**was, "cdl_last_heartbeat": mysql.wall("2024-02-04 12:00:05.013")}),
+        at=_AT,
+    )
 
 
 _FAULTS: Final = (
     CellFault("cell-integer", "c_integer", 1234567891, "1234567891", '"12x4"'),
     CellFault("cell-integer-over", "c_integer", 1234567892, "1234567892", "2147483648"),
     CellFault("cell-smallint-fraction", "c_smallint", 12347, "12347", "12347.5"),
-    CellFault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
+    CellFault(
+        "cell-bigint-over",
+        "c_bigint",
+        1234567890123456789,
+        "1234567890123456789",
+        "9223372036854775808",
+    ),
     CellFault("cell-double", "c_double_precision", 54321.25, "54321.25", '"5432x"'),
-    CellFault("cell-numeric-digits", "c_numeric_10_2", Decimal("7654321.25"), '"7654321.25"', '"123456789.25"'),
-    CellFault("cell-numeric-text", "c_numeric_10_2", Decimal("7654321.75"), '"7654321.75"', '"7654x21.75"'),
-    CellFault("cell-bytea", "c_bytea", b"\x00cell\xfffault", '"AGNlbGz/ZmF1bHQ="', '"AGNl!Gz/ZmF1bHQ="'),
+    CellFault(
+        "cell-numeric-digits",
+        "c_numeric_10_2",
+        Decimal("7654321.25"),
+        '"7654321.25"',
+        '"123456789.25"',
+    ),
+    CellFault(
+        "cell-numeric-text", "c_numeric_10_2", Decimal("7654321.75"), '"7654321.75"', '"7654x21.75"'
+    ),
+    CellFault(
+        "cell-bytea", "c_bytea", b"\x00cell\xfffault", '"AGNlbGz/ZmF1bHQ="', '"AGNl!Gz/ZmF1bHQ="'
+    ),
     CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
 )
 

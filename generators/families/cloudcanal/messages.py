@@ -1,8 +1,9 @@
-"""What CloudCanal's two JSON formats share: profiles, value texts, type maps, `tableChanges`, and how events become messages.
+"""What CloudCanal's two JSON formats share: profiles, value texts, type maps, `tableChanges`, and
+how events become messages.
 
-Source: the vendor's page on message formats (page cloudcanal of the sources; its English twin and an older edition agree but for
-one key). There is no public serialiser: of values the page shows strings alone. Everything that `ASSUMED` names is this module's
-choice.
+Source: the vendor's page on message formats (page cloudcanal of the sources; its English twin and
+an older edition agree but for one key). There is no public serialiser: of values the page shows
+strings alone. Everything that `ASSUMED` names is this module's choice.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from functools import lru_cache
 from typing import ClassVar, Final, TypeAlias
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
-from generators.families.java_text import Escapes, hash_code, json_name, json_string, remainder_of_abs
+from generators.families.java_text import (
+    Escapes,
+    hash_code,
+    json_name,
+    json_string,
+    remainder_of_abs,
+)
 from generators.families.mysql_texts import BASE64, HEX, TextForms, image
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
@@ -42,14 +49,18 @@ from generators.wire_format import Profile
 
 SEND_LAG_MS: Final = 1377
 RELEASE: Final = "2022"
-"""The year of the documents' example messages (execTs 1669789152000): the vendor names no version of its formats."""
+"""The year of the documents' example messages (execTs 1669789152000): the vendor names no version
+of its formats.
+"""
 
 ASSUMED: Final = (
-    "value texts (all but that values are strings), binary form, time zone, NULL, record key, partition, DDL actions other than "
-    "ALTER, messages without an example"
+    "value texts (all but that values are strings), binary form, time zone, NULL, record key,"
+    " partition, DDL actions other than ALTER, messages without an example"
 )
 
-CANAL_ACTIONS: Final = {a: word for a, word in DDL_TYPES.items() if word != "QUERY" and a != "exchange partition"}
+CANAL_ACTIONS: Final = {
+    a: word for a, word in DDL_TYPES.items() if word != "QUERY" and a != "exchange partition"
+}
 """`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
 
 Texts: TypeAlias = Mapping[str, str | None]
@@ -57,13 +68,16 @@ Texts: TypeAlias = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class CloudCanalProfile(Profile):
-    """An edition of the vendor's page and the readings that it leaves open, as the facts that change what is written.
+    """An edition of the vendor's page and the readings that it leaves open, as the facts that
+    change what is written.
 
-    `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `partial_old` leaves the columns
-    that an UPDATE did not change out of its old rows, as Canal does (cloudcanal#before-whole-open). `deleted_in` says which of
-    the two lists have a deleted row: "data", "old" or "both" (cloudcanal#delete-open). `labels` is the format's spelling of ENUM
-    and SET (`mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in whole seconds in every example.
-    `bare_integers` is MySQL 8.0.19 and later: integers have no display width. `ddl_topic` sends DDL to a topic of its own.
+    `numbered` gives every event a batch or sequence number, else it is 0 as in every example.
+    `partial_old` leaves the columns that an UPDATE did not change out of its old rows, as Canal
+    does (cloudcanal#before-whole-open). `deleted_in` says which of the two lists have a deleted
+    row: "data", "old" or "both" (cloudcanal#delete-open). `labels` is the format's spelling of ENUM
+    and SET (`mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in
+    whole seconds in every example. `bare_integers` is MySQL 8.0.19 and later: integers have no
+    display width. `ddl_topic` sends DDL to a topic of its own.
     """
 
     labels: ClassVar[bool] = True
@@ -82,8 +96,9 @@ class CloudCanalProfile(Profile):
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeShape:
-    """`ddl_actions` is the word for each action of `mysql.DDL_ACTIONS` (no entry: no message), `transaction_end` whether a commit
-    has a message of its own."""
+    """`ddl_actions` is the word for each action of `mysql.DDL_ACTIONS` (no entry: no message),
+    `transaction_end` whether a commit has a message of its own.
+    """
 
     ddl_actions: Mapping[str, str]
     transaction_end: bool
@@ -91,10 +106,11 @@ class EnvelopeShape:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message before serialisation. `rows` stand in `data`, `old` are the old rows, in the same order.
+    """A message before serialisation. `rows` stand in `data`, `old` are the old rows, in the same
+    order.
 
-    `keys` are the table's key, `columns` those that the type maps describe. `number`, `exec_ms` and `send_ms` are the message's
-    batch or sequence number and times.
+    `keys` are the table's key, `columns` those that the type maps describe. `number`, `exec_ms` and
+    `send_ms` are the message's batch or sequence number and times.
     """
 
     action: str | None
@@ -151,19 +167,24 @@ def write(
         )
         place = partition_of(draft, layout.partitions)
         topic = ddl_topic(layout.topic) if draft.is_ddl and profile.ddl_topic else layout.topic
-        message = Message(topic, place, None, text.encode(), timestamp_ms=draft.send_ms, event=ordinal)
+        message = Message(
+            topic, place, None, text.encode(), timestamp_ms=draft.send_ms, event=ordinal
+        )
         written.append(Written(message, whole))
     return written
 
 
 def ddl_topic(topic: str) -> str:
-    """The topic that the parameter ddlTopic names in profiles that have one (cloudcanal#ddl-partition)."""
+    """The topic that the parameter ddlTopic names in profiles that have one
+    (cloudcanal#ddl-partition).
+    """
     return f"{topic}_ddl"
 
 
 def partition_of(draft: Draft, partitions: int) -> int:
-    """0 for DDL (cloudcanal#ddl-partition) and for what has no table, else `String.hashCode` of `database.table`, so that a table
-    keeps its order, which nothing documents."""
+    """0 for DDL (cloudcanal#ddl-partition) and for what has no table, else `String.hashCode` of
+    `database.table`, so that a table keeps its order, which nothing documents.
+    """
     if draft.is_ddl or not draft.table:
         return 0
     return remainder_of_abs(hash_code(f"{draft.database}.{draft.table}"), partitions)
@@ -178,9 +199,15 @@ _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
 
 
 def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
-    """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of tinyint(1) alone."""
+    """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of
+    tinyint(1) alone.
+    """
     text = mysql.declared(type)
-    return _WIDTH.sub("", text) if profile.bare_integers and not text.startswith("tinyint(1)") else text
+    return (
+        _WIDTH.sub("", text)
+        if profile.bare_integers and not text.startswith("tinyint(1)")
+        else text
+    )
 
 
 def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Draft | None:
@@ -243,10 +270,18 @@ LEFT_OUT: Final = "left-out"
 
 
 def _changed(before: Image, after: Image) -> tuple[Image, Image]:
-    """The old image with the changed columns alone, and whole for a reader who takes the others from the new row."""
+    """The old image with the changed columns alone, and whole for a reader who takes the others
+    from the new row.
+    """
     same = {name for name, cell in before.items() if cell.text == after[name].text}
-    wire = {name: Cell(State.ABSENT, cell.type) if name in same else cell for name, cell in before.items()}
-    return wire, {name: replace(after[name], cls=LEFT_OUT) if name in same else cell for name, cell in before.items()}
+    wire = {
+        name: Cell(State.ABSENT, cell.type) if name in same else cell
+        for name, cell in before.items()
+    }
+    return wire, {
+        name: replace(after[name], cls=LEFT_OUT) if name in same else cell
+        for name, cell in before.items()
+    }
 
 
 def _texts(image: Image) -> Texts:
@@ -255,7 +290,9 @@ def _texts(image: Image) -> Texts:
 
 @lru_cache(maxsize=1024)
 def jdbc_type(type: SourceType) -> int:
-    """The `java.sql.Types` number of a column; one a type, as Canal's of a value that fits the signed type."""
+    """The `java.sql.Types` number of a column; one a type, as Canal's of a value that fits the
+    signed type.
+    """
     return SQL_TYPES[type.name]
 
 
@@ -314,11 +351,17 @@ def _mapped(pairs: Iterator[tuple[str, str]]) -> str:
 
 _BINARY_FAULTS: Final = {
     HEX: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"abcdef01"', '"abcdef0g"'),
-    BASE64: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"q83vAQ=="', '"q83v*Q=="'),
+    BASE64: CellFault(
+        "cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"q83vAQ=="', '"q83v*Q=="'
+    ),
 }
 
 
 def text_faults(profile: Profile) -> tuple[CellFault, ...]:
-    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in the form that the deployment
-    tells."""
-    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), _BINARY_FAULTS[profile.deployment.binary])
+    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in
+    the form that the deployment tells.
+    """
+    return (
+        *(fault for fault in CELL_FAULTS if fault.column != "c_set_64"),
+        _BINARY_FAULTS[profile.deployment.binary],
+    )

@@ -22,7 +22,16 @@ from generators.model import (
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named
+from generators.sources.boundaries import (
+    COMPOSITE,
+    ID,
+    KEYLESS,
+    START,
+    change,
+    every_type,
+    insert,
+    named,
+)
 from generators.sources.ddl import ddl_event, ddl_name, of_statement
 
 _STRING: Final = mysql.text("varchar", 22)
@@ -33,14 +42,18 @@ _THREE: Final[Row] = {"id": 3, "a": None, "b": "m"}
 
 
 def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    """Every case of cloudcanal-json that the profile can write, with level-one tables in `database`."""
+    """Every case of cloudcanal-json that the profile can write, with level-one tables in
+    `database`.
+    """
     yield from canal_scenarios(profile, database)
     yield from _transactions(Cases(database, _ABC))
     yield Cases(database, _ABC, schema="s2").case("envelope/other-schema", inserted(_ONE))
 
 
 def canal_scenarios(_profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    """Every case of cloudcanal-canal-json that the profile can write, with level-one tables in `database`."""
+    """Every case of cloudcanal-canal-json that the profile can write, with level-one tables in
+    `database`.
+    """
     cases = Cases(database, _ABC)
     yield from _ddl(cases)
     yield from _batches(cases)
@@ -61,7 +74,10 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
     for action, kind in DDL_TYPES.items():
         if kind == "QUERY" or action == "exchange partition":
             continue
-        event, key = ddl_event(action, cases.database), () if action == "drop primary key" else ("id",)
+        event, key = (
+            ddl_event(action, cases.database),
+            () if action == "drop primary key" else ("id",),
+        )
         table = cases.of(*_AFTER.get(action, _ABC), key=key).table(ddl_name(action))
         before = replace(table, columns=_ABC, name=event.old_name or table.name)
         event = replace(event, before=before, after=None if action == "drop table" else table)
@@ -77,17 +93,27 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
     table = cases.table(name)
     sql = f"/* from a tool */ ALTER TABLE `{table.name}`\r\n\tCOMMENT = '\"x\"'"
     yield named(
-        name, SchemaChange(START, "table comment", sql, cases.database, table.name, table, table), tags={"ddl:table comment"}
+        name,
+        SchemaChange(START, "table comment", sql, cases.database, table.name, table, table),
+        tags={"ddl:table comment"},
     )
     sql = "ALTER TABLE t1 ADD added int"
     yield named(
-        "ddl/without-table-changes", SchemaChange(START, "add column", sql, cases.database, "t1"), tags={"ddl:add column"}
+        "ddl/without-table-changes",
+        SchemaChange(START, "add column", sql, cases.database, "t1"),
+        tags={"ddl:add column"},
     )
     name = "ddl/between-rows"
     table = cases.table(name)
     wider = replace(table, columns=_AFTER["add column"])
     statement = SchemaChange(
-        Instant(START.ms, 2), "add column", f"ALTER TABLE {table.name} ADD added int", cases.database, table.name, table, wider
+        Instant(START.ms, 2),
+        "add column",
+        f"ALTER TABLE {table.name} ADD added int",
+        cases.database,
+        table.name,
+        table,
+        wider,
     )
     later = insert(wider, {**_TWO, "added": 5}, Instant(START.ms, 3))
     yield named(name, insert(table, _ONE), statement, later, tags={"ddl:add column"})
@@ -97,7 +123,14 @@ def _transactions(cases: Cases) -> Iterator[Scenario]:
     commit = TransactionMark(Instant(START.ms, 3), "COMMIT", "9", 2)
     yield named("control/transaction-end", commit, tags={"control:transaction-end"})
     begin = TransactionMark(START, "BEGIN", "9")
-    yield cases.case("control/whole-transaction", begin, inserted(_ONE), inserted(_TWO), commit, tags={"control:transaction-end"})
+    yield cases.case(
+        "control/whole-transaction",
+        begin,
+        inserted(_ONE),
+        inserted(_TWO),
+        commit,
+        tags={"control:transaction-end"},
+    )
 
 
 def _batches(cases: Cases) -> Iterator[Scenario]:
@@ -118,9 +151,14 @@ def _batches(cases: Cases) -> Iterator[Scenario]:
 def _envelope(cases: Cases) -> Iterator[Scenario]:
     yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
     row: Row = {**_TWO, "b": "k"}
-    yield cases.of(key=("b", "id")).case("envelope/composite-key", inserted(row), updated(row, {"b": "l"}), deleted(row))
+    yield cases.of(key=("b", "id")).case(
+        "envelope/composite-key", inserted(row), updated(row, {"b": "l"}), deleted(row)
+    )
     yield cases.of(key=()).case("envelope/no-key", inserted(_ONE))
-    yield cases.case("envelope/three-messages", *(insert(OWN, {**_ONE, "id": i}, Instant(START.ms + i, i)) for i in (1, 2, 3)))
+    yield cases.case(
+        "envelope/three-messages",
+        *(insert(OWN, {**_ONE, "id": i}, Instant(START.ms + i, i)) for i in (1, 2, 3)),
+    )
 
 
 _BINARY: Final = mysql.binary("varbinary", 16)
@@ -145,8 +183,17 @@ def _rows() -> Iterator[Scenario]:
     row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     other: Row = {**row, names[0]: 6, names[3]: None}
     pairs = (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"})
-    yield named("rows/cloudcanal/batch-update", change(COMPOSITE, Op.UPDATE, *pairs), level=2, tags={"batch"})
+    yield named(
+        "rows/cloudcanal/batch-update",
+        change(COMPOSITE, Op.UPDATE, *pairs),
+        level=2,
+        tags={"batch"},
+    )
     bare: Row = {"a": 1, "b": "x", "c": None}
     deletes = change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5)))
     yield named("rows/cloudcanal/batch-delete", deletes, level=2, tags={"batch"})
-    yield named("rows/cloudcanal/bit-two-ones", insert(every_type(supports), {"id": 1, "c_bit_8": 11}), level=2)
+    yield named(
+        "rows/cloudcanal/bit-two-ones",
+        insert(every_type(supports), {"id": 1, "c_bit_8": 11}),
+        level=2,
+    )

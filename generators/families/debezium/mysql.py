@@ -1,4 +1,5 @@
-"""MySQL's columns as Debezium's MySQL connector writes them: `wire(kind, value, modes)` gives Connect schema, value and Cell.
+"""MySQL's columns as Debezium's MySQL connector writes them: `wire(kind, value, modes)` gives
+Connect schema, value and Cell.
 
 Source: the page debezium of the sources. `modes` are those of `values`; what
 reads the binlog and what takes a snapshot (`snapshot=True`) differ in a few types.
@@ -24,20 +25,37 @@ from generators.families.java_text import document_text, double_text, float_text
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources import mysql
 
-_INTEGERS: Final = {"tinyint": "int16", "smallint": "int16", "mediumint": "int32", "int": "int32", "bigint": "int64"}
-_UNSIGNED: Final = {"tinyint": "int16", "smallint": "int32", "mediumint": "int32", "int": "int64", "bigint": "int64"}
+_INTEGERS: Final = {
+    "tinyint": "int16",
+    "smallint": "int16",
+    "mediumint": "int32",
+    "int": "int32",
+    "bigint": "int64",
+}
+_UNSIGNED: Final = {
+    "tinyint": "int16",
+    "smallint": "int32",
+    "mediumint": "int32",
+    "int": "int64",
+    "bigint": "int64",
+}
 BOOLEANS: Final = ("BOOLEAN", "BOOL")
-"""Spellings of TINYINT(1) that the connector keeps apart while it reads the statement (debezium#boolean-tinyint)."""
+"""Spellings of TINYINT(1) that the connector keeps apart while it reads the statement
+(debezium#boolean-tinyint).
+"""
 
 _SIGNED_ZEROFILL: Final = "INT ZEROFILL"
 _DECIDING: Final = re.compile(
-    r"(BOOLEAN|BOOL|REAL|JSON|CHAR|BINARY(?!\s*\())\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?( ZEROFILL)"
+    r"(BOOLEAN|BOOL|REAL|JSON|CHAR|BINARY(?!\s*\())\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?("
+    r" ZEROFILL)"
 )
 
 
 @lru_cache(maxsize=4096)
 def deciding(declared: str) -> str:
-    """What of a type as a statement spelled it decides the form of values (debezium#declared-types); "" for most."""
+    """What of a type as a statement spelled it decides the form of values
+    (debezium#declared-types); "" for most.
+    """
     match = _DECIDING.match(declared.upper())
     if match is None:
         return ""
@@ -46,14 +64,17 @@ def deciding(declared: str) -> str:
 
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 _ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
-_ZERO_TIMESTAMP: Final = "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
+_ZERO_TIMESTAMP: Final = (
+    "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
+)
 _MISREAD_TIME: Final = "a streamed negative TIME without a fraction is read wrong (up to 1.9)"
 _TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.adjuster)"
 
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str = "") -> Schema:
-    """The Connect schema of a column of that type; `declared` is the spelling of the streamed statement.
+    """The Connect schema of a column of that type; `declared` is the spelling of the streamed
+    statement.
 
     Raises ValueError for `adaptive`, which the MySQL connector refuses.
     """
@@ -61,8 +82,12 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str 
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
     declared = deciding(declared)
     match type.logical:
-        case Logical.INT if type.name == "bigint" and type.unsigned and modes.bigint_unsigned == "precise":
-            return values.decimal_schema(20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise")
+        case Logical.INT if (
+            type.name == "bigint" and type.unsigned and modes.bigint_unsigned == "precise"
+        ):
+            return values.decimal_schema(
+                20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise"
+            )
         case Logical.INT if declared in BOOLEANS:
             return Schema("boolean", nullable)
         case Logical.DOUBLE if declared == "REAL":
@@ -84,32 +109,68 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str 
         case Logical.YEAR:
             return semantic("int32", "io.debezium.time.Year", nullable)
         case Logical.ENUM | Logical.SET:
-            name = "io.debezium.data.Enum" if type.logical is Logical.ENUM else "io.debezium.data.EnumSet"
-            return semantic("string", name, nullable, ("allowed", ",".join(label(m, True) for m in type.members)))
+            name = (
+                "io.debezium.data.Enum"
+                if type.logical is Logical.ENUM
+                else "io.debezium.data.EnumSet"
+            )
+            return semantic(
+                "string",
+                name,
+                nullable,
+                ("allowed", ",".join(label(m, True) for m in type.members)),
+            )
         case Logical.JSON if type.name in mysql.SPATIAL:
-            return values.point_schema(nullable) if type.name == "point" else values.geometry_schema(nullable)
+            return (
+                values.point_schema(nullable)
+                if type.name == "point"
+                else values.geometry_schema(nullable)
+            )
     return values.common_schema(type, modes, nullable) or Schema("string", nullable)
 
 
 def wire(
-    type: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+    type: SourceType,
+    value: Value,
+    modes: Modes,
+    *,
+    nullable: bool = True,
+    snapshot: bool = False,
+    declared: str = "",
 ) -> DebeziumCell:
-    """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
-    none of the type's, KeyError for a type that no MySQL has."""
+    """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises
+    TypeError for a value that is none of the type's, KeyError for a type that no MySQL has.
+    """
     if snapshot and deciding(declared) != "FLOAT(":
         declared = ""
     schema_ = schema(type, modes, nullable, declared)
     if value is None:
-        return wired(schema_, type, "", Meaning(None if nullable else fallback(schema_, modes), lost=not nullable), modes)
+        return wired(
+            schema_,
+            type,
+            "",
+            Meaning(None if nullable else fallback(schema_, modes), lost=not nullable),
+            modes,
+        )
     cls = mysql.value_class(type, value)
-    meaning = _spelled(schema_, value, deciding(declared), modes) or _meaning(type, value, modes, snapshot)
+    meaning = _spelled(schema_, value, deciding(declared), modes) or _meaning(
+        type, value, modes, snapshot
+    )
     if meaning.value is None and not nullable:
         meaning = _epoch(type, schema_, meaning, modes)
-    return wired(schema_, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning, modes)
+    return wired(
+        schema_,
+        type,
+        _class(type, cls, meaning, modes.escapes_labels and not snapshot),
+        meaning,
+        modes,
+    )
 
 
 def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
-    """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries, `spatial`."""
+    """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`,
+    padded binaries, `spatial`.
+    """
     match type.logical, meaning.value:
         case Logical.ENUM, str() if escapes and "\\" in meaning.value:
             return "escaped"
@@ -129,7 +190,9 @@ def _epoch(type: SourceType, schema_: Schema, meaning: Meaning, modes: Modes) ->
 
 
 def fallback(schema_: Schema, modes: Modes) -> Any:
-    """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (debezium#before-fallback)."""
+    """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes
+    (debezium#before-fallback).
+    """
     match schema_.name.rpartition(".")[2]:
         case "ZonedTimestamp" | "IsoTimestamp":
             return "1970-01-01T00:00:00Z"
@@ -141,7 +204,9 @@ def fallback(schema_: Schema, modes: Modes) -> Any:
             return "{}"
         case "Decimal":
             return values.zero_decimal(schema_, modes)
-    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(schema_.type, 0)
+    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(
+        schema_.type, 0
+    )
 
 
 _FLOAT_MAX: Final = 3.4028235677973366e38
@@ -151,10 +216,14 @@ _BARE: Final = "BINARY without a length is not padded: the server strips its zer
 
 
 def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
-    """A value whose form the statement's spelling decides; None for any other (debezium#declared-types)."""
+    """A value whose form the statement's spelling decides; None for any other
+    (debezium#declared-types).
+    """
     if schema_.type == "boolean":
         return Meaning(
-            bool(value), int(bool(value)), "" if value in (0, 1) else "BOOLEAN is true or false: other numbers are true"
+            bool(value),
+            int(bool(value)),
+            "" if value in (0, 1) else "BOOLEAN is true or false: other numbers are true",
         )
     match value:
         case float() if declared == "REAL" and schema_.type == "float":
@@ -163,24 +232,42 @@ def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Mean
             near = mysql.to_float32(value)
             shortest = float(values.shortest(near))
             more = (shortest, mysql.to_float32(shortest)) if modes.avro else ()
-            return Meaning(near, value, "" if near == value else _REAL, options=(near, float(float_text(near)), *more))
+            return Meaning(
+                near,
+                value,
+                "" if near == value else _REAL,
+                options=(near, float(float_text(near)), *more),
+            )
         case float() if declared == "FLOAT(":
             return Meaning(value, value)
-        case int() if declared == _SIGNED_ZEROFILL and schema_.type == "int32" and value > 0x7FFFFFFF:
+        case int() if (
+            declared == _SIGNED_ZEROFILL and schema_.type == "int32" and value > 0x7FFFFFFF
+        ):
             return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
         case bytes() if declared == "BINARY" and not value.rstrip(b"\0"):
             return Meaning(values.binary_value(b"", modes), b"", _BARE, options=(b"", b"\0"))
         case bytes() if declared == "CHAR":
             text = value.rstrip(b"\0").decode("latin-1")
-            return Meaning(text, None, "CHAR in binary is written as text", _taken_for(text, modes), lost=True, corrupt=True)
+            return Meaning(
+                text,
+                None,
+                "CHAR in binary is written as text",
+                _taken_for(text, modes),
+                lost=True,
+                corrupt=True,
+            )
     return None
 
 
 def _taken_for(text: str, modes: Modes) -> tuple[Value, ...]:
-    """The bytes that the text would stand for, were it in the mode's form: none of the column's length."""
+    """The bytes that the text would stand for, were it in the mode's form: none of the column's
+    length.
+    """
     if modes.binary == "hex":
         return (bytes.fromhex(text),) if re.fullmatch("(?:[0-9a-f]{2})*", text) else ()
-    return (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})*", text, re.ASCII) else ()
+    return (
+        (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})*", text, re.ASCII) else ()
+    )
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
@@ -191,18 +278,32 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             return values.decimal_value(value, type.precision or 0, type.scale or 0, modes)
         case Logical.FLOAT, float() if snapshot:
             shown = mysql.to_float32(float(f"{value:.6g}"))
-            return Meaning(shown, shown, "" if shown == value else "a snapshot reads FLOAT with six significant digits")
+            return Meaning(
+                shown,
+                shown,
+                "" if shown == value else "a snapshot reads FLOAT with six significant digits",
+            )
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
         case Logical.BIT, int():
             return Meaning(value.to_bytes((type.length or 1) + 7 >> 3, "little"), value)
         case Logical.TEXT, str():
             kept = value.rstrip(" ") if type.name == "char" else value
-            kept = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept) if not _encodes(kept) else kept
-            return Meaning(kept, kept, "" if kept == value else "MySQL strips the trailing spaces of CHAR")
+            kept = (
+                "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept)
+                if not _encodes(kept)
+                else kept
+            )
+            return Meaning(
+                kept, kept, "" if kept == value else "MySQL strips the trailing spaces of CHAR"
+            )
         case Logical.BINARY, bytes():
             kept_ = value.ljust(type.length or 0, b"\0") if type.name == "binary" else value
-            return Meaning(values.binary_value(kept_, modes), kept_, "" if kept_ == value else "BINARY is padded with zero bytes")
+            return Meaning(
+                values.binary_value(kept_, modes),
+                kept_,
+                "" if kept_ == value else "BINARY is padded with zero bytes",
+            )
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
             if type.logical is Logical.TIMESTAMP and not snapshot and modes.release < (3, 6):
                 text = values.zoned_text(0, _width(type, modes, snapshot))
@@ -216,31 +317,53 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.TIMESTAMP, int():
             return Meaning(values.zoned_text(value, _width(type, modes, snapshot)), value)
         case Logical.TIME, int():
-            shown_time = value if snapshot or modes.release >= (2, 0) else misread_time(value, type.fsp)
+            shown_time = (
+                value if snapshot or modes.release >= (2, 0) else misread_time(value, type.fsp)
+            )
             meaning = values.time_value(shown_time, type.fsp, modes)
             if shown_time == value:
                 return meaning
-            return replace(meaning, reason=meaning.reason or _MISREAD_TIME, corrupt=not mysql.fits(type, shown_time))
+            return replace(
+                meaning,
+                reason=meaning.reason or _MISREAD_TIME,
+                corrupt=not mysql.fits(type, shown_time),
+            )
         case Logical.YEAR, int():
             return _year(value, modes, snapshot)
         case Logical.ENUM, int():
-            shown_ = label(type.members[value - 1], modes.escapes_labels and not snapshot) if value else ""
+            shown_ = (
+                label(type.members[value - 1], modes.escapes_labels and not snapshot)
+                if value
+                else ""
+            )
             options = (0, type.members.index("") + 1) if not shown_ and "" in type.members else ()
-            return Meaning(shown_, value, "the empty label and the empty value are written alike" if options else "", options)
+            return Meaning(
+                shown_,
+                value,
+                "the empty label and the empty value are written alike" if options else "",
+                options,
+            )
         case Logical.SET, int():
             escapes = modes.escapes_labels and not snapshot
-            return Meaning(",".join(label(m, escapes) for i, m in enumerate(type.members) if value >> i & 1), value)
+            return Meaning(
+                ",".join(label(m, escapes) for i, m in enumerate(type.members) if value >> i & 1),
+                value,
+            )
         case Logical.JSON, Json() if type.name in mysql.SPATIAL:
             return _spatial(type, value)
         case Logical.JSON, Json():
-            return Meaning(stored_json(value.value) if snapshot else streamed_json(value.value), value)
+            return Meaning(
+                stored_json(value.value) if snapshot else streamed_json(value.value), value
+            )
     raise TypeError(f"{value!r} is no value of {type.key}")
 
 
 def misread_time(value: int, fsp: int) -> int:
-    """A streamed TIME as the connectors up to 1.9 read it: a negative one without a fraction is wrong (debezium#negative-time).
+    """A streamed TIME as the connectors up to 1.9 read it: a negative one without a fraction is
+    wrong (debezium#negative-time).
 
-    The binlog has it in two's complement, from which they take 1 twice: once field by field, once of a fraction that is 0.
+    The binlog has it in two's complement, from which they take 1 twice: once field by field, once
+    of a fraction that is 0.
     """
     seconds, fraction = divmod(abs(value), mysql.MICROS)
     if value >= 0 or fraction:
@@ -273,7 +396,9 @@ def _encodes(text: str) -> bool:
 
 
 def _width(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
-    """Fraction digits of a streamed TIMESTAMP: as declared from 2.2 on, as many as needed before, in snapshots and without."""
+    """Fraction digits of a streamed TIMESTAMP: as declared from 2.2 on, as many as needed before,
+    in snapshots and without.
+    """
     return type.fsp if type.fsp and modes.release >= (2, 2) and not snapshot else None
 
 
@@ -296,31 +421,50 @@ def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
     if value:
         return Meaning(value, value)
     if snapshot:
-        return Meaning(2000, 0, "YEAR 0 of a snapshot is taken for the two-digit year 2000", options=(0, 2000))
+        return Meaning(
+            2000, 0, "YEAR 0 of a snapshot is taken for the two-digit year 2000", options=(0, 2000)
+        )
     year = modes.year_zero
-    return Meaning(year, 0, f"YEAR 0 of the binlog is written as {year}, which no other YEAR is", options=(0, year))
+    return Meaning(
+        year,
+        0,
+        f"YEAR 0 of the binlog is written as {year}, which no other YEAR is",
+        options=(0, year),
+    )
 
 
 def _spatial(type: SourceType, value: Json) -> Meaning:
-    """A struct of the well-known binary; a point's coordinates stand before it (debezium#spatial)."""
+    """A struct of the well-known binary; a point's coordinates stand before it
+    (debezium#spatial).
+    """
     wkb = bytes.fromhex(value.value["wkb"])
     x, y = struct.unpack("<dd", wkb[5:]) if type.name == "point" else (None, None)
     shown: dict[str, Any] = {"wkb": wkb, "srid": value.value["srid"] or None}
     if type.name == "point":
         shown = {"x": x, "y": y, **shown}
-    return Meaning(shown, Json({**shown, "wkb": base64.b64encode(wkb).decode()}), "a spatial value is a struct with its WKB")
+    return Meaning(
+        shown,
+        Json({**shown, "wkb": base64.b64encode(wkb).decode()}),
+        "a spatial value is a struct with its WKB",
+    )
 
 
 def label(text: str, escapes: bool) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it: backslashes and commas are escaped (debezium#enum-label)."""
+    """A label of ENUM or SET as the connector's DDL parser keeps it: backslashes and commas are
+    escaped (debezium#enum-label).
+    """
     return text.replace("\\", "\\\\").replace(",", "\\,") if escapes else text
 
 
 def streamed_json(value: Any) -> str:
-    """A JSON document as the binlog client prints it: no spaces, keys as MySQL stores them, doubles as Java prints them."""
+    """A JSON document as the binlog client prints it: no spaces, keys as MySQL stores them, doubles
+    as Java prints them.
+    """
     return document_text(value, double_text, quoted, comma=",", colon=":")
 
 
 def stored_json(value: Any) -> str:
     """A JSON document as MySQL prints it, which snapshots read: a space after `,` and `:`."""
-    return document_text(value, lambda number: json.dumps(number).replace("e+", "e").replace("e-0", "e-"), quoted)
+    return document_text(
+        value, lambda number: json.dumps(number).replace("e+", "e").replace("e-0", "e-"), quoted
+    )

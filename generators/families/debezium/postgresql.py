@@ -1,8 +1,10 @@
-"""PostgreSQL's columns as Debezium's PostgreSQL connector writes them: `wire(kind, value, modes)` gives schema, value and Cell.
+"""PostgreSQL's columns as Debezium's PostgreSQL connector writes them: `wire(kind, value, modes)`
+gives schema, value and Cell.
 
-Source: the page debezium of the sources. `modes` are those of `values`. A cell that holds the placeholder of unavailable values
-has the class `unavailable`, whether the connector or a user put it there; a struct of scale and value `variable-scale`; of an
-old row that was not sent, nulls have `not-sent` and fallbacks `fallback`.
+Source: the page debezium of the sources. `modes` are those of `values`. A cell that holds the
+placeholder of unavailable values has the class `unavailable`, whether the connector or a user put
+it there; a struct of scale and value `variable-scale`; of an old row that was not sent, nulls have
+`not-sent` and fallbacks `fallback`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,13 @@ from typing import Any, Final
 from generators.families.connect import Schema, payload_text
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
-from generators.families.java_text import double_text, hash_order, java_decimal, two_complement, unscaled
+from generators.families.java_text import (
+    double_text,
+    hash_order,
+    java_decimal,
+    two_complement,
+    unscaled,
+)
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 from generators.sources.mysql import DAY, MICROS, to_float32
@@ -36,17 +44,24 @@ _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 _INTEGERS: Final = {"smallint": "int16", "integer": "int32", "bigint": "int64", "oid": "int64"}
 _NAMED: Final = {"xml": "Xml", "ltree": "Ltree", "tsvector": "Tsvector"}
 """Texts with a semantic type of their own."""
-_HIDDEN: Final = "the placeholder of an unchanged TOASTed value, or the same as genuine data: the bytes do not tell"
+_HIDDEN: Final = (
+    "the placeholder of an unchanged TOASTed value, or the same as genuine data: the bytes do not"
+    " tell"
+)
 
 
 @lru_cache(maxsize=4096)
 def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
-    """The Connect schema of a column of that type. Raises KeyError for a type that the module does not know."""
+    """The Connect schema of a column of that type. Raises KeyError for a type that the module does
+    not know.
+    """
     match type.logical:
         case Logical.INT:
             return Schema(_INTEGERS[type.name], nullable)
         case Logical.DECIMAL if type.name == "money":
-            return values.decimal_schema(None, modes.money_digits, modes, nullable, mode=_money(modes))
+            return values.decimal_schema(
+                None, modes.money_digits, modes, nullable, mode=_money(modes)
+            )
         case Logical.DECIMAL if postgresql_values.unconstrained(type) and modes.precise:
             fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
             name = "io.debezium.data.VariableScaleDecimal"
@@ -74,7 +89,9 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
         case "uuid":
             return semantic("string", "io.debezium.data.Uuid", nullable)
         case "enum":
-            return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members)))
+            return semantic(
+                "string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members))
+            )
     if _is_unknown(type.name, modes):
         return values.binary_schema(modes, nullable)
     if type.name in _NAMED:
@@ -88,12 +105,16 @@ _SINCE_2: Final = ("bytea[]", "oid[]")
 
 
 def _is_unknown(name: str, modes: Modes) -> bool:
-    """Whether the connector has no schema for a type of that name, but bytes with `include.unknown.datatypes`."""
+    """Whether the connector has no schema for a type of that name, but bytes with
+    `include.unknown.datatypes`.
+    """
     return name in postgresql.UNKNOWN or (name == "tsvector" and modes.release <= (2, 5))
 
 
 def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
-    """Whether the connector leaves columns of that type out of schemas and rows (debezium#left-out)."""
+    """Whether the connector leaves columns of that type out of schemas and rows
+    (debezium#left-out).
+    """
     return (
         type.name in _WITHOUT_SCHEMA
         or (type.name in _SINCE_2 and modes.release < (2, 0))
@@ -102,8 +123,9 @@ def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
 
 
 def _wire_scale(type: SourceType) -> int:
-    """The scale of a numeric as the connector reads it, of the 11 bits in which PostgreSQL keeps it: -2 is 2046
-    (debezium#negative-scale)."""
+    """The scale of a numeric as the connector reads it, of the 11 bits in which PostgreSQL keeps
+    it: -2 is 2046 (debezium#negative-scale).
+    """
     return (type.scale or 0) & 0x7FF
 
 
@@ -113,25 +135,42 @@ def _money(modes: Modes) -> str:
 
 
 def wire(
-    type: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+    type: SourceType,
+    value: Value,
+    modes: Modes,
+    *,
+    nullable: bool = True,
+    snapshot: bool = False,
+    declared: str = "",
 ) -> DebeziumCell:
-    """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
-    none of the type's. `declared` changes nothing: types have one spelling."""
+    """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises
+    TypeError for a value that is none of the type's. `declared` changes nothing: types have one
+    spelling.
+    """
     if value is None:
         return (
-            not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None), modes)
+            not_sent(type, modes, nullable)
+            if not nullable
+            else wired(schema(type, modes, True), type, "", Meaning(None), modes)
         )
     if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
         return _hidden(type, modes, nullable)
-    lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (2, 0)))
-    meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
+    lost_name = not snapshot and (
+        type.name == "name" or (type.name == "ltree" and modes.release < (2, 0))
+    )
+    meaning = (
+        Meaning(None, None, _NAME, lost=True)
+        if lost_name
+        else _meaning(type, value, modes, snapshot)
+    )
     schema_ = schema(type, modes, nullable)
     return wired(schema_, type, _class(type, value, modes, schema_, meaning), meaning, modes)
 
 
 def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meaning: Meaning) -> str:
-    """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits, values of an
-    `unknown-type`."""
+    """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond`
+    dates, `empty` bits, values of an `unknown-type`.
+    """
     if _is_unknown(type.name, modes):
         return "unknown-type"
     if meaning.reason in (_BEYOND, _NO_BITS):
@@ -139,19 +178,44 @@ def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meanin
     if schema_.name == "io.debezium.data.VariableScaleDecimal":
         return "variable-scale"
     plain = postgresql.value_class(type, value)
-    return "unit-millis" if schema_.name == "io.debezium.time.Time" and plain != "over-24h" else plain
+    return (
+        "unit-millis" if schema_.name == "io.debezium.time.Time" and plain != "over-24h" else plain
+    )
 
 
 def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL column
-    (debezium#before-fallback: 0, false, "", the epoch, empty bytes)."""
+    """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL
+    column (debezium#before-fallback: 0, false, "", the epoch, empty bytes).
+    """
     schema_ = schema(type, modes, nullable)
     if nullable:
-        return wired(schema_, type, "not-sent", Meaning(None, None, "the server sends the old key alone"), modes)
-    shown: Any = {} if schema_.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(schema_, modes)
-    if type.logical is Logical.DECIMAL and schema_.type == "string" and not postgresql_values.unconstrained(type):
+        return wired(
+            schema_,
+            type,
+            "not-sent",
+            Meaning(None, None, "the server sends the old key alone"),
+            modes,
+        )
+    shown: Any = (
+        {}
+        if schema_.type == "map"
+        else _JSON_OBJECT
+        if type.name == "hstore"
+        else _fallback(schema_, modes)
+    )
+    if (
+        type.logical is Logical.DECIMAL
+        and schema_.type == "string"
+        and not postgresql_values.unconstrained(type)
+    ):
         shown = java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
-    return wired(schema_, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True), modes)
+    return wired(
+        schema_,
+        type,
+        "fallback",
+        Meaning(shown, None, "a fallback for a value that was not sent", lost=True),
+        modes,
+    )
 
 
 _JSON_OBJECT: Final = "{}"
@@ -173,11 +237,20 @@ def _fallback(schema_: Schema, modes: Modes) -> Any:
             return "1970-01-01Z"
         case "Interval":
             return "P0Y0M0DT0H0M0S"
-    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0, "array": []}.get(schema_.type, 0)
+    return {
+        "string": "",
+        "bytes": b"",
+        "boolean": False,
+        "float": 0.0,
+        "double": 0.0,
+        "array": [],
+    }.get(schema_.type, 0)
 
 
 def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
-    """Whether the server keeps the value out of line, and so leaves it out of an UPDATE that does not change it."""
+    """Whether the server keeps the value out of line, and so leaves it out of an UPDATE that does
+    not change it.
+    """
     match value:
         case str():
             return len(value.encode("utf-8", "surrogatepass")) > limit
@@ -190,7 +263,9 @@ def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
         case Json():
             items = value.value
             size = _SIZES.get(type.name)
-            return len(items) * size > limit if size else len(json.dumps(items, default=str)) > limit
+            return (
+                len(items) * size > limit if size else len(json.dumps(items, default=str)) > limit
+            )
     return False
 
 
@@ -199,10 +274,15 @@ _SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
 
 
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
+    """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to
+    2.0 null.
+    """
     if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
         empty: Any = []
-        lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes always"
+        lost = (
+            "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes"
+            " always"
+        )
     elif _unwritten(type, modes):
         empty, lost = b"", _UNWRITTEN
     else:
@@ -212,7 +292,9 @@ def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 
 
 _NAME: Final = "a streamed column of the type name is always null, up to 1.9 one of ltree"
-_UNWRITTEN: Final = "the connector has no placeholder of this type: an unchanged value out of line is null"
+_UNWRITTEN: Final = (
+    "the connector has no placeholder of this type: an unchanged value out of line is null"
+)
 
 
 def _unwritten(type: SourceType, modes: Modes) -> bool:
@@ -229,7 +311,11 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     shown: Any = UNAVAILABLE
     match type.name:
         case "bytea":
-            shown = UNAVAILABLE if modes.binary == "hex" else values.binary_value(UNAVAILABLE.encode(), modes)
+            shown = (
+                UNAVAILABLE
+                if modes.binary == "hex"
+                else values.binary_value(UNAVAILABLE.encode(), modes)
+            )
         case "text[]" | "varchar[]" | "json[]" | "jsonb[]":
             shown = [UNAVAILABLE]
         case "bytea[]":
@@ -243,7 +329,9 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         case "integer[]" | "bigint[]" | "date[]":
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
-    corrupt = type.logical is Logical.DECIMAL or (type.logical is Logical.JSON and shown == UNAVAILABLE)
+    corrupt = type.logical is Logical.DECIMAL or (
+        type.logical is Logical.JSON and shown == UNAVAILABLE
+    )
     meaning = Meaning(shown, None, _HIDDEN, (_typed(type, shown),), lost=True, corrupt=corrupt)
     return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
 
@@ -251,7 +339,12 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 def _typed(type: SourceType, shown: Any) -> Value:
     """The placeholder as the typed value of a column, which the column does not have."""
     if type.name.endswith("[]"):
-        return Json([base64.b64encode(element).decode() if isinstance(element, bytes) else element for element in shown])
+        return Json(
+            [
+                base64.b64encode(element).decode() if isinstance(element, bytes) else element
+                for element in shown
+            ]
+        )
     return UNAVAILABLE.encode() if type.name == "bytea" else UNAVAILABLE
 
 
@@ -260,7 +353,9 @@ _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
 
 
 def _is_placeholder(value: Value) -> bool:
-    """Whether a user's value looks like the placeholder; JSON's string of that text does not, as it has quotes."""
+    """Whether a user's value looks like the placeholder; JSON's string of that text does not, as it
+    has quotes.
+    """
     match value:
         case str():
             return value == UNAVAILABLE
@@ -280,11 +375,19 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
         case Logical.BIT, "":
-            return Meaning(None if type.length == 1 else b"", None if type.length == 1 else 0, _NO_BITS)
-        case Logical.BIT, int() if snapshot and modes.release < (3, 6) and (type.name, type.length) == ("varbit", 1):
+            return Meaning(
+                None if type.length == 1 else b"", None if type.length == 1 else 0, _NO_BITS
+            )
+        case Logical.BIT, int() if (
+            snapshot and modes.release < (3, 6) and (type.name, type.length) == ("varbit", 1)
+        ):
             return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
-            shown = bool(value) if type.length == 1 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
+            shown = (
+                bool(value)
+                if type.length == 1
+                else value.to_bytes(value.bit_length() + 7 >> 3, "little")
+            )
             return Meaning(shown, value)
         case Logical.BINARY, bytes():
             return Meaning(values.binary_value(value, modes), value)
@@ -318,7 +421,10 @@ _BEYOND: Final = "an infinite date, or one that is not of the years 1 to 9999"
 _SPECIAL: Final = "NaN and infinities of numeric are null in mode precise, names in mode string"
 _INFINITE_DATES: Final = {"infinity": -2_147_472_692, "-infinity": -2_147_472_691}
 _INFINITE_READ: Final = {"infinity": -622_191_234, "-infinity": -625_821_272}
-_INFINITE_MICROS: Final = {"infinity": 9_223_372_036_825_200_000, "-infinity": -9_223_372_036_832_400_000}
+_INFINITE_MICROS: Final = {
+    "infinity": 9_223_372_036_825_200_000,
+    "-infinity": -9_223_372_036_832_400_000,
+}
 _NAMES: Final = {"NaN": "NAN", "Infinity": "POSITIVE_INFINITY", "-Infinity": "NEGATIVE_INFINITY"}
 
 
@@ -345,7 +451,13 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
     if not value.is_finite():
         if modes.precise:
             return Meaning(None, None, _SPECIAL)
-        return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
+        return Meaning(
+            _NAMES[str(value)] if modes.decimal == "string" else float(value),
+            None,
+            _SPECIAL,
+            lost=True,
+            corrupt=True,
+        )
     if type.name == "money":
         double = (snapshot and modes.release < (3, 6)) or modes.release < (2, 0)
         read = Decimal(double_text(float(value))) if double else value
@@ -357,7 +469,11 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
         rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
         meaning = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
         if not double:
-            return replace(meaning, meant=value) if rounded == value else replace(meaning, reason=_ROUNDED)
+            return (
+                replace(meaning, meant=value)
+                if rounded == value
+                else replace(meaning, reason=_ROUNDED)
+            )
         lost = abs(rounded) > Decimal(type.high or 0) / 100
         return replace(meaning, reason=_MONEY, lost=lost, corrupt=lost)
     if not postgresql_values.unconstrained(type):
@@ -385,7 +501,11 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
         return Meaning(items, value)
     element = postgresql.element(type)
     shown = [
-        None if item is None or isinstance(item, list) else _meaning(element, _element_value(element, item), modes).value
+        (
+            None
+            if item is None or isinstance(item, list)
+            else _meaning(element, _element_value(element, item), modes).value
+        )
         for item in items
     ]
     return Meaning(shown, Json(json.loads(payload_text(schema(type, modes), shown))), _FORMS)
@@ -419,7 +539,11 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
             x, y = float(value.value["x"]), float(value.value["y"])
             wkb = struct.pack("<BIdd", 1, 1, x, y)
             shown = {"x": x, "y": y, "wkb": wkb, "srid": None}
-            return Meaning(shown, Json({**shown, "wkb": base64.b64encode(wkb).decode()}), "a point is a struct with its WKB")
+            return Meaning(
+                shown,
+                Json({**shown, "wkb": base64.b64encode(wkb).decode()}),
+                "a point is a struct with its WKB",
+            )
         case "hstore":
             stored = sorted(value.value, key=mysql.key_order)
             members = {key: value.value[key] for key in hash_order(stored)}
@@ -444,13 +568,29 @@ def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
             if values.wrap(duration) != duration:
                 limit = (1 << 63) - 1 if duration > 0 else -(1 << 63)
                 return Meaning(
-                    limit, None, "the interval is beyond 64 bits of microseconds: their limit stands for it", lost=True
+                    limit,
+                    None,
+                    "the interval is beyond 64 bits of microseconds: their limit stands for it",
+                    lost=True,
                 )
-            return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
+            return Meaning(
+                duration,
+                str(duration),
+                "an interval is written as microseconds, a month as 30.4375 days",
+            )
     if _is_unknown(type.name, modes):
-        # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
-        shown = _NUMBER.sub(lambda m: double_text(float(m[0])), value) if type.name in ("box", "circle") else value
-        return Meaning(values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know")
+        # The driver prints the numbers of the shapes that it knows as doubles
+        # (debezium#unknown-types).
+        shown = (
+            _NUMBER.sub(lambda m: double_text(float(m[0])), value)
+            if type.name in ("box", "circle")
+            else value
+        )
+        return Meaning(
+            values.binary_value(shown.encode(), modes),
+            shown,
+            "the text of a type that the connector does not know",
+        )
     return Meaning(value, value)
 
 

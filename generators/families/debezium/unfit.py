@@ -1,4 +1,6 @@
-"""Cells that no column's type can hold, in the forms of Debezium's types, for every format that writes these."""
+"""Cells that no column's type can hold, in the forms of Debezium's types, for every format that
+writes these.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ from generators.sources.registry import source
 
 @dataclass(frozen=True, slots=True)
 class _Unfit:
-    """A value of a column, by its names in MySQL and PostgreSQL ("" where there is none), and the JSON of a value that the type
-    cannot hold, by the last part of the schema's name, or by its type where it has none."""
+    """A value of a column, by its names in MySQL and PostgreSQL ("" where there is none), and the
+    JSON of a value that the type cannot hold, by the last part of the schema's name, or by its type
+    where it has none.
+    """
 
     name: str
     mysql: str
@@ -44,7 +48,13 @@ _UNFIT: Final = (
     _Unfit("cell-int-over", "int", "integer", 1234567892, {"int32": "2147483648"}),
     _Unfit("cell-smallint-over", "smallint", "smallint", 12345, {"int16": "32768"}),
     _Unfit("cell-int-fraction", "int", "integer", 1234567893, {"int32": "1234567893.5"}),
-    _Unfit("cell-bigint-over", "bigint", "bigint", 1234567890123456789, {"int64": "9223372036854775808"}),
+    _Unfit(
+        "cell-bigint-over",
+        "bigint",
+        "bigint",
+        1234567890123456789,
+        {"int64": "9223372036854775808"},
+    ),
     _Unfit(
         "cell-unsigned-bigint-over",
         "unsigned-bigint",
@@ -52,13 +62,23 @@ _UNFIT: Final = (
         1234567890123456788,
         {"int64": str(1 << 64), "Decimal": _base64(two_complement(1 << 64))},
     ),
-    _Unfit("cell-unsigned-bigint-negative", "unsigned-bigint", "", 1234567890123456787, {"Decimal": '"/w=="'}),
+    _Unfit(
+        "cell-unsigned-bigint-negative",
+        "unsigned-bigint",
+        "",
+        1234567890123456787,
+        {"Decimal": '"/w=="'},
+    ),
     _Unfit(
         "cell-decimal-digits",
         "decimal-10-2",
         "numeric-10-2",
         Decimal("7654321.25"),
-        {"Decimal": _base64(two_complement(_ELEVEN)), "string": '"123456789.25"', "double": "123456789.25"},
+        {
+            "Decimal": _base64(two_complement(_ELEVEN)),
+            "string": '"123456789.25"',
+            "double": "123456789.25",
+        },
         kept=Decimal("123456789.25"),
     ),
     _Unfit(
@@ -68,14 +88,32 @@ _UNFIT: Final = (
         Decimal("7654321.75"),
         {"Decimal": '"7654321.75"', "string": '"7,654,321.75"', "double": '"7654321x"'},
     ),
-    _Unfit("cell-decimal-empty", "decimal-10-2", "numeric-10-2", Decimal("7654321.50"), {"Decimal": '""', "string": '""'}),
-    _Unfit("cell-variable-scale", "", "numeric", Decimal("7654321.625"), {"VariableScaleDecimal": '{"scale":3}'}),
+    _Unfit(
+        "cell-decimal-empty",
+        "decimal-10-2",
+        "numeric-10-2",
+        Decimal("7654321.50"),
+        {"Decimal": '""', "string": '""'},
+    ),
+    _Unfit(
+        "cell-variable-scale",
+        "",
+        "numeric",
+        Decimal("7654321.625"),
+        {"VariableScaleDecimal": '{"scale":3}'},
+    ),
     _Unfit("cell-float", "float", "real", 12345.5, {"float": '"1.2.3"', "double": '"1.2.3"'}),
     _Unfit("cell-double", "double", "double-precision", 54321.25, {"double": '"5432x"'}),
     _Unfit("cell-bit", "bit-8", "bit-8", 173, {"Bits": _base64(b"\x00\x01")}),
     _Unfit("cell-bit-base64", "bit-8", "bit-8", 171, {"Bits": '"%%%%"'}),
     _Unfit("cell-boolean", "bit-1", "boolean", 1, {"boolean": '"yes"'}),
-    _Unfit("cell-date", "date", "date", dt.date(2021, 7, 19), {"Date": '"18827x"', "IsoDate": '"2021-13-45Z"'}),
+    _Unfit(
+        "cell-date",
+        "date",
+        "date",
+        dt.date(2021, 7, 19),
+        {"Date": '"18827x"', "IsoDate": '"2021-13-45Z"'},
+    ),
     _Unfit(
         "cell-datetime",
         "datetime-0",
@@ -83,15 +121,31 @@ _UNFIT: Final = (
         _MOMENT,
         {"Timestamp": '"2021-07-19 25:61:61"', "IsoTimestamp": '"2021-07-19T25:61:61Z"'},
     ),
-    _Unfit("cell-timestamp", "timestamp-0", "timestamptz-0", _MOMENT + 1_000_000, {"ZonedTimestamp": '"2021-07-19T25:61:61Z"'}),
-    _Unfit("cell-time", "time-0", "time-0", _SECONDS, {"MicroTime": '"99:99"', "Time": '"99:99"', "IsoTime": '"99:99:99Z"'}),
+    _Unfit(
+        "cell-timestamp",
+        "timestamp-0",
+        "timestamptz-0",
+        _MOMENT + 1_000_000,
+        {"ZonedTimestamp": '"2021-07-19T25:61:61Z"'},
+    ),
+    _Unfit(
+        "cell-time",
+        "time-0",
+        "time-0",
+        _SECONDS,
+        {"MicroTime": '"99:99"', "Time": '"99:99"', "IsoTime": '"99:99:99Z"'},
+    ),
     _Unfit("cell-year", "year", "", 2019, {"Year": '"20x4"'}),
-    _Unfit("cell-binary", "varbinary", "bytea", b"unfit cell", {"bytes": '"%%%%"', "string": '"%%%%"'}),
+    _Unfit(
+        "cell-binary", "varbinary", "bytea", b"unfit cell", {"bytes": '"%%%%"', "string": '"%%%%"'}
+    ),
 )
 
 
 def cell_faults(wire: Wire, of: str) -> tuple[CellFault, ...]:
-    """The unfit cells of a source's types as `wire` writes them; the column's name makes each fragment unique."""
+    """The unfit cells of a source's types as `wire` writes them; the column's name makes each
+    fragment unique.
+    """
     faults = []
     for unfit in _UNFIT:
         name = unfit.mysql if of == "mysql" else unfit.postgresql
@@ -101,5 +155,14 @@ def cell_faults(wire: Wire, of: str) -> tuple[CellFault, ...]:
         bad = unfit.bad.get(cell.schema.name.rpartition(".")[2] or cell.schema.type)
         if bad is not None:
             member = f'"c_{slug(name)}":'
-            faults.append(CellFault(unfit.name, f"c_{slug(name)}", unfit.value, member + cell.json, member + bad, unfit.kept))
+            faults.append(
+                CellFault(
+                    unfit.name,
+                    f"c_{slug(name)}",
+                    unfit.value,
+                    member + cell.json,
+                    member + bad,
+                    unfit.kept,
+                )
+            )
     return tuple(faults)

@@ -1,11 +1,13 @@
-"""Debezium's semantic types: how the connectors hand a database value to Kafka Connect, whatever the database.
+"""Debezium's semantic types: how the connectors hand a database value to Kafka Connect, whatever
+the database.
 
-Source: the pages debezium and connect of the sources. Option values are Debezium's own: `decimal` is
-`decimal.handling.mode` (precise, double, string; numeric is precise with `decimal.format=NUMERIC` of the converter), `temporal`
-is `time.precision.mode` (adaptive, adaptive_time_microseconds, connect, isostring, microseconds, nanoseconds), `binary` is
-`binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is `bigint.unsigned.handling.mode` (long,
-precise), `interval` is `interval.handling.mode` (numeric, string), `hstore` is `hstore.handling.mode` (json, map), `money_digits`
-`money.fraction.digits`.
+Source: the pages debezium and connect of the sources. Option values are Debezium's own: `decimal`
+is `decimal.handling.mode` (precise, double, string; numeric is precise with
+`decimal.format=NUMERIC` of the converter), `temporal` is `time.precision.mode` (adaptive,
+adaptive_time_microseconds, connect, isostring, microseconds, nanoseconds), `binary` is
+`binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
+`bigint.unsigned.handling.mode` (long, precise), `interval` is `interval.handling.mode` (numeric,
+string), `hstore` is `hstore.handling.mode` (json, map), `money_digits` `money.fraction.digits`.
 """
 
 from __future__ import annotations
@@ -27,18 +29,27 @@ MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
 
 DECIMALS: Final = ("precise", "double", "string", "numeric")
-TEMPORALS: Final = ("adaptive_time_microseconds", "adaptive", "connect", "isostring", "microseconds", "nanoseconds")
+TEMPORALS: Final = (
+    "adaptive_time_microseconds",
+    "adaptive",
+    "connect",
+    "isostring",
+    "microseconds",
+    "nanoseconds",
+)
 BINARIES: Final = ("bytes", "base64", "base64-url-safe", "hex")
 UNSIGNEDS: Final = ("long", "precise")
 
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What of a connector decides how values are written: its release as (major, minor) and the options that the module names.
+    """What of a connector decides how values are written: its release as (major, minor) and the
+    options that the module names.
 
-    `escapes_labels`: commas in labels of streamed ENUM values are escaped. `year_zero`: the year that a streamed YEAR 0 becomes.
-    `adjusts_years`: `enable.time.adjuster`. They are the same in every release. `avro`: the converter is Avro's, of which level
-    one has a decimal's digits and the shortest of a float.
+    `escapes_labels`: commas in labels of streamed ENUM values are escaped. `year_zero`: the year
+    that a streamed YEAR 0 becomes. `adjusts_years`: `enable.time.adjuster`. They are the same in
+    every release. `avro`: the converter is Avro's, of which level one has a decimal's digits and
+    the shortest of a float.
     """
 
     release: tuple[int, int] = (3, 5)
@@ -62,14 +73,21 @@ class Modes:
     @property
     def deployment(self) -> Deployment:
         """The options that schemaless bytes do not show."""
-        return Deployment(binary=self.binary, decimal=self.decimal, temporal=self.temporal, bigint_unsigned=self.bigint_unsigned)
+        return Deployment(
+            binary=self.binary,
+            decimal=self.decimal,
+            temporal=self.temporal,
+            bigint_unsigned=self.bigint_unsigned,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A Connect value, and what a reader of it has: `meant` the canonical value, or `options` when the bytes leave several; a
-    `reason` where that is not the source's value. `lost` says that nothing can be recovered but what the value is not, in
-    `options`; `corrupt` that the wire's value no longer fits the column, so that refusing the message is as good."""
+    """A Connect value, and what a reader of it has: `meant` the canonical value, or `options` when
+    the bytes leave several; a `reason` where that is not the source's value. `lost` says that
+    nothing can be recovered but what the value is not, in `options`; `corrupt` that the wire's
+    value no longer fits the column, so that refusing the message is as good.
+    """
 
     value: Any
     meant: Value = None
@@ -81,9 +99,11 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class DebeziumCell:
-    """A column of a row on the wire: its Connect schema and value, that value's JSON, and what a decoder owes for it.
+    """A column of a row on the wire: its Connect schema and value, that value's JSON, and what a
+    decoder owes for it.
 
-    `corrupt` says that a decoder may refuse the message, since the value does not fit the column's type.
+    `corrupt` says that a decoder may refuse the message, since the value does not fit the column's
+    type.
     """
 
     schema: Schema
@@ -107,17 +127,31 @@ def left_of(wire: Wire) -> Callable[[SourceType, Value], Value]:
     return left
 
 
-def wired(schema: Schema, type: SourceType, cls: str, meaning: Meaning, modes: Modes) -> DebeziumCell:
-    """The column of that schema with that value; a null of an optional schema is NULL, with the reason if there is one."""
+def wired(
+    schema: Schema, type: SourceType, cls: str, meaning: Meaning, modes: Modes
+) -> DebeziumCell:
+    """The column of that schema with that value; a null of an optional schema is NULL, with the
+    reason if there is one.
+    """
     value = meaning.value
     json = payload_text(schema, value)
     if json == "null":
-        return DebeziumCell(schema, None, json, Cell(State.NULL, type, cls=cls, reason=meaning.reason), meaning.corrupt)
+        return DebeziumCell(
+            schema,
+            None,
+            json,
+            Cell(State.NULL, type, cls=cls, reason=meaning.reason),
+            meaning.corrupt,
+        )
     text, is_json = (modes.avro and _avro_text(schema, value)) or wire_text(value, json)
     if meaning.lost:
-        cell = Cell(State.ANY, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason)
+        cell = Cell(
+            State.ANY, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason
+        )
     elif meaning.options:
-        cell = Cell(State.ONE_OF, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason)
+        cell = Cell(
+            State.ONE_OF, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason
+        )
     else:
         cell = Cell(State.VALUE, type, meaning.meant, text, cls, is_json, reason=meaning.reason)
     return DebeziumCell(schema, value, json, cell, meaning.corrupt)
@@ -129,11 +163,16 @@ def wire_text(value: Any, json: str) -> tuple[str, bool]:
         return json, True
     if isinstance(value, str):
         return value, False
-    return json[1:-1], False  # base64, and the names of the numbers that JSON has not: nothing to unescape
+    return (
+        json[1:-1],
+        False,
+    )  # base64, and the names of the numbers that JSON has not: nothing to unescape
 
 
 def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
-    """That of a decimal, of several, or of a float behind AvroConverter; None for others, which are as in JSON."""
+    """That of a decimal, of several, or of a float behind AvroConverter; None for others, which are
+    as in JSON.
+    """
     if schema.type == "float" and math.isfinite(value):
         return shortest(value), True
     item = schema.items if schema.items and schema.type == "array" else schema
@@ -141,8 +180,12 @@ def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
         return None
     scale = int(dict(item.parameters)["scale"])
     numbers = value if item is not schema else [value]
-    texts = [raw and java_decimal(int.from_bytes(raw, signed=True), scale, plain=True) for raw in numbers]
-    return (texts[0], False) if item is schema else (jsons.dumps(texts, separators=(",", ":")), True)
+    texts = [
+        raw and java_decimal(int.from_bytes(raw, signed=True), scale, plain=True) for raw in numbers
+    ]
+    return (
+        (texts[0], False) if item is schema else (jsons.dumps(texts, separators=(",", ":")), True)
+    )
 
 
 def shortest(value: float) -> str:
@@ -165,20 +208,28 @@ _XY: Final = (("x", Schema("double")), ("y", Schema("double")))
 def point_schema(optional: bool) -> Schema:
     """A point: its coordinates, its well-known binary and the number of its reference system."""
     fields = (*_XY, ("wkb", Schema("bytes", True)), ("srid", _SRID))
-    return Schema("struct", optional, "io.debezium.data.geometry.Point", 1, "Geometry (POINT)", fields=fields)
+    return Schema(
+        "struct", optional, "io.debezium.data.geometry.Point", 1, "Geometry (POINT)", fields=fields
+    )
 
 
 def geometry_schema(optional: bool) -> Schema:
     """Any other spatial value: its well-known binary and the number of its reference system."""
     fields = (("wkb", _WKB), ("srid", _SRID))
-    return Schema("struct", optional, "io.debezium.data.geometry.Geometry", 1, "Geometry", fields=fields)
+    return Schema(
+        "struct", optional, "io.debezium.data.geometry.Geometry", 1, "Geometry", fields=fields
+    )
 
 
 # Decimals
 
 
-def decimal_schema(precision: int | None, scale: int, modes: Modes, optional: bool, *, mode: str = "") -> Schema:
-    """A decimal of fixed scale; `precision` None leaves the parameter out. `mode` overrides `modes.decimal`."""
+def decimal_schema(
+    precision: int | None, scale: int, modes: Modes, optional: bool, *, mode: str = ""
+) -> Schema:
+    """A decimal of fixed scale; `precision` None leaves the parameter out. `mode` overrides
+    `modes.decimal`.
+    """
     match mode or modes.decimal:
         case "double":
             return Schema("double", optional)
@@ -190,8 +241,12 @@ def decimal_schema(precision: int | None, scale: int, modes: Modes, optional: bo
     return semantic("bytes", "org.apache.kafka.connect.data.Decimal", optional, *parameters)
 
 
-def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, mode: str = "") -> Meaning:
-    """A decimal of fixed scale in the mode; the value is padded to the scale, as the database gives it."""
+def decimal_value(
+    value: Decimal, precision: int, scale: int, modes: Modes, *, mode: str = ""
+) -> Meaning:
+    """A decimal of fixed scale in the mode; the value is padded to the scale, as the database gives
+    it.
+    """
     number = unscaled(value, scale)
     match mode or modes.decimal:
         case "double":
@@ -199,7 +254,9 @@ def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, m
         case "string":
             return Meaning(java_decimal(number, scale, plain=modes.release >= (1, 9)), value)
     wide = modes.decimal == "numeric" and max(precision, scale) > 38
-    return Meaning(connect_decimal(number, scale, modes), value, _WIDE if wide else "", corrupt=wide)
+    return Meaning(
+        connect_decimal(number, scale, modes), value, _WIDE if wide else "", corrupt=wide
+    )
 
 
 _WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
@@ -211,20 +268,30 @@ def zero_decimal(schema: Schema, modes: Modes) -> bytes | Raw:
 
 
 def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:
-    """Connect's Decimal of an unscaled number: bytes, or a JSON number where decimal.format is NUMERIC
-    (connect#decimal-numeric)."""
-    return Raw(java_decimal(number, scale, plain=False)) if modes.decimal == "numeric" else two_complement(number)
+    """Connect's Decimal of an unscaled number: bytes, or a JSON number where decimal.format is
+    NUMERIC (connect#decimal-numeric).
+    """
+    return (
+        Raw(java_decimal(number, scale, plain=False))
+        if modes.decimal == "numeric"
+        else two_complement(number)
+    )
 
 
 _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
 
 
-def double_of(value: Decimal, precision: int, scale: int, text: Callable[[float], str] = double_text) -> Meaning:
-    """A decimal as a double, printed as `text` does: exact up to 15 digits; beyond, a reader may round the printed or the binary
-    number."""
+def double_of(
+    value: Decimal, precision: int, scale: int, text: Callable[[float], str] = double_text
+) -> Meaning:
+    """A decimal as a double, printed as `text` does: exact up to 15 digits; beyond, a reader may
+    round the printed or the binary number.
+    """
     double = float(value)
     if math.isinf(double):
-        return Meaning(double, value, f"{_DOUBLE}: this one is beyond a double", lost=True, corrupt=True)
+        return Meaning(
+            double, value, f"{_DOUBLE}: this one is beyond a double", lost=True, corrupt=True
+        )
     with localcontext() as context:
         context.prec = 1100 + max(scale, 0)
         quantum = Decimal(1).scaleb(-scale)
@@ -233,7 +300,13 @@ def double_of(value: Decimal, precision: int, scale: int, text: Callable[[float]
         if near == (value,):
             return Meaning(double, value)
         if any(abs(n) >= Decimal(10) ** (precision - scale) for n in near):
-            return Meaning(double, value, f"{_DOUBLE}: this one no longer fits the column", lost=True, corrupt=True)
+            return Meaning(
+                double,
+                value,
+                f"{_DOUBLE}: this one no longer fits the column",
+                lost=True,
+                corrupt=True,
+            )
         return Meaning(double, value, _DOUBLE, options=(*near, printed) if precision > 38 else near)
 
 
@@ -272,7 +345,9 @@ def date_value(days: int, modes: Modes) -> int | str:
 
 def datetime_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
     """A timestamp without zone of `fsp` fraction digits."""
-    return _temporal_schema("Timestamp", modes, optional, "int64", "Timestamp" if fsp <= 3 else "MicroTimestamp")
+    return _temporal_schema(
+        "Timestamp", modes, optional, "int64", "Timestamp" if fsp <= 3 else "MicroTimestamp"
+    )
 
 
 _NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
@@ -293,17 +368,25 @@ def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
             if wrapped == nanos:
                 return Meaning(wrapped, micros)
             # Mostly the other value has more digits than the column.
-            return Meaning(wrapped, micros, _OVERFLOW, lost=True, corrupt=bool(wrapped % 10 ** (9 - fsp)))
-    return Meaning(micros // 1000 if fsp <= 3 and modes.temporal != "microseconds" else micros, micros)
+            return Meaning(
+                wrapped, micros, _OVERFLOW, lost=True, corrupt=bool(wrapped % 10 ** (9 - fsp))
+            )
+    return Meaning(
+        micros // 1000 if fsp <= 3 and modes.temporal != "microseconds" else micros, micros
+    )
 
 
 def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
     """A time of day, or MySQL's TIME, of `fsp` fraction digits."""
     millis = modes.temporal == "adaptive" and fsp <= 3
-    return _temporal_schema("Time", modes, optional, *(("int32", "Time") if millis else ("int64", "MicroTime")))
+    return _temporal_schema(
+        "Time", modes, optional, *(("int32", "Time") if millis else ("int64", "MicroTime"))
+    )
 
 
-_NO_DAY: Final = "connect and isostring hold a time of day alone: outside 0 to 24 hours the value is null"
+_NO_DAY: Final = (
+    "connect and isostring hold a time of day alone: outside 0 to 24 hours the value is null"
+)
 _MIDNIGHT: Final = "24:00:00 is written as midnight"
 
 
@@ -316,7 +399,9 @@ def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
             millis = micros // 1000
             return Meaning(millis, millis * 1000, _NO_MICROS if micros % 1000 else "")
         case "isostring":
-            return Meaning(f"{iso_time(micros % DAY)}Z", micros % DAY, _MIDNIGHT if micros == DAY else "")
+            return Meaning(
+                f"{iso_time(micros % DAY)}Z", micros % DAY, _MIDNIGHT if micros == DAY else ""
+            )
         case "nanoseconds":
             return Meaning(micros * 1000, micros)
         case "adaptive" if fsp <= 3:
@@ -325,7 +410,9 @@ def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
 
 
 def zoned_text(micros: int, digits: int | None) -> str:
-    """`io.debezium.time.ZonedTimestamp` in UTC: as many fraction digits as needed, or exactly `digits` of them."""
+    """`io.debezium.time.ZonedTimestamp` in UTC: as many fraction digits as needed, or exactly
+    `digits` of them.
+    """
     text = iso_datetime(micros)
     if digits:
         text = f"{text.partition('.')[0]}.{f'{micros % MICROS:06d}'.ljust(digits, '0')[:digits]}"
@@ -346,7 +433,9 @@ def iso_time(micros: int) -> str:
 
 
 def iso_date(days: int) -> str:
-    """`DateTimeFormatter.ISO_LOCAL_DATE` of any year: a sign beyond 9999, four digits at least, 0000 is 1 BC."""
+    """`DateTimeFormatter.ISO_LOCAL_DATE` of any year: a sign beyond 9999, four digits at least,
+    0000 is 1 BC.
+    """
     year, month, day = civil(days)
     shown = f"+{year}" if year > 9999 else f"{year:04d}" if year >= 0 else f"-{-year:04d}"
     return f"{shown}-{month:02d}-{day:02d}"
@@ -391,22 +480,31 @@ def binary_value(value: bytes, modes: Modes) -> bytes | str:
 
 
 def header_text(schema: Schema, value: Any) -> str:
-    """A value within a struct as `SimpleHeaderConverter` writes it: of strings back-slashes and quotes are escaped and nothing
-    else; a date is text by its number of milliseconds, whatever its schema; a decimal has its digits (connect#header-values)."""
+    """A value within a struct as `SimpleHeaderConverter` writes it: of strings back-slashes and
+    quotes are escaped and nothing else; a date is text by its number of milliseconds, whatever its
+    schema; a decimal has its digits (connect#header-values).
+    """
     match value:
         case str():
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case int() if schema.name in _DATES:
             return _date_text(value * _DATES[schema.name])
         case bytes() if schema.name.endswith(".Decimal"):
-            return java_decimal(int.from_bytes(value, signed=True), int(dict(schema.parameters)["scale"]), plain=False)
+            return java_decimal(
+                int.from_bytes(value, signed=True),
+                int(dict(schema.parameters)["scale"]),
+                plain=False,
+            )
         case float() if value != value or value in (float("inf"), float("-inf")):
             return payload_text(schema, value).strip('"')
     return payload_text(schema, value)
 
 
 _DAY_MS: Final = 86_400_000
-_DATES: Final = {f"org.apache.kafka.connect.data.{name}": ms for name, ms in (("Date", _DAY_MS), ("Time", 1), ("Timestamp", 1))}
+_DATES: Final = {
+    f"org.apache.kafka.connect.data.{name}": ms
+    for name, ms in (("Date", _DAY_MS), ("Time", 1), ("Timestamp", 1))
+}
 
 
 def _date_text(ms: int) -> str:
@@ -414,7 +512,9 @@ def _date_text(ms: int) -> str:
     days, rest = divmod(ms, _DAY_MS)
     date, time = (
         iso_date(days).lstrip("+"),
-        f"{rest // 3_600_000:02d}:{rest // 60_000 % 60:02d}:{rest // 1000 % 60:02d}.{rest % 1000:03d}Z",
+        (
+            f"{rest // 3_600_000:02d}:{rest // 60_000 % 60:02d}:{rest // 1000 % 60:02d}.{rest % 1000:03d}Z"
+        ),
     )
     return time if ms < _DAY_MS else f"{date}T{time}" if rest else date
 
@@ -427,7 +527,9 @@ def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | No
         case Logical.BIT if type.length == 1:
             return Schema("boolean", optional)
         case Logical.BIT:
-            return semantic("bytes", "io.debezium.data.Bits", optional, ("length", str(type.length)))
+            return semantic(
+                "bytes", "io.debezium.data.Bits", optional, ("length", str(type.length))
+            )
         case Logical.BINARY:
             return binary_schema(modes, optional)
         case Logical.DATE:

@@ -1,7 +1,9 @@
-"""DDL as TiCDC sends it: restored by TiDB's parser from the statement that the user wrote (ticdc#ddl-restored).
+"""DDL as TiCDC sends it: restored by TiDB's parser from the statement that the user wrote
+(ticdc#ddl-restored).
 
-Words are in upper case, names in back quotes, texts in expressions have an introducer, TiDB's own features stand in comments.
-Each method has the rules of a `Restore` function of TiDB's parser; a statement that is not known here raises Refused.
+Words are in upper case, names in back quotes, texts in expressions have an introducer, TiDB's own
+features stand in comments. Each method has the rules of a `Restore` function of TiDB's parser; a
+statement that is not known here raises Refused.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ from generators.sources.mysql import quote
 
 
 def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> str:
-    """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known here.
+    """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known
+    here.
 
-    `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each concerns some releases. `routed` is
-    the database of a statement whose tables are routed: the restored text is read and restored once more.
+    `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each
+    concerns some releases. `routed` is the database of a statement whose tables are routed: the
+    restored text is read and restored once more.
     """
     text = parse(sql, placement, ttl_off).text
     return parse(text, ttl_off=False, routed=routed).text if routed else text
@@ -46,10 +50,19 @@ class _Parser(Options):
         if self.skip("ALTER TABLE"):
             return self.alter()
         if self.either("ALTER DATABASE", "ALTER SCHEMA"):
-            named = self.next not in ("DEFAULT", "CHARACTER", "CHAR", "COLLATE", "ENCRYPTION", "PLACEMENT", "SET")
+            named = self.next not in (
+                "DEFAULT",
+                "CHARACTER",
+                "CHAR",
+                "COLLATE",
+                "ENCRYPTION",
+                "PLACEMENT",
+                "SET",
+            )
             name = f" {self.name()}" if named else ""
             if not (options := self.database_options()).strip():
-                raise self.refused()  # of a placement rule alone nothing is left, and TiCDC does not send it
+                # of a placement rule alone nothing is left, and TiCDC does not send it
+                raise self.refused()
             return f"ALTER DATABASE{name}{options}"
         if self.skip("DROP INDEX"):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
@@ -67,9 +80,13 @@ class _Parser(Options):
         if self.skip("RECOVER TABLE"):
             return f"RECOVER TABLE {self.table()}"
         if self.skip("FLASHBACK TABLE"):
-            return f"FLASHBACK TABLE {self.table()}" + (f" TO {self.plain_name()}" if self.skip("TO") else "")
+            return f"FLASHBACK TABLE {self.table()}" + (
+                f" TO {self.plain_name()}" if self.skip("TO") else ""
+            )
         self.expect("RENAME TABLE")
-        return "RENAME TABLE " + self.listed(lambda: f"{self.table()} {self.expect('TO')} {self.table()}", ", ")
+        return "RENAME TABLE " + self.listed(
+            lambda: f"{self.table()} {self.expect('TO')} {self.table()}", ", "
+        )
 
     def existing(self) -> str:
         return "IF EXISTS " if self.skip("IF EXISTS") else ""
@@ -86,7 +103,11 @@ class _Parser(Options):
             return self.view()
         if kind := self.either("UNIQUE INDEX", "FULLTEXT INDEX", "INDEX"):
             name = self.absent() + self.plain_name()
-            using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}" if self.either("USING", "TYPE") else ""
+            using = (
+                f"USING {self.expect('BTREE', 'HASH', 'RTREE')}"
+                if self.either("USING", "TYPE")
+                else ""
+            )
             text = f"CREATE {kind} {name} {self.expect('ON')} {self.table()} {self.parts()}"
             self.index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
             return text + self.index_options(using) + self.lock()
@@ -119,19 +140,35 @@ class _Parser(Options):
     def sequence(self) -> str:
         text = ""
         while not self.ended and not self.next_is(";"):
-            if words := self.option("INCREMENT BY", "INCREMENT", "START WITH", "START", "MINVALUE", "MAXVALUE", "CACHE"):
+            if words := self.option(
+                "INCREMENT BY", "INCREMENT", "START WITH", "START", "MINVALUE", "MAXVALUE", "CACHE"
+            ):
                 words = {"INCREMENT": "INCREMENT BY", "START": "START WITH"}.get(words, words)
                 text += f" {words} {self.signed()}"
             else:
-                words = self.expect("NO MINVALUE", "NOMINVALUE", "NO MAXVALUE", "NOMAXVALUE", "NOCACHE", "NOCYCLE", "CYCLE")
+                words = self.expect(
+                    "NO MINVALUE",
+                    "NOMINVALUE",
+                    "NO MAXVALUE",
+                    "NOMAXVALUE",
+                    "NOCACHE",
+                    "NOCYCLE",
+                    "CYCLE",
+                )
                 text += " " + words.replace("NOM", "NO M")
         return text
 
     def lock(self) -> str:
         options = {}
         while word := self.option("ALGORITHM", "LOCK"):
-            options[word] = self.expect("DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE")
-        shown = [f"{word} = {options[word]}" for word in ("ALGORITHM", "LOCK") if options.get(word, "DEFAULT") != "DEFAULT"]
+            options[word] = self.expect(
+                "DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE"
+            )
+        shown = [
+            f"{word} = {options[word]}"
+            for word in ("ALGORITHM", "LOCK")
+            if options.get(word, "DEFAULT") != "DEFAULT"
+        ]
         return f" {' '.join(shown)}" if shown else ""
 
     def view(self) -> str:
@@ -146,7 +183,10 @@ class _Parser(Options):
         if self.skip("SQL SECURITY"):
             security = self.expect("DEFINER", "INVOKER")
         self.expect("VIEW")
-        head = f"CREATE {replace}ALGORITHM = {algorithm} DEFINER = {definer} SQL SECURITY {security} VIEW {self.table()}"
+        head = (
+            f"CREATE {replace}ALGORITHM = {algorithm} DEFINER = {definer} SQL SECURITY {security}"
+            f" VIEW {self.table()}"
+        )
         columns = f" {self.bracketed(self.plain_name, ',')}" if self.next_is("(") else ""
         query = f"{self.expect('AS')} {self.select()}"
         self.statement.resolved = "`.`" in query
@@ -173,7 +213,17 @@ class _Parser(Options):
         text += " " + self.listed(self.selected, ",")
         if self.skip("FROM") and not self.skip("DUAL"):
             text += f" FROM {self.table()}"
-            if not self.ended and self.next not in ("WHERE", ";", "GROUP", "ORDER", "LIMIT", "WITH", "JOIN", "LEFT", ","):
+            if not self.ended and self.next not in (
+                "WHERE",
+                ";",
+                "GROUP",
+                "ORDER",
+                "LIMIT",
+                "WITH",
+                "JOIN",
+                "LEFT",
+                ",",
+            ):
                 self.skip("AS")
                 text += f" AS {self.plain_name()}"
         if self.skip("WHERE"):
@@ -238,22 +288,36 @@ class _Parser(Options):
         if self.skip("DROP"):
             return self.dropped()
         if words := self.either("TRUNCATE PARTITION", "REBUILD PARTITION"):
-            return f"{words} {self.expect('ALL') if self.next_is('ALL') else self.listed(self.plain_name, ',')}"
+            return (
+                f"{words}"
+                f" {self.expect('ALL') if self.next_is('ALL') else self.listed(self.plain_name, ',')}"
+            )
         if self.skip("REORGANIZE PARTITION"):
             if self.ended:
                 return "REORGANIZE PARTITION"
             names = self.listed(self.plain_name, ",")
-            return f"REORGANIZE PARTITION {names} {self.expect('INTO')} {self.bracketed(self.partition)}"
+            return (
+                f"REORGANIZE PARTITION {names} {self.expect('INTO')}"
+                f" {self.bracketed(self.partition)}"
+            )
         if self.skip("EXCHANGE PARTITION"):
-            text = f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH TABLE')} {self.table()}"
-            return text + (" WITHOUT VALIDATION" if self.either("WITH VALIDATION", "WITHOUT VALIDATION")[4:7] == "OUT" else "")
+            text = (
+                f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH TABLE')} {self.table()}"
+            )
+            return text + (
+                " WITHOUT VALIDATION"
+                if self.either("WITH VALIDATION", "WITHOUT VALIDATION")[4:7] == "OUT"
+                else ""
+            )
         if self.skip("COALESCE PARTITION"):
             return f"COALESCE PARTITION {self.digits()}"
         if self.next_is("PARTITION", "BY"):
             return self.partitioning()
         if self.next_is("SET", "TIFLASH"):
             return self.tiflash()
-        if words := self.either("REMOVE PARTITIONING", "CACHE", "NOCACHE", "ENABLE KEYS", "DISABLE KEYS"):
+        if words := self.either(
+            "REMOVE PARTITIONING", "CACHE", "NOCACHE", "ENABLE KEYS", "DISABLE KEYS"
+        ):
             return words
         if self.skip("REMOVE TTL"):
             return commented("[ttl]", "REMOVE TTL")
@@ -263,18 +327,27 @@ class _Parser(Options):
             collation = f" COLLATE {self.collation().upper()}" if self.skip("COLLATE") else ""
             return f"CONVERT TO CHARACTER SET {charset}{collation}"
         if word := self.option("ALGORITHM", "LOCK"):
-            return f"{word} = {self.expect('DEFAULT', 'INPLACE', 'INSTANT', 'COPY', 'NONE', 'SHARED', 'EXCLUSIVE')}"
+            return (
+                f"{word} ="
+                f" {self.expect('DEFAULT', 'INPLACE', 'INSTANT', 'COPY', 'NONE', 'SHARED', 'EXCLUSIVE')}"
+            )
         if self.option("ATTRIBUTES"):
             self.skip("DEFAULT") or self.text()
             return ""  # TiCDC takes attributes for placement rules
         return self.altered_options()
 
     def altered_options(self) -> str:
-        """Options of a table in one clause; a character set with its collation has words of its own."""
+        """Options of a table in one clause; a character set with its collation has words of its
+        own.
+        """
         parts: list[str] = []
         while not self.ended and self.next not in (",", ";", "PARTITION", "REMOVE"):
             parts += self.table_option()
-        if len(parts) == 2 and parts[0].startswith("DEFAULT CHARACTER SET = ") and parts[1].startswith("DEFAULT COLLATE = "):
+        if (
+            len(parts) == 2
+            and parts[0].startswith("DEFAULT CHARACTER SET = ")
+            and parts[1].startswith("DEFAULT COLLATE = ")
+        ):
             return " ".join(option.removeprefix("DEFAULT ").replace(" = ", " ") for option in parts)
         return " ".join(parts)
 
@@ -284,7 +357,9 @@ class _Parser(Options):
         start = self.at
         text = self.grouped() if bracket else self.expression(12)
         read = self.tokens[start + bracket : self.at - bracket]
-        plain = len(read) == 1 + (read[0].text[0] == "_") and (read[-1].kind != "word" or text in ("NULL", "TRUE", "FALSE"))
+        plain = len(read) == 1 + (read[0].text[0] == "_") and (
+            read[-1].kind != "word" or text in ("NULL", "TRUE", "FALSE")
+        )
         return text if plain else f"({text})"
 
     def dropped(self) -> str:
@@ -308,7 +383,11 @@ class _Parser(Options):
     def added(self) -> str:
         if self.skip("PARTITION"):
             head = f"ADD PARTITION {self.absent()}"
-            return head + (f"PARTITIONS {self.digits()}" if self.skip("PARTITIONS") else self.bracketed(self.partition))
+            return head + (
+                f"PARTITIONS {self.digits()}"
+                if self.skip("PARTITIONS")
+                else self.bracketed(self.partition)
+            )
         if constraint := self.constraint():
             return f"ADD {constraint}"
         self.skip("COLUMN")

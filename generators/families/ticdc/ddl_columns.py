@@ -1,4 +1,6 @@
-"""Columns, indexes and constraints of statements, as TiDB's parser restores them (ticdc#ddl-restored)."""
+"""Columns, indexes and constraints of statements, as TiDB's parser restores them
+(ticdc#ddl-restored).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,41 @@ from generators.families.ticdc.sql import NOW, Reader, plain_text, unquoted
 from generators.model import Index
 
 _TYPES: Final = {
-    **{name: name for name in ("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "BIT", "YEAR")},
     **{
         name: name
-        for name in ("DATE", "DATETIME", "TIMESTAMP", "TIME", "CHAR", "BINARY", "VARCHAR", "VARBINARY", "JSON", "VECTOR")
+        for name in (
+            "TINYINT",
+            "SMALLINT",
+            "MEDIUMINT",
+            "INT",
+            "BIGINT",
+            "FLOAT",
+            "DOUBLE",
+            "DECIMAL",
+            "BIT",
+            "YEAR",
+        )
     },
-    **{size + name: size + name for size in ("TINY", "", "MEDIUM", "LONG") for name in ("TEXT", "BLOB")},
+    **{
+        name: name
+        for name in (
+            "DATE",
+            "DATETIME",
+            "TIMESTAMP",
+            "TIME",
+            "CHAR",
+            "BINARY",
+            "VARCHAR",
+            "VARBINARY",
+            "JSON",
+            "VECTOR",
+        )
+    },
+    **{
+        size + name: size + name
+        for size in ("TINY", "", "MEDIUM", "LONG")
+        for name in ("TEXT", "BLOB")
+    },
     **dict.fromkeys(("INT1",), "TINYINT"),
     **dict.fromkeys(("INT2",), "SMALLINT"),
     **dict.fromkeys(("INT3", "MIDDLEINT"), "MEDIUMINT"),
@@ -31,7 +62,9 @@ _TYPES: Final = {
 }
 """TiDB's name of each spelling of a type."""
 _SPELLINGS: Final = tuple(sorted(_TYPES, key=lambda words: -len(words.split())))
-_CHARACTERS: Final = frozenset({"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"})
+_CHARACTERS: Final = frozenset(
+    {"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"}
+)
 _AS_BYTES: Final = {"CHAR": "BINARY", "VARCHAR": "VARBINARY"} | {
     f"{size}TEXT": f"{size}BLOB" for size in ("TINY", "", "MEDIUM", "LONG")
 }
@@ -47,10 +80,12 @@ def commented(feature: str, text: str) -> str:
 
 @dataclass(slots=True)
 class Statement:
-    """What a statement tells beside its text: the restored default of each column that it defines (None without one), the old
-    name of each column that it renames, its indexes and those that it drops, the expressions of hidden columns by name, the
-    number of partitions, how they are chosen, and the values of each; whether a view's SELECT has names of two parts, for which
-    TiDB has a text of its own."""
+    """What a statement tells beside its text: the restored default of each column that it defines
+    (None without one), the old name of each column that it renames, its indexes and those that it
+    drops, the expressions of hidden columns by name, the number of partitions, how they are chosen,
+    and the values of each; whether a view's SELECT has names of two parts, for which TiDB has a
+    text of its own.
+    """
 
     text: str = ""
     defaults: dict[str, str | None] = field(default_factory=dict)
@@ -103,11 +138,15 @@ class Columns(Reader):
         if kind := self.either("BOOLEAN", "BOOL"):
             text, name = "TINYINT(1)", "TINYINT"
         elif name := self.either("ENUM", "SET"):
-            text = name + self.bracketed(lambda: plain_text(unquoted(self.take("text").text).rstrip(" ")), ",")
+            text = name + self.bracketed(
+                lambda: plain_text(unquoted(self.take("text").text).rstrip(" ")), ","
+            )
         else:
             kind = self.expect(*_SPELLINGS)
             name = _TYPES[kind]
-            text = self.numeric(name) if name in ("FLOAT", "DOUBLE", "DECIMAL") else self.sized(name)
+            text = (
+                self.numeric(name) if name in ("FLOAT", "DOUBLE", "DECIMAL") else self.sized(name)
+            )
         flags = {"ZEROFILL": False, "UNSIGNED": False}
         while flag := self.either("UNSIGNED", "SIGNED", "ZEROFILL"):
             flags[flag] = True
@@ -169,7 +208,9 @@ class Columns(Reader):
             options.append(self.column_option())
         solid = any(option.startswith(("NOT NULL", "PRIMARY KEY")) for option in options)
         if solid and kind.startswith("YEAR") and self.statement.defaults[self.column_name] is None:
-            self.statement.defaults[self.column_name] = "'0000'"  # TiDB gives it (ticdc#year-default)
+            self.statement.defaults[self.column_name] = (
+                "'0000'"  # TiDB gives it (ticdc#year-default)
+            )
         return " ".join((name, kind, *options))
 
     def column_option(self) -> str:
@@ -201,11 +242,15 @@ class Columns(Reader):
             return self.check(" ")
         if self.either("GENERATED ALWAYS AS", "AS"):
             kind = f"GENERATED ALWAYS AS{self.bracketed(self.expression)}"
-            return kind + (" STORED" if self.either("STORED", "VIRTUAL") == "STORED" else " VIRTUAL")
+            return kind + (
+                " STORED" if self.either("STORED", "VIRTUAL") == "STORED" else " VIRTUAL"
+            )
         raise self.refused()
 
     def default(self) -> str:
-        """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a call alone."""
+        """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a
+        call alone.
+        """
         depth = 0
         while self.skip("("):
             depth += 1
@@ -224,10 +269,22 @@ class Columns(Reader):
 
     def check(self, behind: str) -> str:
         """A CHECK; `behind` stands before its enforcement."""
-        name = f"CONSTRAINT {self.plain_name()} " if self.skip("CONSTRAINT") and not self.next_is("CHECK") else ""
+        name = (
+            f"CONSTRAINT {self.plain_name()} "
+            if self.skip("CONSTRAINT") and not self.next_is("CHECK")
+            else ""
+        )
         self.expect("CHECK")
         text = f"{name}CHECK{self.bracketed(self.expression)}"
-        return text + behind + ("NOT ENFORCED" if self.either("NOT ENFORCED", "ENFORCED") == "NOT ENFORCED" else "ENFORCED")
+        return (
+            text
+            + behind
+            + (
+                "NOT ENFORCED"
+                if self.either("NOT ENFORCED", "ENFORCED") == "NOT ENFORCED"
+                else "ENFORCED"
+            )
+        )
 
     def references(self, table: Callable[[], str]) -> str:
         """What a foreign key refers to; `table` reads its name."""
@@ -237,7 +294,9 @@ class Columns(Reader):
         actions = {}
         while event := self.either(*_OPTIONS):
             actions[event] = self.expect(*_REFERENCES)
-        return text + "".join(f" {event} {actions[event]}" for event in _OPTIONS if event in actions)
+        return text + "".join(
+            f" {event} {actions[event]}" for event in _OPTIONS if event in actions
+        )
 
     def parts(self) -> str:
         """The columns or expressions of an index."""
@@ -274,13 +333,21 @@ class Columns(Reader):
             elif self.skip("COMMENT"):
                 options["COMMENT"] = f"COMMENT {self.text()}"
             elif kind := self.either("GLOBAL", "LOCAL"):
-                options["GLOBAL"] = options.get("GLOBAL", "") if kind == "LOCAL" else commented("[global_index]", "GLOBAL")
+                options["GLOBAL"] = (
+                    options.get("GLOBAL", "")
+                    if kind == "LOCAL"
+                    else commented("[global_index]", "GLOBAL")
+                )
             elif kind := self.either("VISIBLE", "INVISIBLE"):
                 options["VISIBLE"] = kind
             else:
                 break
         order = ("CLUSTERED", "KEY_BLOCK_SIZE", "USING", "PARSER", "COMMENT", "GLOBAL", "VISIBLE")
-        return "".join(f" {options[name]}" for name in order if options.get(name) and options[name] != "COMMENT ''")
+        return "".join(
+            f" {options[name]}"
+            for name in order
+            if options.get(name) and options[name] != "COMMENT ''"
+        )
 
     def constraint(self) -> str:
         """An index or a constraint of a table; "" if none follows."""
@@ -297,7 +364,9 @@ class Columns(Reader):
             absent = "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
             if not self.next_is("("):
                 name = name or f"{self.plain_name()} "
-            return f"CONSTRAINT {name}FOREIGN KEY {absent}{self.parts()} {self.references(self.table)}"
+            return (
+                f"CONSTRAINT {name}FOREIGN KEY {absent}{self.parts()} {self.references(self.table)}"
+            )
         if self.skip("UNIQUE"):
             self.either("KEY", "INDEX")
             return self.indexed("UNIQUE", name.strip())
@@ -305,7 +374,9 @@ class Columns(Reader):
             self.either("KEY", "INDEX")
             return self.indexed(kind, "")
         if self.either("KEY", "INDEX"):
-            return self.indexed("INDEX" + (" IF NOT EXISTS" if self.skip("IF NOT EXISTS") else ""), "")
+            return self.indexed(
+                "INDEX" + (" IF NOT EXISTS" if self.skip("IF NOT EXISTS") else ""), ""
+            )
         self.at = start
         return ""
 
@@ -322,8 +393,14 @@ class Columns(Reader):
         return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
 
     def index(self, name: str, unique: bool, primary: bool = False) -> None:
-        """Remembers the index whose columns were read. TiDB adds a hidden column for each expression."""
-        name = "PRIMARY" if primary else name or ("expression_index" if self.key[0][0] == "(" else bare(self.key[0]))
+        """Remembers the index whose columns were read. TiDB adds a hidden column for each
+        expression.
+        """
+        name = (
+            "PRIMARY"
+            if primary
+            else name or ("expression_index" if self.key[0][0] == "(" else bare(self.key[0]))
+        )
         columns = []
         for place, part in enumerate(self.key):
             columns.append(bare(part) if part[0] == "`" else f"_V$_{name}_{place}")

@@ -14,8 +14,8 @@ from generators.sources.mysql import quote
 _NUMBERS: Final = tuple(
     re.findall(
         r"\w+",
-        "AVG_ROW_LENGTH CHECKSUM DELAY_KEY_WRITE KEY_BLOCK_SIZE MAX_ROWS MIN_ROWS NODEGROUP TABLE_CHECKSUM STATS_BUCKETS "
-        "STATS_TOPN STATS_AUTO_RECALC STATS_SAMPLE_PAGES",
+        "AVG_ROW_LENGTH CHECKSUM DELAY_KEY_WRITE KEY_BLOCK_SIZE MAX_ROWS MIN_ROWS NODEGROUP"
+        " TABLE_CHECKSUM STATS_BUCKETS STATS_TOPN STATS_AUTO_RECALC STATS_SAMPLE_PAGES",
     )
 )
 """Table options with a number."""
@@ -42,10 +42,19 @@ class Options(Columns):
     def table_option(self) -> Iterator[str]:
         """One option; nothing where TiCDC leaves it out."""
         force = commented("[force_inc]", "FORCE") + " " if self.skip("FORCE") else ""
-        if self.skip("DEFAULT") and self.next not in ("CHARACTER", "CHARSET", "CHAR", "COLLATE", "PLACEMENT"):
+        if self.skip("DEFAULT") and self.next not in (
+            "CHARACTER",
+            "CHARSET",
+            "CHAR",
+            "COLLATE",
+            "PLACEMENT",
+        ):
             raise self.refused()
         if word := self.option(*_NUMBERS):
-            yield f"{word} = {'DEFAULT' if word.startswith('STATS') and self.skip('DEFAULT') else self.digits()}"
+            yield (
+                f"{word} ="
+                f" {'DEFAULT' if word.startswith('STATS') and self.skip('DEFAULT') else self.digits()}"
+            )
         elif word := self.option(*_COMMENTED):
             yield force + commented(_COMMENTED[word], f"{word} = {self.digits()}")
         elif word := self.option("AUTO_INCREMENT"):
@@ -56,14 +65,26 @@ class Options(Columns):
             yield f"DEFAULT COLLATE = {self.collation().upper()}"
         elif self.option("ENGINE"):
             token = self.take("word", "text", "name")
-            yield f"ENGINE = {(unquoted(token.text) if token.kind == 'text' else token.text.strip('`')) or plain_text('')}"
+            yield (
+                "ENGINE ="
+                f" {(unquoted(token.text) if token.kind == 'text' else token.text.strip('`')) or plain_text('')}"
+            )
         elif word := self.option(
-            "COMMENT", "COMPRESSION", "CONNECTION", "PASSWORD", "ENCRYPTION", "DATA DIRECTORY", "INDEX DIRECTORY"
+            "COMMENT",
+            "COMPRESSION",
+            "CONNECTION",
+            "PASSWORD",
+            "ENCRYPTION",
+            "DATA DIRECTORY",
+            "INDEX DIRECTORY",
         ):
             yield f"{word} = {self.text()}"
         elif word := self.option("PACK_KEYS", "STATS_PERSISTENT"):
             self.skip("DEFAULT") or self.digits()
-            yield f"{word} = DEFAULT /* TableOption{word.title().replace('_', '')} is not supported */ "
+            yield (
+                f"{word} = DEFAULT /* TableOption{word.title().replace('_', '')} is not"
+                " supported */ "
+            )
         elif self.option("ROW_FORMAT"):
             yield f"ROW_FORMAT = {self.expect(*_FORMATS)}"
         elif self.option("TTL_ENABLE"):
@@ -75,7 +96,11 @@ class Options(Columns):
             column = self.plain_name()
             self.expect("+")
             self.expect("INTERVAL")
-            every = number(self.take("number").text) if self.tokens[self.at].kind == "number" else self.expression()
+            every = (
+                number(self.take("number").text)
+                if self.tokens[self.at].kind == "number"
+                else self.expression()
+            )
             yield commented("[ttl]", f"TTL = {column} + INTERVAL {every} {self.unit()}")
             if self.ttl_off:
                 yield commented("[ttl]", "TTL_ENABLE = 'OFF'")
@@ -91,7 +116,9 @@ class Options(Columns):
         token = self.take("word", "text", "name")
         name = unquoted(token.text) if token.kind == "text" else token.text.strip("`")
         # a rule that is left out leaves its space
-        yield commented("[placement]", f"PLACEMENT POLICY = {quote(name)}") if self.placement else ""
+        yield (
+            commented("[placement]", f"PLACEMENT POLICY = {quote(name)}") if self.placement else ""
+        )
 
     def database_options(self) -> str:
         """The options of a database that follow."""
@@ -130,11 +157,16 @@ class Options(Columns):
             raise self.refused()
         if self.next_is("("):
             text += f" {self.bracketed(self.partition, ',')}"
-        elif count or text.startswith(("PARTITION BY HASH", "PARTITION BY KEY", "PARTITION BY LINEAR")):
+        elif count or text.startswith(
+            ("PARTITION BY HASH", "PARTITION BY KEY", "PARTITION BY LINEAR")
+        ):
             self.statement.partitions = int(count or 1)
             text += f" PARTITIONS {count or 1}"
         if self.skip("UPDATE INDEXES"):
-            text += f" UPDATE INDEXES {self.bracketed(lambda: f'{self.plain_name()} ' + self.expect('GLOBAL', 'LOCAL'), ',')}"
+            text += (
+                " UPDATE INDEXES"
+                f" {self.bracketed(lambda: f'{self.plain_name()} ' + self.expect('GLOBAL', 'LOCAL'), ',')}"
+            )
         return text
 
     def method(self) -> str:

@@ -1,4 +1,6 @@
-"""What the cases of TiCDC's formats are made of: instants from TSOs, text that does not compress, statements, columns."""
+"""What the cases of TiCDC's formats are made of: instants from TSOs, text that does not compress,
+statements, columns.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,26 @@ from generators.model import Column, Instant, Value
 from generators.sources import mysql
 
 MORE_DDL: Final[Mapping[str, mysql.DdlAction]] = {
-    "create tables": mysql.DdlAction("CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))"),
+    "create tables": mysql.DdlAction(
+        "CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))"
+    ),
     "recover table": mysql.DdlAction("RECOVER TABLE {table}"),
     "drop partition": mysql.DdlAction("ALTER TABLE {table} DROP PARTITION `p1`"),
     "truncate partition": mysql.DdlAction("ALTER TABLE {table} TRUNCATE PARTITION `p1`"),
     "drop foreign key": mysql.DdlAction("ALTER TABLE {table} DROP FOREIGN KEY `f`"),
-    "multi schema change": mysql.DdlAction("ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`"),
+    "multi schema change": mysql.DdlAction(
+        "ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`"
+    ),
     "change column": mysql.DdlAction("ALTER TABLE {table} CHANGE COLUMN `c` `d` bigint"),
     "rebase auto id": mysql.DdlAction("ALTER TABLE {table} AUTO_INCREMENT = 1000"),
 }
 """Statements beside those of `mysql.DDL_ACTIONS`, for each DDL type (ticdc#ddl-types)."""
 
 RESTORED: Final = (
-    "create table {table} (id bigint unsigned primary key, e enum('a','d''q') not null default 'a', "
-    "at timestamp not null default current_timestamp, bits bit(10) default b'101', g int generated always as (id + 1) virtual, "
-    "s varchar(40) charset gbk default 'it''s \\\\', ok bool default true, unique key u (e)) charset utf8mb4"
+    "create table {table} (id bigint unsigned primary key, e enum('a','d''q') not null default 'a',"
+    " at timestamp not null default current_timestamp, bits bit(10) default b'101', g int generated"
+    " always as (id + 1) virtual, s varchar(40) charset gbk default 'it''s \\\\', ok bool default"
+    " true, unique key u (e)) charset utf8mb4"
 )
 """A statement that TiDB restores otherwise in nearly every word (ticdc#ddl-restored)."""
 
@@ -43,7 +50,11 @@ _DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
 
 def declared_columns(release: str) -> Mapping[str, tuple[Column, Value]]:
     """The columns that a release can have: TiDB has vectors since v8.4."""
-    return {name: pair for name, pair in _DECLARED.items() if name != "v" or not release.startswith(("v5", "v6", "v7", "v8.1"))}
+    return {
+        name: pair
+        for name, pair in _DECLARED.items()
+        if name != "v" or not release.startswith(("v5", "v6", "v7", "v8.1"))
+    }
 
 
 def at(tso: int) -> Instant:
@@ -53,4 +64,8 @@ def at(tso: int) -> Instant:
 
 def noise(size: int, seed: int = 1) -> str:
     """Text of that many characters that does not compress well."""
-    return "".join(random.Random(seed).choices("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-", k=size))
+    return "".join(
+        random.Random(seed).choices(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-", k=size
+        )
+    )

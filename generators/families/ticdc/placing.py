@@ -1,4 +1,6 @@
-"""The partition of a row, as far as the statement that made its table tells it: TiDB moves a row whose partition changes."""
+"""The partition of a row, as far as the statement that made its table tells it: TiDB moves a row
+whose partition changes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from generators.sources import mysql
 Place: TypeAlias = Callable[[Row], int | None]
 """The number of a row's partition, None where it is not known."""
 
-_METHOD: Final = re.compile(r"(?P<kind>HASH|RANGE|LIST)(?: COLUMNS)? \((?P<year>YEAR\()?(?P<column>`(?:[^`]|``)+`)\)?\)")
+_METHOD: Final = re.compile(
+    r"(?P<kind>HASH|RANGE|LIST)(?: COLUMNS)? \((?P<year>YEAR\()?(?P<column>`(?:[^`]|``)+`)\)?\)"
+)
 
 
 def nowhere(_row: Row) -> int | None:
@@ -28,13 +32,24 @@ def unplaced(event: SchemaChange, place: Place) -> Place:
 
 
 def placing(table: Table, statement: Statement) -> Place:
-    """The partition of a row by a column of whole numbers or texts, or by the year of a date; None for other functions."""
+    """The partition of a row by a column of whole numbers or texts, or by the year of a date; None
+    for other functions.
+    """
     matched = _METHOD.fullmatch(statement.method)
-    names = [column.name for column in table.columns if matched and mysql.quote(column.name) == matched["column"]]
+    names = [
+        column.name
+        for column in table.columns
+        if matched and mysql.quote(column.name) == matched["column"]
+    ]
     limits = [_limits(values) for values in statement.values]
     if not matched or not names or any(limit is None for limit in limits):
         return nowhere
-    kind, name, yearly, count = matched["kind"], names[0], bool(matched["year"]), statement.partitions
+    kind, name, yearly, count = (
+        matched["kind"],
+        names[0],
+        bool(matched["year"]),
+        statement.partitions,
+    )
 
     def place(row: Row) -> int | None:
         value = row[name]
@@ -45,7 +60,9 @@ def placing(table: Table, statement: Statement) -> Place:
         for number, limit in enumerate(limits):
             if limit is None or (kind == "LIST" and value in limit):
                 return number
-            if kind == "RANGE" and (limit == ["MAXVALUE"] or value is None or _below(value, limit[0])):
+            if kind == "RANGE" and (
+                limit == ["MAXVALUE"] or value is None or _below(value, limit[0])
+            ):
                 return number
         return None
 

@@ -21,8 +21,9 @@ _SIGN: Final = 1 << 63
 def row_key(table: Table, row: Row) -> str:
     """The key in base64: the table's id and the row's handle.
 
-    The handle is a single integer key, or the values of a clustered key of another kind; a table without a clustered key has a
-    number of TiDB's own. Raises Refused for a clustered key whose encoding is not known here.
+    The handle is a single integer key, or the values of a clustered key of another kind; a table
+    without a clustered key has a number of TiDB's own. Raises Refused for a clustered key whose
+    encoding is not known here.
     """
     key = tuple(table.column(name) for name in table.primary_key)
     clustered = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
@@ -34,10 +35,14 @@ def row_key(table: Table, row: Row) -> str:
         parts = [_encoded(column, row[column.name]) for column in key]
         if None in parts and clustered:
             raise Refused(f"table {table.name}: TiKV's form of its clustered key is not known here")
-        handle = _own(row) if None in parts else b"".join(part for part in parts if part is not None)
+        handle = (
+            _own(row) if None in parts else b"".join(part for part in parts if part is not None)
+        )
     else:
         handle = _own(row)
-    return base64.b64encode(b"t" + _number(zlib.crc32(table.name.encode()) % 10_000) + b"_r" + handle).decode()
+    return base64.b64encode(
+        b"t" + _number(zlib.crc32(table.name.encode()) % 10_000) + b"_r" + handle
+    ).decode()
 
 
 def _number(value: int) -> bytes:
@@ -49,13 +54,17 @@ def _own(row: Row) -> bytes:
 
 
 def _encoded(column: Column, value: Value) -> bytes | None:
-    """A value of a clustered key so that bytes compare as values do; None for a kind that is not known here."""
+    """A value of a clustered key so that bytes compare as values do; None for a kind that is not
+    known here.
+    """
     kind = column.type
     match collated(column, None if value is None else text.canonical(kind, value)):
         case int() as number if kind.logical is Logical.INT:
             return _UINT + struct.pack(">Q", number) if kind.unsigned else _INT + _number(number)
         case int() as micros if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP):
-            return _UINT + struct.pack(">Q", _packed(mysql.EPOCH + dt.timedelta(microseconds=micros)))
+            return _UINT + struct.pack(
+                ">Q", _packed(mysql.EPOCH + dt.timedelta(microseconds=micros))
+            )
         case int() as micros if kind.logical is Logical.TIME:
             return _DURATION + _number(micros * 1000)
         case dt.date() as day:
@@ -64,9 +73,13 @@ def _encoded(column: Column, value: Value) -> bytes | None:
             return None
         case bytes() as raw:
             return _BYTES + _grouped(raw)
-        case str() as characters if kind.logical is Logical.TEXT and not column.collation.endswith("_ci"):
+        case str() as characters if kind.logical is Logical.TEXT and not column.collation.endswith(
+            "_ci"
+        ):
             return _BYTES + _grouped(characters.encode())
-        case str() as characters if column.collation.endswith("_general_ci") and characters.isascii():
+        case str() as characters if (
+            column.collation.endswith("_general_ci") and characters.isascii()
+        ):
             return _BYTES + _grouped(characters.encode("utf-16-be"))
     return None
 

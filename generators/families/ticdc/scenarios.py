@@ -9,7 +9,16 @@ from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
 from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Watermark
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, every_type, insert, named, neutral, scenario
+from generators.sources.boundaries import (
+    ID,
+    START,
+    change,
+    every_type,
+    insert,
+    named,
+    neutral,
+    scenario,
+)
 from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Profile
 
@@ -20,24 +29,41 @@ AMBIGUOUS: Final[Mapping[str, int]] = {
 """An instant in the first of two equal hours, by zone."""
 
 
-def statements(database: str, profile: Profile, actions: Collection[str] = ()) -> Iterator[Scenario]:
-    """A statement of each action, of those named if some are; several tables in one, awkward text, one that TiDB restores."""
+def statements(
+    database: str, profile: Profile, actions: Collection[str] = ()
+) -> Iterator[Scenario]:
+    """A statement of each action, of those named if some are; several tables in one, awkward text,
+    one that TiDB restores.
+    """
     for action, ddl in {**mysql.DDL_ACTIONS, **MORE_DDL}.items():
         if not actions or action in actions:
             yield of_statement(ddl_event(action, database, ddl, name=f"ddl/{action}"))
     name = "ddl/rename-two-tables"
     renamed = ((f"{neutral(name)}_{i}", f"{neutral(name)}_{i}b") for i in (1, 2))
     sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
-    both = (SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0]) for pair in renamed)
+    both = (
+        SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0])
+        for pair in renamed
+    )
     yield named(name, *both, tags=("ddl:rename table",))
     name = "ddl/awkward-text"
     table = 'awk`ward <"t">&汉'
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
-    if "routed" not in profile.options:  # a lone backslash stops TiCDC's router (ticdc#table-routing)
-        yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
+    if (
+        "routed" not in profile.options
+    ):  # a lone backslash stops TiCDC's router (ticdc#table-routing)
+        yield named(
+            name,
+            SchemaChange(START, "table comment", sql, database, table),
+            tags=("ddl:awkward text",),
+        )
     name = "ddl/restored"
     sql = RESTORED.format(table=neutral(name))
-    yield named(name, SchemaChange(START, "create table", sql, database, neutral(name)), tags=("ddl:create table",))
+    yield named(
+        name,
+        SchemaChange(START, "create table", sql, database, neutral(name)),
+        tags=("ddl:create table",),
+    )
 
 
 def key_updates(database: str) -> Iterator[Scenario]:
@@ -51,18 +77,32 @@ def key_updates(database: str) -> Iterator[Scenario]:
         ("nullable-unique", (), (("s",),)),
     ):
         nullable = label == "nullable-unique"
-        columns = (Column("a", string), Column("s", string, nullable=nullable), Column("n", number, nullable=False))
+        columns = (
+            Column("a", string),
+            Column("s", string, nullable=nullable),
+            Column("n", number, nullable=False),
+        )
         row: Row = {"a": "x", "s": "k", "n": 1}
-        yield cases.of(*columns, key=key, unique=unique).case(f"key-update/{label}", updated(row, {"s": "l", "n": 2}), tags=tags)
-    pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
-    yield cases.of(ID, Column("a", string)).case("key-update/shift", change(OWN, Op.UPDATE, *pairs), tags=tags)
+        yield cases.of(*columns, key=key, unique=unique).case(
+            f"key-update/{label}", updated(row, {"s": "l", "n": 2}), tags=tags
+        )
+    pairs: tuple[tuple[Row, Row], ...] = tuple(
+        ({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3)
+    )
+    yield cases.of(ID, Column("a", string)).case(
+        "key-update/shift", change(OWN, Op.UPDATE, *pairs), tags=tags
+    )
 
 
 def selected(database: str, profile: Profile) -> Iterator[Scenario]:
     """Rows of a table of which column-selectors leave out a column, in the middle of it."""
     if "selected" not in profile.options:
         return
-    columns = (ID, Column("hidden_a", mysql.text("varchar", 64)), Column("b", mysql.text("varchar", 64)))
+    columns = (
+        ID,
+        Column("hidden_a", mysql.text("varchar", 64)),
+        Column("b", mysql.text("varchar", 64)),
+    )
     row: Row = {"id": 1, "hidden_a": "x", "b": "y"}
     for label, event in (
         ("insert", inserted(row)),
@@ -70,7 +110,9 @@ def selected(database: str, profile: Profile) -> Iterator[Scenario]:
         ("update-hidden", updated(row, {"hidden_a": None})),
         ("delete", deleted(row)),
     ):
-        yield Cases(database, columns).case(f"selected/{label}", Bootstrap(START, OWN), event, tags=("selected",))
+        yield Cases(database, columns).case(
+            f"selected/{label}", Bootstrap(START, OWN), event, tags=("selected",)
+        )
 
 
 def watermark(tso: int) -> Scenario:
@@ -79,9 +121,15 @@ def watermark(tso: int) -> Scenario:
 
 
 def declared(name: str, database: str, release: str, *tags: str) -> Scenario:
-    """A row of columns with precision and scale, a vector, other character sets, and a virtual one."""
+    """A row of columns with precision and scale, a vector, other character sets, and a virtual
+    one.
+    """
     known = declared_columns(release)
-    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
+    columns = (
+        ID,
+        *(column for column, _ in known.values()),
+        Column("w", mysql.integer("int"), generated="virtual"),
+    )
     row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
     return Cases(database, columns).case(name, inserted(row), tags=tags)
 
@@ -94,14 +142,20 @@ def minus_zero(database: str) -> Scenario:
 
 def doubles(database: str) -> Scenario:
     """A document of doubles that Go and MySQL spell otherwise."""
-    return Cases(database).value("json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5]))
+    return Cases(database).value(
+        "json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5])
+    )
 
 
 def ambiguous_hours(zone: str) -> Iterator[Scenario]:
     """TIMESTAMPs in both of two equal hours of a zone that has some, at level two."""
     empty: Row = {column.name: None for column in every_type(lambda _: True).columns} | {"id": 1}
     # UTC has no equal hours.
-    hours = {"first": AMBIGUOUS[zone], "second": AMBIGUOUS[zone] + 3600 * mysql.MICROS} if zone in AMBIGUOUS else {}
+    hours = (
+        {"first": AMBIGUOUS[zone], "second": AMBIGUOUS[zone] + 3600 * mysql.MICROS}
+        if zone in AMBIGUOUS
+        else {}
+    )
     for label, micros in hours.items():
         event = insert(every_type(lambda _: True), {**empty, "c_timestamp_0": micros})
         yield scenario(f"ambiguous-hour/rows/{label}", event, level=2)
@@ -122,9 +176,12 @@ def reduced(limit: int, database: str) -> Iterator[Scenario]:
         ("delete", deleted(row)),
     ):
         yield cases.of(*columns).case(f"reduced/{label}", event, tags=tags)
-    yield cases.of(*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False), key=(), unique=(("u",),)).case(
-        "reduced/unique-handle", inserted({"a": "x", "big": big, "u": "k"}), tags=tags
-    )
+    yield cases.of(
+        *columns[1:],
+        Column("u", mysql.text("varchar", 8), nullable=False),
+        key=(),
+        unique=(("u",),),
+    ).case("reduced/unique-handle", inserted({"a": "x", "big": big, "u": "k"}), tags=tags)
 
 
 def reduced_rows(limit: int) -> Iterator[Scenario]:
@@ -138,4 +195,6 @@ def reduced_rows(limit: int) -> Iterator[Scenario]:
         ("update", Op.UPDATE, {**empty, "c_longtext": big}, {**empty, "c_longtext": other}),
         ("delete", Op.DELETE, {**empty, "c_longtext": big}, None),
     ):
-        yield scenario(f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags)
+        yield scenario(
+            f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags
+        )

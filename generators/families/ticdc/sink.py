@@ -1,7 +1,8 @@
-"""What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit, claim checks, compression.
+"""What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit,
+claim checks, compression.
 
-Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-update, #column-selectors, #table-routing,
-#view-stored-select.
+Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-update,
+#column-selectors, #table-routing, #view-stored-select.
 """
 
 from __future__ import annotations
@@ -71,19 +72,35 @@ REDUCED_LIMIT: Final = 9_000
 COMPRESSED_LIMIT: Final = 2_000
 
 
-def delivered(options: Sequence[str], deployments: Mapping[str, Deployment], limit: int) -> dict[str, Any]:
-    """Facts of a profile with these options: its deployment by the compression, what becomes of a message larger than its limit,
-    which is `limit` where nothing does, and how partitions are chosen."""
+def delivered(
+    options: Sequence[str], deployments: Mapping[str, Deployment], limit: int
+) -> dict[str, Any]:
+    """Facts of a profile with these options: its deployment by the compression, what becomes of a
+    message larger than its limit, which is `limit` where nothing does, and how partitions are
+    chosen.
+    """
     compression = next((option for option in COMPRESSION if option in options), "none")
     reduce = reduction(options)
     if reduce:
         limit = REDUCED_LIMIT if compression == "none" else COMPRESSED_LIMIT
     dispatcher = next((option for option in options if option in DISPATCHERS), "table")
-    return {"deployment": deployments[compression], "reduce": reduce, "max_message_bytes": limit, "dispatcher": dispatcher}
+    return {
+        "deployment": deployments[compression],
+        "reduce": reduce,
+        "max_message_bytes": limit,
+        "dispatcher": dispatcher,
+    }
 
 
 def partition_of(
-    dispatcher: str, table: Table, row: Row, tso: int, partitions: int, time_zone: str = "UTC", *, new: bool = False
+    dispatcher: str,
+    table: Table,
+    row: Row,
+    tso: int,
+    partitions: int,
+    time_zone: str = "UTC",
+    *,
+    new: bool = False,
 ) -> int:
     """The partition of a row, an UPDATE's after it; `new` is the new architecture."""
     match dispatcher:
@@ -92,21 +109,27 @@ def partition_of(
         case "index-value":
             names = table.handle_key
         case "columns":
-            names = tuple(column.name for column in table.columns if column.generated != "virtual")[-1:]
+            names = tuple(column.name for column in table.columns if column.generated != "virtual")[
+                -1:
+            ]
             virtual = [column.name for column in table.columns if column.generated == "virtual"]
             if not new and virtual and table.columns[-1].name == names[-1]:
                 raise Refused(
-                    f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]}, behind virtual {virtual[-1]} "
-                    "(ticdc#partitions)"
+                    f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]},"
+                    f" behind virtual {virtual[-1]} (ticdc#partitions)"
                 )
         case _:
             names = ()
     return row_hash(table, row, names, time_zone, new=new) % partitions
 
 
-def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC", *, new: bool = False) -> int:
-    """CRC-32 of a row's two names, in turn with those of the name and value of each of the columns. NULL is the text null in the
-    classic architecture, and not hashed in the new one (ticdc#partitions)."""
+def row_hash(
+    table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC", *, new: bool = False
+) -> int:
+    """CRC-32 of a row's two names, in turn with those of the name and value of each of the columns.
+    NULL is the text null in the classic architecture, and not hashed in the new one
+    (ticdc#partitions).
+    """
     crc = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
     for column in table.columns:
         stored = row[column.name] if column.name in names else None
@@ -131,13 +154,19 @@ ROUTES: Final = Limit("routed", f"is an option of {NEWEST} alone", (NEWEST,))
 
 
 def columns_of_rows(table: Table, options: Sequence[str]) -> tuple[Column, ...]:
-    """The columns that rows have on the wire: no virtual one, and what column-selectors leave (ticdc#column-selectors)."""
+    """The columns that rows have on the wire: no virtual one, and what column-selectors leave
+    (ticdc#column-selectors).
+    """
     hidden = "hidden_" if "selected" in options else "\0"
-    return tuple(c for c in table.columns if c.generated != "virtual" and not c.name.startswith(hidden))
+    return tuple(
+        c for c in table.columns if c.generated != "virtual" and not c.name.startswith(hidden)
+    )
 
 
 def default_of(column: Column) -> Default | None:
-    """The default of a column as TiDB has it: 0000 of a YEAR that cannot be NULL and was given none (ticdc#year-default)."""
+    """The default of a column as TiDB has it: 0000 of a YEAR that cannot be NULL and was given none
+    (ticdc#year-default).
+    """
     if column.default is None and column.type.logical is Logical.YEAR and not column.nullable:
         return Default("'0000'", 0)
     return column.default
@@ -148,11 +177,19 @@ def source_of(table: Table, options: Sequence[str]) -> Table:
     return replace(table, database=f"source_{table.database}") if "routed" in options else table
 
 
-def statement(event: SchemaChange, profile: Profile, placement: bool = False, ttl_off: bool = True) -> str:
-    """The text of a DDL as the profile's TiCDC sends it. Raises Refused for one that is not known here."""
+def statement(
+    event: SchemaChange, profile: Profile, placement: bool = False, ttl_off: bool = True
+) -> str:
+    """The text of a DDL as the profile's TiCDC sends it. Raises Refused for one that is not known
+    here.
+    """
     if profile.release == NEWEST and parse(event.sql).resolved:
-        raise Refused(f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}")
-    return restored(event.sql, placement, ttl_off, event.database if "routed" in profile.options else "")
+        raise Refused(
+            f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}"
+        )
+    return restored(
+        event.sql, placement, ttl_off, event.database if "routed" in profile.options else ""
+    )
 
 
 class Stopped(Exception):
@@ -160,10 +197,16 @@ class Stopped(Exception):
 
 
 def sent(
-    history: History, layout: Layout, chance: random.Random, messages: Callable[[Event, int], Iterable[Sent]], *of: type
+    history: History,
+    layout: Layout,
+    chance: random.Random,
+    messages: Callable[[Event, int], Iterable[Sent]],
+    *of: type,
 ) -> list[Written]:
-    """Every message of the history's events, or of those of some kinds, in the order of publication up to where TiCDC stops;
-    `messages` gives those of an event, which is sent at that millisecond: their partitions, key, value and changes."""
+    """Every message of the history's events, or of those of some kinds, in the order of publication
+    up to where TiCDC stops; `messages` gives those of an event, which is sent at that millisecond:
+    their partitions, key, value and changes.
+    """
     written: list[Written] = []
     with contextlib.suppress(Stopped):
         for number, event in enumerate(history.events):
@@ -172,32 +215,61 @@ def sent(
             ms = event.at.ms + chance.randint(5, 2_000)
             for places, key, value, *changes in messages(event, ms):
                 for place in places:
-                    written.append(Written(Message(layout.topic, place, key, value, (), ms, number), tuple(changes)))
+                    written.append(
+                        Written(
+                            Message(layout.topic, place, key, value, (), ms, number), tuple(changes)
+                        )
+                    )
     return written
 
 
-def writer(messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *of: type) -> Writer[P]:
+def writer(
+    messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *of: type
+) -> Writer[P]:
     """The writer of a protocol of which each event's messages follow from the event alone."""
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
         chance = random.Random(history.seed)
-        return sent(history, layout, chance, lambda event, ms: messages(event, profile, layout, ms, chance), *of)
+        return sent(
+            history,
+            layout,
+            chance,
+            lambda event, ms: messages(event, profile, layout, ms, chance),
+            *of,
+        )
 
     return write
 
 
-def committed(kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **fields: Any) -> Change:
+def committed(
+    kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **fields: Any
+) -> Change:
     """A change whose position is the commit's TSO, and its time the milliseconds of that."""
-    return Change(0, kind, database=database, table=table, position=str(at.tso), commit_time_us=at.ms * 1000, **fields)
+    return Change(
+        0,
+        kind,
+        database=database,
+        table=table,
+        position=str(at.tso),
+        commit_time_us=at.ms * 1000,
+        **fields,
+    )
 
 
 def placed_rows(
     event: RowChange, options: Sequence[str], partitions: int, new: bool = False
 ) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
-    """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs of keys split."""
+    """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs
+    of keys split.
+    """
     source = source_of(event.table, options)
     for op, before, after in split_rows(event, split_keys=True, new=new):
-        yield partition_of("table", source, after or before or {}, event.at.tso, partitions), op, before, after
+        yield (
+            partition_of("table", source, after or before or {}, event.at.tso, partitions),
+            op,
+            before,
+            after,
+        )
 
 
 Moves: TypeAlias = Callable[[Row, Row], bool]
@@ -205,12 +277,19 @@ Moves: TypeAlias = Callable[[Row, Row], bool]
 
 
 def split_rows(
-    event: RowChange, *, split_keys: bool, new: bool = False, raw: bool = False, by_tidb: Moves | None = None
+    event: RowChange,
+    *,
+    split_keys: bool,
+    new: bool = False,
+    raw: bool = False,
+    by_tidb: Moves | None = None,
 ) -> list[tuple[Op, Row | None, Row | None]]:
-    """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first.
+    """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT,
+    deletes first.
 
-    `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB. `new` is
-    the new architecture, `raw` tells that TiCDC splits nothing itself; `by_tidb` is known of the table where `moved` is not all.
+    `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are
+    always split by TiDB. `new` is the new architecture, `raw` tells that TiCDC splits nothing
+    itself; `by_tidb` is known of the table where `moved` is not all.
     """
     by_tidb = by_tidb or functools.partial(moved, event.table)
     rows: list[tuple[Op, Row | None, Row | None]] = []
@@ -223,7 +302,11 @@ def split_rows(
         elif after is None:
             rows.append((Op.DELETE, before, None))
         elif (split_keys and by_tidb(before, after)) or (
-            not raw and any(_differs(event.table.column(name).type, before[name], after[name], new) for name in keys)
+            not raw
+            and any(
+                _differs(event.table.column(name).type, before[name], after[name], new)
+                for name in keys
+            )
         ):
             split = True
             rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
@@ -235,23 +318,41 @@ def split_rows(
 def split_by_ticdc(event: RowChange, row: Row | None, by_tidb: Moves) -> bool:
     """Whether the row is half of an UPDATE that TiCDC split, and not TiDB."""
     for before, after in ((images.before, images.after) for images in event.rows):
-        if row is not None and before is not None and after is not None and (row is before or row is after):
+        if (
+            row is not None
+            and before is not None
+            and after is not None
+            and (row is before or row is after)
+        ):
             return not by_tidb(before, after)
     return False
 
 
 def moved(table: Table, before: Row, after: Row) -> bool:
-    """Whether TiDB itself deletes the row and inserts it again: its clustered key is another one, by the key's collation."""
-    clustered = () if any(index.name == "PRIMARY" and not index.clustered for index in table.indexes) else table.primary_key
-    return any(collated(table.column(name), before[name]) != collated(table.column(name), after[name]) for name in clustered)
+    """Whether TiDB itself deletes the row and inserts it again: its clustered key is another one,
+    by the key's collation.
+    """
+    clustered = (
+        ()
+        if any(index.name == "PRIMARY" and not index.clustered for index in table.indexes)
+        else table.primary_key
+    )
+    return any(
+        collated(table.column(name), before[name]) != collated(table.column(name), after[name])
+        for name in clustered
+    )
 
 
 def collated(column: Column, value: Value) -> Value:
-    """What TiDB compares of a key's value: a text without trailing spaces and, by a collation `_ci`, without case and accents."""
+    """What TiDB compares of a key's value: a text without trailing spaces and, by a collation
+    `_ci`, without case and accents.
+    """
     if not isinstance(value, str) or column.type.logical is not Logical.TEXT:
         return value
     if column.collation.endswith("_ci"):
-        value = "".join(c for c in unicodedata.normalize("NFD", value) if not unicodedata.combining(c)).upper()
+        value = "".join(
+            c for c in unicodedata.normalize("NFD", value) if not unicodedata.combining(c)
+        ).upper()
     return value.rstrip(" ")
 
 
@@ -259,20 +360,39 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
     key = table.primary_key
     if split_keys:
         # the flag UniqueKey is compared, which columns of nullable keys have too (ticdc#key-update)
-        return tuple(dict.fromkeys((*key, *(name for unique in table.unique for name in unique if not name.startswith("_V$_")))))
+        return tuple(
+            dict.fromkeys(
+                (
+                    *key,
+                    *(
+                        name
+                        for unique in table.unique
+                        for name in unique
+                        if not name.startswith("_V$_")
+                    ),
+                )
+            )
+        )
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 
 def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
-    """Whether a key's value is another one. The classic architecture compares texts, of which NULL's is null."""
-    texts = [None if value is None else text.value_text(type, text.canonical(type, value)) for value in (before, after)]
+    """Whether a key's value is another one. The classic architecture compares texts, of which
+    NULL's is null.
+    """
+    texts = [
+        None if value is None else text.value_text(type, text.canonical(type, value))
+        for value in (before, after)
+    ]
     if not new:
         texts = ["null" if shown is None else shown for shown in texts]
     return texts[0] != texts[1]
 
 
 def claim_check_location(storage: str, chance: random.Random) -> str:
-    """Where the whole message lies: a file named by a random UUID below the storage's URI, `.json` in every encoding."""
+    """Where the whole message lies: a file named by a random UUID below the storage's URI, `.json`
+    in every encoding.
+    """
     return f"{storage}/{uuid.UUID(int=chance.getrandbits(128), version=4)}.json"
 
 

@@ -1,7 +1,7 @@
 """Expressions of SQL as TiDB's parser restores them, and the tokens of a statement.
 
-Each rule is that of a `Restore` function of TiDB's parser, with the flags of TiCDC (ticdc#ddl-restored). What is not
-known raises Refused.
+Each rule is that of a `Restore` function of TiDB's parser, with the flags of TiCDC
+(ticdc#ddl-restored). What is not known raises Refused.
 """
 
 from __future__ import annotations
@@ -26,11 +26,21 @@ _TOKEN: Final = re.compile(
 _FEATURES: Final = frozenset(
     re.findall(
         r"\w+",
-        "auto_rand auto_id_cache auto_rand_base clustered_index force_inc placement ttl global_index pre_split affinity",
+        "auto_rand auto_id_cache auto_rand_base clustered_index force_inc placement ttl"
+        " global_index pre_split affinity",
     )
 )
 """TiDB's own features whose comments its parser reads."""
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_ESCAPES: Final = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "0": "\0",
+    "b": "\b",
+    "Z": "\x1a",
+    "%": "\\%",
+    "_": "\\_",
+}
 _BINARY: Final = {
     **dict.fromkeys(("OR", "||"), (1, " OR ")),
     "XOR": (2, " XOR "),
@@ -53,29 +63,40 @@ _QUOTES: Final = "`'\""
 _UNITS: Final = frozenset(
     re.findall(
         r"\w+",
-        "MICROSECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR SECOND_MICROSECOND MINUTE_MICROSECOND MINUTE_SECOND "
-        "HOUR_MICROSECOND HOUR_SECOND HOUR_MINUTE DAY_MICROSECOND DAY_SECOND DAY_MINUTE DAY_HOUR YEAR_MONTH",
+        "MICROSECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR SECOND_MICROSECOND"
+        " MINUTE_MICROSECOND MINUTE_SECOND HOUR_MICROSECOND HOUR_SECOND HOUR_MINUTE DAY_MICROSECOND"
+        " DAY_SECOND DAY_MINUTE DAY_HOUR YEAR_MONTH",
     )
 )
 NOW: Final = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
 _BARE: Final = (
     *(*NOW[:1], *NOW[2:]),
-    *("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "CURRENT_ROLE"),
+    *(
+        "CURRENT_DATE",
+        "CURRENT_TIME",
+        "CURRENT_USER",
+        "UTC_DATE",
+        "UTC_TIME",
+        "UTC_TIMESTAMP",
+        "CURRENT_ROLE",
+    ),
 )
 """Functions that are called without brackets too."""
 _OWN_SYNTAX: Final = frozenset(
     re.findall(
         r"\w+",
-        "CHAR EXTRACT TRIM POSITION WEIGHT_STRING GET_FORMAT TIMESTAMPADD TIMESTAMPDIFF MATCH VALUES GROUP_CONCAT CONVERT "
-        "INSERT ROW EXISTS SUBSTRING SUBSTR MID COUNT SUM MIN MAX AVG NEXTVAL LASTVAL SETVAL MOD BINARY INTERVAL OVER ANY ALL "
-        "SOME",
+        "CHAR EXTRACT TRIM POSITION WEIGHT_STRING GET_FORMAT TIMESTAMPADD TIMESTAMPDIFF MATCH"
+        " VALUES GROUP_CONCAT CONVERT INSERT ROW EXISTS SUBSTRING SUBSTR MID COUNT SUM MIN MAX AVG"
+        " NEXTVAL LASTVAL SETVAL MOD BINARY INTERVAL OVER ANY ALL SOME",
     )
 )
-"""Functions whose arguments have a grammar of their own, which is not read here unless it is said."""
+"""Functions whose arguments have a grammar of their own, which is not read here unless it is said.
+"""
 _RESERVED: Final = frozenset(
     re.findall(
         r"\w+",
-        "AND OR XOR NOT IS IN BETWEEN LIKE ILIKE REGEXP RLIKE DIV MOD CASE WHEN THEN ELSE END COLLATE SELECT FROM WHERE BY AS ON",
+        "AND OR XOR NOT IS IN BETWEEN LIKE ILIKE REGEXP RLIKE DIV MOD CASE WHEN THEN ELSE END"
+        " COLLATE SELECT FROM WHERE BY AS ON",
     )
 )
 
@@ -94,7 +115,9 @@ class Token:
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """The tokens of a statement. Comments are left out, but those of TiDB's and MySQL's features hold tokens."""
+    """The tokens of a statement. Comments are left out, but those of TiDB's and MySQL's features
+    hold tokens.
+    """
     for match in _TOKEN.finditer(sql):
         if match["special"] is not None:
             if set(filter(None, (match["features"] or "").split(","))) <= _FEATURES:
@@ -107,7 +130,10 @@ def unquoted(literal: str) -> str:
     """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
     mark = literal[0]
     return re.sub(
-        rf"{mark}{mark}|\\(.)", lambda m: mark if m[1] is None else _ESCAPES.get(m[1], m[1]), literal[1:-1], flags=re.DOTALL
+        rf"{mark}{mark}|\\(.)",
+        lambda m: mark if m[1] is None else _ESCAPES.get(m[1], m[1]),
+        literal[1:-1],
+        flags=re.DOTALL,
     )
 
 
@@ -146,7 +172,8 @@ def bits(literal: str) -> str:
 class Reader:
     """Reads a statement from the left; what it returns is restored text.
 
-    `routed` is the database of a statement whose tables are routed: their names tell it, and texts have no introducer.
+    `routed` is the database of a statement whose tables are routed: their names tell it, and texts
+    have no introducer.
     """
 
     sql: str
@@ -156,7 +183,10 @@ class Reader:
 
     def refused(self) -> Refused:
         """The error of a statement that is not known here."""
-        return Refused(f"TiDB's form of this statement is not known here, from token {self.at + 1} on: {self.sql}")
+        return Refused(
+            f"TiDB's form of this statement is not known here, from token {self.at + 1} on:"
+            f" {self.sql}"
+        )
 
     @property
     def ended(self) -> bool:
@@ -178,7 +208,9 @@ class Reader:
     def next_is(self, *texts: str) -> bool:
         """Whether these words or signs follow."""
         following = self.tokens[self.at : self.at + len(texts)]
-        return len(following) == len(texts) and all(token.upper == text for token, text in zip(following, texts, strict=True))
+        return len(following) == len(texts) and all(
+            token.upper == text for token, text in zip(following, texts, strict=True)
+        )
 
     def skip(self, words: str) -> bool:
         """Goes past these words if they follow."""
@@ -264,7 +296,10 @@ class Reader:
             elif (operator := _BINARY.get(self.next)) and operator[0] >= binding:
                 sign = self.take().text
                 if sign in "+-" and self.skip("INTERVAL"):
-                    left = f"DATE_{'ADD' if sign == '+' else 'SUB'}({left}, INTERVAL {self._interval()})"
+                    left = (
+                        f"DATE_{'ADD' if sign == '+' else 'SUB'}({left}, INTERVAL"
+                        f" {self._interval()})"
+                    )
                 else:
                     left += operator[1] + self.expression(operator[0] + 1)
             else:
@@ -362,7 +397,11 @@ class Reader:
                 raise self.refused()
             introducer = "" if self.routed and word == "_UTF8MB4" else word
             return introducer + value_text(unquoted(content.text))
-        if word in ("DATE", "TIME", "TIMESTAMP") and following is not None and following.kind == "text":
+        if (
+            word in ("DATE", "TIME", "TIMESTAMP")
+            and following is not None
+            and following.kind == "text"
+        ):
             return f"{word} {self.value()}"
         if word == "CASE":
             return self._case()
@@ -399,12 +438,18 @@ class Reader:
         elif word in ("DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE"):
             text = f"{word}({self.expression()}"
             self.expect(",")
-            text += f", INTERVAL {self._interval() if self.skip('INTERVAL') else f'{self.expression()} DAY'})"
+            text += (
+                ", INTERVAL"
+                f" {self._interval() if self.skip('INTERVAL') else f'{self.expression()} DAY'})"
+            )
         elif word == "CONVERT":
             text = f"CONVERT({self.expression()}"
             if self.skip("USING"):
                 charset = self.take("word", "text")
-                text += f" USING {value_text((unquoted(charset.text) if charset.kind == 'text' else charset.text).lower())})"
+                text += (
+                    " USING"
+                    f" {value_text((unquoted(charset.text) if charset.kind == 'text' else charset.text).lower())})"
+                )
             else:
                 self.expect(",")
                 text += f", {self._cast_type()})"
@@ -425,7 +470,11 @@ class Reader:
             text = f"{word}({unit}, {self.listed(self.expression, ', ')})"
         elif word == "EXTRACT":
             text = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
-        elif word in ("COUNT", "SUM", "MIN", "MAX", "AVG") and not self.next_is("DISTINCT") and not self.next_is("*"):
+        elif (
+            word in ("COUNT", "SUM", "MIN", "MAX", "AVG")
+            and not self.next_is("DISTINCT")
+            and not self.next_is("*")
+        ):
             text = f"{word}({self.expression()})"
         elif word == "COUNT" and self.skip("*"):
             text = "COUNT(1)"
@@ -440,7 +489,18 @@ class Reader:
         if kind := self.either("SIGNED", "UNSIGNED"):
             self.either("INTEGER", "INT")
             return kind
-        kind = self.expect("CHAR", "BINARY", "DATE", "DATETIME", "TIME", "DECIMAL", "JSON", "DOUBLE", "FLOAT", "YEAR")
+        kind = self.expect(
+            "CHAR",
+            "BINARY",
+            "DATE",
+            "DATETIME",
+            "TIME",
+            "DECIMAL",
+            "JSON",
+            "DOUBLE",
+            "FLOAT",
+            "YEAR",
+        )
         arguments = ""
         if kind in ("CHAR", "BINARY", "DATETIME", "TIME", "DECIMAL") and self.next_is("("):
             arguments = self.bracketed(self.digits, ", ")

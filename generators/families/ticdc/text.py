@@ -1,7 +1,8 @@
-"""How TiCDC prints values and types in Canal-JSON: pure functions from the model's values to wire text.
+"""How TiCDC prints values and types in Canal-JSON: pure functions from the model's values to wire
+text.
 
-Facts: ticdc#text-escapes, #json-text, #integers, #decimals, #floats, #labels-as-numbers, #dates-and-times, #canal-binary,
-#canal-sql-type, #canal-mysql-type, #ddl-types.
+Facts: ticdc#text-escapes, #json-text, #integers, #decimals, #floats, #labels-as-numbers,
+#dates-and-times, #canal-binary, #canal-sql-type, #canal-mysql-type, #ddl-types.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def escape(text: str, *, html: bool = True, short: bool = False) -> str:
-    """A JSON string with its quotes, as easyjson and Go's encoding/json write it; `short` has the escapes b and f of Go 1.22."""
+    """A JSON string with its quotes, as easyjson and Go's encoding/json write it; `short` has the
+    escapes b and f of Go 1.22.
+    """
     return f'"{text.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
 
 
 def iterator_string(text: str) -> str:
-    """A JSON string with its quotes, as json-iterator writes it without HTML escapes: U+2028 and U+2029 as they are."""
+    """A JSON string with its quotes, as json-iterator writes it without HTML escapes: U+2028 and
+    U+2029 as they are.
+    """
     return f'"{text.translate(_ITERATOR)}"'
 
 
@@ -62,14 +67,18 @@ def _long_class(type: SourceType, value: str) -> str:
 
 
 def value_class(type: SourceType, value: Value) -> str:
-    """`mysql.value_class`, which reads every character, once for a long text that is written many times."""
+    """`mysql.value_class`, which reads every character, once for a long text that is written many
+    times.
+    """
     if isinstance(value, str) and len(value) > 1000:
         return _long_class(type, value)
     return mysql.value_class(type, value)
 
 
 def canonical(type: SourceType, value: Value) -> Value:
-    """The value as TiDB stores it: BINARY(n) padded with 0x00, CHAR(n) without trailing spaces, no negative zero."""
+    """The value as TiDB stores it: BINARY(n) padded with 0x00, CHAR(n) without trailing spaces, no
+    negative zero.
+    """
     match value:
         case bytes() if type.name == "binary":
             return value.ljust(type.length or 0, b"\0")
@@ -103,12 +112,16 @@ def _json_canonical(value: Any) -> Any:
 
 
 def fixed(value: float) -> str:
-    """The shortest text that reads back as the same binary64, without an exponent (Go's `'f', -1, 64`)."""
+    """The shortest text that reads back as the same binary64, without an exponent (Go's `'f', -1,
+    64`).
+    """
     return _plain(repr(value))
 
 
 def fixed32(value: float) -> str:
-    """The shortest text that reads back as the same binary32, without an exponent (Go's `'f', -1, 32`)."""
+    """The shortest text that reads back as the same binary32, without an exponent (Go's `'f', -1,
+    32`).
+    """
     texts = (f"{value:.{digits}e}" for digits in range(9))
     return _plain(next(text for text in texts if mysql.to_float32(float(text)) == value))
 
@@ -117,8 +130,9 @@ _PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_fl
 
 
 def json_number(value: float, *, single: bool = False) -> str:
-    """A float as Go's encoding/json writes it: the shortest digits, with an exponent below 1e-6 and from 1e21 on. `single` takes
-    the shortest digits that read back as the same binary32."""
+    """A float as Go's encoding/json writes it: the shortest digits, with an exponent below 1e-6 and
+    from 1e21 on. `single` takes the shortest digits that read back as the same binary32.
+    """
     plain = fixed32(value) if single else fixed(value)
     low, high = _PLAIN[single]
     if value == 0 or low <= abs(value) < high:
@@ -145,28 +159,43 @@ def zone(name: str) -> ZoneInfo:
 
 
 def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[int, ...]]:
-    """A TIMESTAMP in the server's zone, and the instants that share this wall clock: one, or two in an hour that occurs twice."""
+    """A TIMESTAMP in the server's zone, and the instants that share this wall clock: one, or two in
+    an hour that occurs twice.
+    """
     local = (_EPOCH + dt.timedelta(microseconds=micros)).astimezone(zone(time_zone))
     wall = (local.replace(tzinfo=None) - mysql.EPOCH) // dt.timedelta(microseconds=1)
-    offsets = sorted({local.replace(fold=fold).utcoffset() or dt.timedelta() for fold in (0, 1)}, reverse=True)
+    offsets = sorted(
+        {local.replace(fold=fold).utcoffset() or dt.timedelta() for fold in (0, 1)}, reverse=True
+    )
     instants = tuple(wall - offset // dt.timedelta(microseconds=1) for offset in offsets)
     return mysql.datetime_text(wall, fsp), instants
 
 
 def zoned(cell: Cell, micros: int, time_zone: str) -> Cell:
-    """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock shows it twice."""
+    """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock
+    shows it twice.
+    """
     shown, instants = timestamp_text(micros, cell.type.fsp, time_zone)
     if len(instants) > 1:
-        cell = replace(cell, state=State.ONE_OF, options=instants, reason=f"{shown} occurs twice in {time_zone}")
+        cell = replace(
+            cell,
+            state=State.ONE_OF,
+            options=instants,
+            reason=f"{shown} occurs twice in {time_zone}",
+        )
     return replace(cell, text=shown)
 
 
 Doubles = Literal["go", "mysql"]
-"""How the TiDB inside TiCDC spells a double of a JSON document: as Go's encoding/json, or (TiDB after v8.5) as MySQL."""
+"""How the TiDB inside TiCDC spells a double of a JSON document: as Go's encoding/json, or (TiDB
+after v8.5) as MySQL.
+"""
 
 
 def json_text(value: Any, doubles: Doubles = "go") -> str:
-    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,` (ticdc#json-text)."""
+    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,`
+    (ticdc#json-text).
+    """
     number = _go_double if doubles == "go" else _mysql_double
     return document_text(value, number, partial(escape, html=False), lambda key: str(key).encode())
 
@@ -186,12 +215,19 @@ def _mysql_double(value: float) -> str:
 
 
 def go_utf8(value: bytes) -> str:
-    """Bytes that Go prints as a string: each byte that is no UTF-8 as a lone surrogate, which `escape` writes as U+FFFD."""
+    """Bytes that Go prints as a string: each byte that is no UTF-8 as a lone surrogate, which
+    `escape` writes as U+FFFD.
+    """
     return value.decode("utf-8", "surrogateescape")
 
 
 def value_text(
-    type: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False, json_doubles: Doubles = "go"
+    type: SourceType,
+    value: Value,
+    *,
+    time_zone: str = "UTC",
+    float_via_double: bool = False,
+    json_doubles: Doubles = "go",
 ) -> str:
     """The text of a canonical non-NULL value before JSON escaping."""
     match type.logical, value:
@@ -235,19 +271,29 @@ _JAVA_LEGACY: Final[Mapping[str, int]] = {
 
 
 def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
-    """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its value, NULL is not.
+    """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its
+    value, NULL is not.
 
     `legacy` is the table of v5.3 and older, where signed and unsigned share promoted codes.
     """
     if legacy:
         return _JAVA_LEGACY[type.name]
-    if type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1:
+    if (
+        type.logical is Logical.INT
+        and type.unsigned
+        and isinstance(value, int)
+        and value > (type.high or 0) >> 1
+    ):
         return OVER_SIGNED[type.name]
     return _JAVA[type.name]
 
 
-def mysql_type(type: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False) -> str:
-    """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full description."""
+def mysql_type(
+    type: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False
+) -> str:
+    """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full
+    description.
+    """
     text = type.name + (_parameters(type) if parameters else "")
     if type.logical not in (Logical.BIT, Logical.YEAR):
         text += " unsigned" if unsigned and type.unsigned else ""
@@ -260,12 +306,22 @@ def _parameters(type: SourceType) -> str:
         case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
             return "" if type.precision is None else f"({type.precision},{type.scale})"
         case Logical.ENUM | Logical.SET:
-            return "(" + ",".join("'" + "".join(_LABEL.get(c, c) for c in member) + "'" for member in type.members) + ")"
+            return (
+                "("
+                + ",".join(
+                    "'" + "".join(_LABEL.get(c, c) for c in member) + "'" for member in type.members
+                )
+                + ")"
+            )
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             return f"({type.fsp})" if type.fsp else ""
         case Logical.INT | Logical.BIT | Logical.YEAR:
             return f"({type.length})"
-    return f"({type.length})" if type.name in ("char", "varchar", "binary", "varbinary", "vector") and type.length else ""
+    return (
+        f"({type.length})"
+        if type.name in ("char", "varchar", "binary", "varbinary", "vector") and type.length
+        else ""
+    )
 
 
 _LABEL: Final = {"'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r"}
@@ -278,28 +334,54 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     "truncate table": "TRUNCATE",
     **dict.fromkeys(("create index", "add foreign key", "add primary key"), "CINDEX"),
     **dict.fromkeys(("drop index", "drop foreign key", "drop primary key"), "DINDEX"),
-    **dict.fromkeys(("add column", "drop column", "modify column", "change column", "set default"), "ALTER"),
-    **dict.fromkeys(("table comment", "table charset", "rebase auto id", "rename index", "index visibility"), "ALTER"),
-    **dict.fromkeys(("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"),
+    **dict.fromkeys(
+        ("add column", "drop column", "modify column", "change column", "set default"), "ALTER"
+    ),
+    **dict.fromkeys(
+        ("table comment", "table charset", "rebase auto id", "rename index", "index visibility"),
+        "ALTER",
+    ),
+    **dict.fromkeys(
+        ("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"
+    ),
     **dict.fromkeys(("alter partitioning", "remove partitioning", "multi schema change"), "ALTER"),
-    **dict.fromkeys(("alter index visibility", "alter table partition by", "alter table reorganize partition"), "ALTER"),
-    **dict.fromkeys(("alter table remove partitioning", "alter table multi-schema change"), "ALTER"),
+    **dict.fromkeys(
+        ("alter index visibility", "alter table partition by", "alter table reorganize partition"),
+        "ALTER",
+    ),
+    **dict.fromkeys(
+        ("alter table remove partitioning", "alter table multi-schema change"), "ALTER"
+    ),
     **dict.fromkeys(("create database", "drop database", "alter database"), "QUERY"),
-    **dict.fromkeys(("alter table cache", "alter table nocache", "alter table ttl", "alter table no_ttl"), "QUERY"),
-    **dict.fromkeys(("shard row ID", "modify auto id cache", "rebase auto_random ID", "set tiflash replica"), "QUERY"),
-    **dict.fromkeys(("add check constraint", "drop check constraint", "alter check constraint"), "QUERY"),
-    **dict.fromkeys(("create view", "drop view", "create sequence", "recover table", "exchange partition"), "QUERY"),
+    **dict.fromkeys(
+        ("alter table cache", "alter table nocache", "alter table ttl", "alter table no_ttl"),
+        "QUERY",
+    ),
+    **dict.fromkeys(
+        ("shard row ID", "modify auto id cache", "rebase auto_random ID", "set tiflash replica"),
+        "QUERY",
+    ),
+    **dict.fromkeys(
+        ("add check constraint", "drop check constraint", "alter check constraint"), "QUERY"
+    ),
+    **dict.fromkeys(
+        ("create view", "drop view", "create sequence", "recover table", "exchange partition"),
+        "QUERY",
+    ),
 }
 """Canal's type of each DDL action, some of them under TiDB's name too."""
 
 
 def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new architecture.
+    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new
+    architecture.
 
     Raises Refused for an action that is not in the table.
     """
     if action == "create tables":
         return "CREATE" if new else "QUERY"
     if action not in DDL_TYPES:
-        raise Refused(f"TiCDC's type of the action {action!r} is not known; known are: {', '.join(DDL_TYPES)}")
+        raise Refused(
+            f"TiCDC's type of the action {action!r} is not known; known are: {', '.join(DDL_TYPES)}"
+        )
     return DDL_TYPES[action]

@@ -1,5 +1,6 @@
-"""The schema cache's cases: rows before, between and after the messages that carry their table's schema
-(ticdc#simple-schema-cache, #simple-schema-late)."""
+"""The schema cache's cases: rows before, between and after the messages that carry their table's
+schema (ticdc#simple-schema-cache, #simple-schema-late).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,17 @@ from dataclasses import replace
 from typing import Final
 
 from generators.families.cases import OWN, Cases
-from generators.model import Bootstrap, Column, Event, Instant, Op, Row, Scenario, SchemaChange, Table
+from generators.model import (
+    Bootstrap,
+    Column,
+    Event,
+    Instant,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    Table,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, slug
 
@@ -27,18 +38,28 @@ def _at(second: int) -> Instant:
     return Instant(START.ms + 1000 * second, 1 + second)
 
 
-def _ddl(second: int, action: str, before: Table | None, after: Table | None, sql: str) -> SchemaChange:
+def _ddl(
+    second: int, action: str, before: Table | None, after: Table | None, sql: str
+) -> SchemaChange:
     table = after or before
     assert table is not None
     old = before.name if before and after and before.name != after.name else None
-    quoted = {"t": mysql.quote(table.name), "db": mysql.quote(table.database), "old": mysql.quote(old or "")}
-    return SchemaChange(_at(second), action, sql.format(**quoted), table.database, table.name, before, after, old)
+    quoted = {
+        "t": mysql.quote(table.name),
+        "db": mysql.quote(table.database),
+        "old": mysql.quote(old or ""),
+    }
+    return SchemaChange(
+        _at(second), action, sql.format(**quoted), table.database, table.name, before, after, old
+    )
 
 
 def _altered(
     cases: Cases, name: str, second: int, action: str, sql: str, *columns: Column, suffix: str = ""
 ) -> tuple[Table, Table, SchemaChange]:
-    """The table of a case, what a statement makes of it, with other columns or a longer name, and the statement."""
+    """The table of a case, what a statement makes of it, with other columns or a longer name, and
+    the statement.
+    """
     old = cases.table(name)
     new = replace(old, columns=columns or old.columns, name=f"{old.name}{suffix}")
     return old, new, _ddl(second, action, old, new, sql)
@@ -55,44 +76,82 @@ def schemas(database: str) -> Iterator[Scenario]:
 
 def _order(cases: Cases) -> Iterator[Scenario]:
     updated = change(OWN, Op.UPDATE, (_ROW, {**_ROW, "n": None}), at=_at(2))
-    yield cases.case("schema/bootstrap-first", Bootstrap(_at(0), OWN), insert(OWN, _ROW, _at(1)), updated, tags=("schema",))
+    yield cases.case(
+        "schema/bootstrap-first",
+        Bootstrap(_at(0), OWN),
+        insert(OWN, _ROW, _at(1)),
+        updated,
+        tags=("schema",),
+    )
     deleted = change(OWN, Op.DELETE, (_ROW, None), at=_at(1))
-    yield cases.case("schema/row-first", insert(OWN, _ROW, _at(0)), deleted, Bootstrap(_at(2), OWN), tags=("schema:late",))
+    yield cases.case(
+        "schema/row-first",
+        insert(OWN, _ROW, _at(0)),
+        deleted,
+        Bootstrap(_at(2), OWN),
+        tags=("schema:late",),
+    )
     name = "schema/row-first-of-two"
     table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
-    events: tuple[Event, ...] = (insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), Bootstrap(_at(2), table))
+    events: tuple[Event, ...] = (
+        insert(table, _ROW, _at(0)),
+        Bootstrap(_at(1), other),
+        Bootstrap(_at(2), table),
+    )
     yield named(name, *events, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
     name = "schema/none"
     table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
     yield named(name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), tags=("schema:none",))
     yield cases.case(
-        "schema/repeated", Bootstrap(_at(0), OWN), Bootstrap(_at(1), OWN), insert(OWN, _ROW, _at(2)), tags=("schema",)
+        "schema/repeated",
+        Bootstrap(_at(0), OWN),
+        Bootstrap(_at(1), OWN),
+        insert(OWN, _ROW, _at(2)),
+        tags=("schema",),
     )
     columns = (ID, *(Column(f"c_{slug(label)}", type) for label, type in mysql.TYPES.items()))
     row: Row = {"id": 1, **dict.fromkeys(c.name for c in columns[1:])}
-    yield cases.of(*columns).case("schema/every-type", Bootstrap(_at(0), OWN), insert(OWN, row, _at(1)), tags=("schema",))
+    yield cases.of(*columns).case(
+        "schema/every-type", Bootstrap(_at(0), OWN), insert(OWN, row, _at(1)), tags=("schema",)
+    )
 
 
 def _versions(cases: Cases) -> Iterator[Scenario]:
     texts = (ID, Column("n", _STRING), _S)
     name = "schema/two-versions"
     narrow, wide, added = _altered(cases, name, 2, "add column", _ADD, ID, _N, _S, _A)
-    rows: tuple[Event, ...] = (insert(narrow, _ROW, _at(1)), added, insert(wide, {**_WIDE, "id": 2}, _at(3)))
+    rows: tuple[Event, ...] = (
+        insert(narrow, _ROW, _at(1)),
+        added,
+        insert(wide, {**_WIDE, "id": 2}, _at(3)),
+    )
     yield named(name, Bootstrap(_at(0), narrow), *rows, tags=("schema:version",))
     name = "schema/modified-column"
     number, text, modified = _altered(cases, name, 2, "modify column", _MODIFY, *texts)
-    rows = (insert(number, _ROW, _at(1)), modified, change(text, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)))
-    yield named(name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",))
+    rows = (
+        insert(number, _ROW, _at(1)),
+        modified,
+        change(text, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)),
+    )
+    yield named(
+        name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",)
+    )
     name = "schema/new-before-old"
     number, text, modified = _altered(cases, name, 1, "modify column", _MODIFY, *texts)
-    rows = (insert(number, _ROW, _at(0)), modified, insert(text, {"id": 2, "n": "y", "s": None}, _at(2)))
+    rows = (
+        insert(number, _ROW, _at(0)),
+        modified,
+        insert(text, {"id": 2, "n": "y", "s": None}, _at(2)),
+    )
     yield named(name, *rows, Bootstrap(_at(3), text), tags=("schema:pre",))
     name = "schema/only-new"
     narrow, wide, added = _altered(cases, name, 1, "add column", _ADD, ID, _N, _S, _A)
     yield named(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
     name = "schema/add-column-first"
     narrow, first, added = _altered(cases, name, 1, "add column", f"{_ADD} FIRST", _A, ID, _N, _S)
-    yield named(name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",))
+    yield named(
+        name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",)
+    )
     name = "schema/truncate"
     table, _, cut = _altered(cases, name, 2, "truncate table", "TRUNCATE TABLE {t}")
     rows = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
@@ -101,7 +160,13 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
     old = cases.table(name)
     new = cases.of(ID, Column("n", _STRING)).table(name)
     dropped = _ddl(2, "drop table", old, None, "DROP TABLE {db}.{t}")
-    created = _ddl(3, "create table", None, new, "CREATE TABLE {t} (`id` bigint NOT NULL, `n` varchar(64), PRIMARY KEY (`id`))")
+    created = _ddl(
+        3,
+        "create table",
+        None,
+        new,
+        "CREATE TABLE {t} (`id` bigint NOT NULL, `n` varchar(64), PRIMARY KEY (`id`))",
+    )
     rows = (insert(old, _ROW, _at(1)), dropped, created, insert(new, {"id": 1, "n": "x"}, _at(4)))
     yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:version",))
 
@@ -115,10 +180,14 @@ def _names(cases: Cases) -> Iterator[Scenario]:
     pairs = [(cases.table(f"{name}-old-{i}"), cases.table(f"{name}-{i}")) for i in (1, 2)]
     both = (_ddl(1, "rename table", *pair, _RENAME) for pair in pairs)
     later = (insert(new, {**_ROW, "id": 2}, _at(2 + i)) for i, (_, new) in enumerate(pairs))
-    yield named(name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",))
+    yield named(
+        name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",)
+    )
     name = "schema/rename-then-bootstrap"
     old, new, renamed = _altered(cases, name, 0, "rename table", _RENAME, suffix="_new")
-    yield named(name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",))
+    yield named(
+        name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",)
+    )
     name = "schema/same-table-name"
     table = cases.table(name)
     namesake = replace(table, database=f"{cases.database}_2", columns=(ID, Column("n", _STRING)))
@@ -140,16 +209,24 @@ def _special(cases: Cases) -> Iterator[Scenario]:
     name = "schema/partitioned"
     table = cases.table(name)
     sql = (
-        "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `s` varchar(64), PRIMARY KEY (`id`)) PARTITION BY RANGE (`id`) "
-        "(PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20))"
+        "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `s` varchar(64), PRIMARY KEY (`id`))"
+        " PARTITION BY RANGE (`id`) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS"
+        " THAN (20))"
     )
     rows = tuple(insert(table, {**_ROW, "id": i}, _at(i)) for i in (1, 11))
-    yield named(name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",))
+    yield named(
+        name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",)
+    )
     name = "schema/virtual-column"
     table = cases.of(ID, _N, Column("v", mysql.integer("int"), generated="virtual")).table(name)
-    sql = "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
+    sql = (
+        "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1)"
+        " VIRTUAL, PRIMARY KEY (`id`))"
+    )
     rows = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
-    updated = change(table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2))
+    updated = change(
+        table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2)
+    )
     yield named(name, _ddl(0, "create table", None, table, sql), *rows, updated, tags=("virtual",))
     name = "schema/index"
     table = cases.table(name)

@@ -1,4 +1,5 @@
-"""What both encodings of the Simple protocol do behind the plan: encode each message, publish it, and say what is owed for it.
+"""What both encodings of the Simple protocol do behind the plan: encode each message, publish it,
+and say what is owed for it.
 
 `ticdc_simple_json` and `ticdc_simple_avro` each bring an `Encoding`.
 """
@@ -15,12 +16,27 @@ from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location
 from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.plan import cut, host_zone, plan, schemas_sent
 from generators.families.ticdc_simple.profiles import SimpleProfile
-from generators.model import Cell, Change, History, Image, Kind, Layout, Message, Op, SourceType, State, Value, Written
+from generators.model import (
+    Cell,
+    Change,
+    History,
+    Image,
+    Kind,
+    Layout,
+    Message,
+    Op,
+    SourceType,
+    State,
+    Value,
+    Written,
+)
 from generators.sources import mysql
 
 CLAIM_CHECK_STORAGE: Final = "s3://claim-check/simple"
 HIDDEN: Final = "_V$_"
-"""How names of columns begin that TiDB adds for the expressions of indexes (ticdc#simple-hidden-column)."""
+"""How names of columns begin that TiDB adds for the expressions of indexes
+(ticdc#simple-hidden-column).
+"""
 _TEXT: Final = mysql.text()
 
 Known = Mapping[records.SchemaKey, records.TableSchema]
@@ -62,19 +78,27 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
         value, change = _encoded(encoding, entry.record, known, chance)
         key = b"" if isinstance(entry.record, records.DmlRecord | records.BootstrapRecord) else None
         for partition in entry.partitions:
-            message = Message(layout.topic, partition, key, value, (), entry.record.build_ts, entry.event)
+            message = Message(
+                layout.topic, partition, key, value, (), entry.record.build_ts, entry.event
+            )
             written.append(Written(message, (change,)))
     return written
 
 
-def _encoded(encoding: Encoding, record: records.Record, known: Known, chance: random.Random) -> tuple[bytes, Change]:
+def _encoded(
+    encoding: Encoding, record: records.Record, known: Known, chance: random.Random
+) -> tuple[bytes, Change]:
     profile = encoding.profile
     compression = profile.deployment.compression
     value = pack(compression, encoding.value(record, chance))
     if not isinstance(record, records.DmlRecord):
         return value, _change(record, encoding.bootstrap_position)
     if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
-        location = claim_check_location(CLAIM_CHECK_STORAGE, chance) if profile.reduce == "claim-check" else ""
+        location = (
+            claim_check_location(CLAIM_CHECK_STORAGE, chance)
+            if profile.reduce == "claim-check"
+            else ""
+        )
         record = cut(record, location)
         value = pack(compression, encoding.value(record, chance))
     return value, row_change(encoding, record, known)
@@ -83,7 +107,11 @@ def _encoded(encoding: Encoding, record: records.Record, known: Known, chance: r
 def row_change(encoding: Encoding, record: records.DmlRecord, known: Known) -> Change:
     """What a perfect decoder makes of a row's message, given the schemas that were sent."""
     schema = known.get(record.schema_key)
-    hidden = tuple(column.name for column in schema.columns if column.name.startswith(HIDDEN)) if schema else ()
+    hidden = (
+        tuple(column.name for column in schema.columns if column.name.startswith(HIDDEN))
+        if schema
+        else ()
+    )
     data, old = (_expected(encoding, record, image, hidden) for image in (record.data, record.old))
     bare = not record.data and not record.old
     return Change(
@@ -104,7 +132,10 @@ def row_change(encoding: Encoding, record: records.DmlRecord, known: Known) -> C
 
 
 def _expected(
-    encoding: Encoding, record: records.DmlRecord, image: records.RowImage | None, hidden: Sequence[str]
+    encoding: Encoding,
+    record: records.DmlRecord,
+    image: records.RowImage | None,
+    hidden: Sequence[str],
 ) -> Image | None:
     if image is None or not (image or encoding.empty_images):
         return None
@@ -118,10 +149,16 @@ def _micros(commit_ts: int) -> int:
 
 
 def _change(
-    record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord, bootstrap_position: str | None
+    record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord,
+    bootstrap_position: str | None,
 ) -> Change:
     if isinstance(record, records.WatermarkRecord):
-        return Change(0, Kind.WATERMARK, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts))
+        return Change(
+            0,
+            Kind.WATERMARK,
+            position=str(record.commit_ts),
+            commit_time_us=_micros(record.commit_ts),
+        )
     schema = record.table_schema
     base = Change(
         0,
@@ -135,11 +172,19 @@ def _change(
     )
     if isinstance(record, records.BootstrapRecord):
         return base
-    return replace(base, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
+    return replace(
+        base,
+        kind=Kind.DDL,
+        position=str(record.commit_ts),
+        commit_time_us=_micros(record.commit_ts),
+        sql=record.sql,
+    )
 
 
 def timestamp(profile: SimpleProfile, type: SourceType, value: Value) -> tuple[str, str, Cell]:
-    """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a JSON object."""
+    """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a
+    JSON object.
+    """
     zone = host_zone(profile)
     location = profile.location or zone
     instants: tuple[int, ...] = ()
@@ -151,5 +196,9 @@ def timestamp(profile: SimpleProfile, type: SourceType, value: Value) -> tuple[s
     cls = text.value_class(type, value)
     if len(instants) > 1:
         why = f"{wall} occurs twice in {zone}"
-        return location, wall, Cell(State.ONE_OF, type, value, shown, cls, json=True, options=instants, reason=why)
+        return (
+            location,
+            wall,
+            Cell(State.ONE_OF, type, value, shown, cls, json=True, options=instants, reason=why),
+        )
     return location, wall, Cell(State.VALUE, type, value, shown, cls, json=True)

@@ -1,6 +1,7 @@
 """From a history to Simple's logical messages and where they go, before any encoding.
 
-Facts: ticdc#ddl-partitions, #simple-bootstrap-sending, #simple-checksum, #simple-reduced, #simple-schema-cache.
+Facts: ticdc#ddl-partitions, #simple-bootstrap-sending, #simple-checksum, #simple-reduced,
+#simple-schema-cache.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from decimal import Decimal
 from typing import Final
 
 from generators.families.ticdc import text
-from generators.families.ticdc.sink import columns_of_rows, partition_of, source_of, split_by_ticdc, split_rows, statement
+from generators.families.ticdc.sink import (
+    columns_of_rows,
+    partition_of,
+    source_of,
+    split_by_ticdc,
+    split_rows,
+    statement,
+)
 from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.schema import Catalogue, Known
@@ -45,7 +53,9 @@ QUIET: Final = frozenset({POOL_DATABASE})
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A message to be encoded once and published to each of the partitions. `event` numbers the history's events."""
+    """A message to be encoded once and published to each of the partitions. `event` numbers the
+    history's events.
+    """
 
     record: records.Record
     partitions: tuple[int, ...]
@@ -54,11 +64,17 @@ class Planned:
 
 def host_zone(profile: SimpleProfile) -> str:
     """The IANA name of the zone that TIMESTAMP values are written in."""
-    return profile.location if profile.location not in ("", "Local") else profile.deployment.time_zone
+    return (
+        profile.location if profile.location not in ("", "Local") else profile.deployment.time_zone
+    )
 
 
-def plan(history: History, profile: SimpleProfile, partitions: int, chance: random.Random) -> Iterator[Planned]:
-    """The history's messages in the order of publication, none of them cut to its handle key yet."""
+def plan(
+    history: History, profile: SimpleProfile, partitions: int, chance: random.Random
+) -> Iterator[Planned]:
+    """The history's messages in the order of publication, none of them cut to its handle key
+    yet.
+    """
     catalogue = Catalogue(host_zone(profile))
     everywhere = tuple(range(partitions))
     announced: dict[Table, _Announced] = {}
@@ -67,7 +83,13 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
         match event:
             case RowChange():
                 known = catalogue.current(event.table)
-                rows = split_rows(event, split_keys=True, new=profile.new, raw=profile.raw_change, by_tidb=known.moved)
+                rows = split_rows(
+                    event,
+                    split_keys=True,
+                    new=profile.new,
+                    raw=profile.raw_change,
+                    by_tidb=known.moved,
+                )
                 if profile.auto_bootstrap and event.table.database not in QUIET:
                     last = announced.get(event.table)
                     if last is None or last.due(event.at.ms):
@@ -77,7 +99,15 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                 for op, before, after in rows:
                     row, dispatcher = after or before or {}, profile.dispatcher
                     source = source_of(event.table, profile.options)
-                    where = partition_of(dispatcher, source, row, tso, partitions, host_zone(profile), new=profile.new)
+                    where = partition_of(
+                        dispatcher,
+                        source,
+                        row,
+                        tso,
+                        partitions,
+                        host_zone(profile),
+                        new=profile.new,
+                    )
                     record = _row(known, profile, op, before, after, tso, built)
                     if (
                         record.checksum
@@ -99,7 +129,9 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
 
 
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, records.TableSchema]:
-    """Every schema that the messages carry, preTableSchema included; the first one of a key counts."""
+    """Every schema that the messages carry, preTableSchema included; the first one of a key
+    counts.
+    """
     schemas: dict[records.SchemaKey, records.TableSchema] = {}
     for entry in planned:
         match entry.record:
@@ -125,12 +157,18 @@ class _Announced:
         return ms - self.ms >= BOOTSTRAP_SECONDS * 1000 or self.rows >= BOOTSTRAP_ROWS
 
 
-def _bootstrap(known: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int) -> Planned:
+def _bootstrap(
+    known: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
+) -> Planned:
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
-    return Planned(records.BootstrapRecord(built, known.schema(profile.column_order)), where, number)
+    return Planned(
+        records.BootstrapRecord(built, known.schema(profile.column_order)), where, number
+    )
 
 
-def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int) -> records.DdlRecord:
+def _ddl(
+    catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int
+) -> records.DdlRecord:
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return records.DdlRecord(
@@ -144,27 +182,47 @@ def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso:
 
 
 def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message: Canal-JSON's, but ALTER for EXCHANGE PARTITION in the new architecture."""
+    """The `type` of a DDL message: Canal-JSON's, but ALTER for EXCHANGE PARTITION in the new
+    architecture.
+    """
     return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
 
 
 def _row(
-    known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int
+    known: Known,
+    profile: SimpleProfile,
+    op: Op,
+    before: Row | None,
+    after: Row | None,
+    tso: int,
+    built: int,
 ) -> records.DmlRecord:
-    data, old = (None if image is None else _image(known, profile, image) for image in (after, before))
+    data, old = (
+        None if image is None else _image(known, profile, image) for image in (after, before)
+    )
     row = after if after is not None else before
     assert row is not None
     checksum = None
     if profile.checksum:
         columns = known.table.columns if profile.new else known.by_id()
-        current, previous = (checksum_of(columns, image, profile.json_doubles) if image else 0 for image in (data, old))
+        current, previous = (
+            checksum_of(columns, image, profile.json_doubles) if image else 0
+            for image in (data, old)
+        )
         # a row of NULLs alone has no checksum
-        checksum = records.Checksum(CHECKSUM_VERSION, current, previous) if current or previous else None
-    return records.DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
+        checksum = (
+            records.Checksum(CHECKSUM_VERSION, current, previous) if current or previous else None
+        )
+    return records.DmlRecord(
+        known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum
+    )
 
 
 def _image(known: Known, profile: SimpleProfile, row: Row) -> records.RowImage:
-    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in columns_of_rows(known.table, profile.options)}
+    return {
+        c.name: (c.type, _stored(c.type, row[c.name]))
+        for c in columns_of_rows(known.table, profile.options)
+    }
 
 
 def _stored(type: SourceType, value: Value) -> Value:
@@ -172,7 +230,9 @@ def _stored(type: SourceType, value: Value) -> Value:
 
 
 def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
-    """A message that was too large: handle key columns only, flagged so, with a location also for claim-check."""
+    """A message that was too large: handle key columns only, flagged so, with a location also for
+    claim-check.
+    """
     key = record.source.handle_key
     data, old = (
         None if image is None else {name: cell for name, cell in image.items() if name in key}
@@ -181,7 +241,9 @@ def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
     return replace(record, data=data, old=old, handle_key_only=True, claim_check_location=location)
 
 
-def checksum_of(columns: Sequence[Column], image: records.RowImage, json_doubles: text.Doubles = "go") -> int:
+def checksum_of(
+    columns: Sequence[Column], image: records.RowImage, json_doubles: text.Doubles = "go"
+) -> int:
     """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
     crc = 0
     for column in columns:
@@ -205,5 +267,7 @@ def _bytes(type: SourceType, value: Value, json_doubles: text.Doubles) -> bytes:
         case Decimal():
             raw = text.decimal_text(value, type.scale or 0).encode()
         case _:
-            raw = text.value_text(type, value, json_doubles=json_doubles).encode(errors="surrogatepass")
+            raw = text.value_text(type, value, json_doubles=json_doubles).encode(
+                errors="surrogatepass"
+            )
     return len(raw).to_bytes(4, "little") + raw

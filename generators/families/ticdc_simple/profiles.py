@@ -1,7 +1,8 @@
-"""TiCDC's releases and the options of its Simple protocol as facts about the messages, and which of them go together.
+"""TiCDC's releases and the options of its Simple protocol as facts about the messages, and which of
+them go together.
 
-Facts: ticdc#simple-pre-table-schema, #simple-timestamp, #simple-checksum, #float-exponent, #simple-reduced, #compression,
-#column-selectors.
+Facts: ticdc#simple-pre-table-schema, #simple-timestamp, #simple-checksum, #float-exponent,
+#simple-reduced, #compression, #column-selectors.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, REDUCED, ROUTES, delivered
+from generators.families.ticdc.sink import (
+    COMPRESSION,
+    DISPATCHERS,
+    NEWEST,
+    REDUCED,
+    ROUTES,
+    delivered,
+)
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile, meanings
@@ -56,7 +64,12 @@ _NEW: Final = SimpleProfile(
 RELEASES: Final[Mapping[str, SimpleProfile]] = {
     "v7.5.7": SimpleProfile("v7.5.7", short_escapes=False),
     "v8.5.7": SimpleProfile("v8.5.7"),
-    "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
+    "new-8.5.4": replace(
+        _NEW,
+        release="new-8.5.4",
+        float_verb="g",
+        assumed=f"{_NEW.assumed}; floats by Go's rule for %v",
+    ),
     "new-8.5.6": _NEW,
     NEWEST: replace(_NEW, release=NEWEST),
 }
@@ -85,11 +98,15 @@ DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
 
 
 def profile(release: str, *options: str) -> SimpleProfile:
-    """The profile of a release with options; they are named in one fixed order, whatever the order of the arguments.
+    """The profile of a release with options; they are named in one fixed order, whatever the order
+    of the arguments.
 
-    Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
+    Raises UnknownName for an unknown release or option, UsageError for two options that exclude
+    each other.
     """
     made = CHOICES.made(RELEASES, release, *options)
     location = SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else ""
     facts = delivered(options, DEPLOYMENTS, made.max_message_bytes)
-    return replace(made, location=location, bootstrap_to_all="one-partition" not in options, **facts)
+    return replace(
+        made, location=location, bootstrap_to_all="one-partition" not in options, **facts
+    )

@@ -21,7 +21,9 @@ RowImage: TypeAlias = Mapping[str, tuple[SourceType, Value]]
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A column's type; `length`, `decimal`, `elements`, `unsigned` and `zerofill` are left out of JSON when zero or empty."""
+    """A column's type; `length`, `decimal`, `elements`, `unsigned` and `zerofill` are left out of
+    JSON when zero or empty.
+    """
 
     mysql_type: str
     charset: str
@@ -35,7 +37,9 @@ class DataType:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
-    """A column. `default` is None, the text that TiDB stores, or the number of a BIT column's default."""
+    """A column. `default` is None, the text that TiDB stores, or the number of a BIT column's
+    default.
+    """
 
     name: str
     data_type: DataType
@@ -92,7 +96,8 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class DmlRecord:
-    """A row change. `table_id` is the physical table's id, that of the partition. An image that is empty is not sent.
+    """A row change. `table_id` is the physical table's id, that of the partition. An image that is
+    empty is not sent.
 
     `source` is the table with all its columns, those that the images lack too.
     """

@@ -26,7 +26,18 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, scenario
+from generators.sources.boundaries import (
+    COMPOSITE,
+    ID,
+    KEYLESS,
+    START,
+    change,
+    every_type,
+    insert,
+    named,
+    neutral,
+    scenario,
+)
 from generators.sources.ddl import ddl_event, of_statement
 
 DOCUMENT_WATERMARK: Final = 447984124732375041
@@ -63,9 +74,14 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
     yield from _ddl(profile, database)
     yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
-    yield named("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
+    yield named(
+        "control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",)
+    )
     yield cases.of(ID, _C).case(
-        "control/watermark-after-a-row", inserted({"id": 1, "c": 11}), Watermark(START), tags=("control",)
+        "control/watermark-after-a-row",
+        inserted({"id": 1, "c": 11}),
+        Watermark(START),
+        tags=("control",),
     )
     yield from _bootstraps(database)
     yield from schemas(database)
@@ -82,7 +98,11 @@ def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         event = ddl_event(action, database, ddl, name=f"ddl/{action}")
         if table := event.table:
             first, last = (
-                columns if columns is None else Table(database, table, columns, ("id",) if ID in columns else ())
+                (
+                    columns
+                    if columns is None
+                    else Table(database, table, columns, ("id",) if ID in columns else ())
+                )
                 for columns in _TABLES.get(action, ((ID, _C), (ID, _C)))
             )
             if action in ("add primary key", "drop primary key"):
@@ -96,13 +116,22 @@ def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     awkward = Table(database, 'awk`ward <"t">&汉', (ID, _C), ("id",))
     sql = f"ALTER TABLE {mysql.quote(awkward.name)} COMMENT = '<b>&\"\\\\''\u2028'"
     event = SchemaChange(START, "table comment", sql, database, awkward.name, awkward, awkward)
-    if "routed" not in profile.options:  # a lone backslash stops TiCDC's router (ticdc#table-routing)
+    if (
+        "routed" not in profile.options
+    ):  # a lone backslash stops TiCDC's router (ticdc#table-routing)
         yield named(name, event, tags=("ddl:awkward text",))
     name = "ddl/composite-key"
     key = (Column("b", mysql.integer("int"), False), Column("a", mysql.text("varchar", 64), False))
     keyed = Table(database, neutral(name), (*key, _C), ("a", "b"))
-    sql = f"CREATE TABLE {mysql.quote(keyed.name)} (`b` int NOT NULL, `a` varchar(64) NOT NULL, `c` int, PRIMARY KEY (`a`, `b`))"
-    yield named(name, SchemaChange(START, "create table", sql, database, keyed.name, after=keyed), tags=("ddl:composite key",))
+    sql = (
+        f"CREATE TABLE {mysql.quote(keyed.name)} (`b` int NOT NULL, `a` varchar(64) NOT NULL, `c`"
+        " int, PRIMARY KEY (`a`, `b`))"
+    )
+    yield named(
+        name,
+        SchemaChange(START, "create table", sql, database, keyed.name, after=keyed),
+        tags=("ddl:composite key",),
+    )
     yield from _defaults(database)
     name = "ddl/hidden-column"
     indexed = Table(database, neutral(name), (ID, Column("c", mysql.text("varchar", 30))), ("id",))
@@ -114,7 +143,9 @@ def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
-    """CREATE TABLE with defaults of every kind that 3.4 names, `null` as text (pingcap/tiflow#12191) among them."""
+    """CREATE TABLE with defaults of every kind that 3.4 names, `null` as text
+    (pingcap/tiflow#12191) among them.
+    """
     kinds: dict[str, tuple[str, SourceType, str]] = {
         "int": ("int", mysql.integer("int"), "100"),
         "char": ("char(16)", mysql.text("char", 16), "'b'"),
@@ -129,7 +160,10 @@ def _defaults(database: str) -> Iterator[Scenario]:
     for label, (declared, type, default) in kinds.items():
         name = f"default/{label}"
         table = Table(database, neutral(name), (ID, Column("c", type)), ("id",))
-        sql = f"CREATE TABLE `{table.name}` (`id` bigint NOT NULL, `c` {declared} DEFAULT {default}, PRIMARY KEY (`id`))"
+        sql = (
+            f"CREATE TABLE `{table.name}` (`id` bigint NOT NULL, `c` {declared} DEFAULT {default},"
+            " PRIMARY KEY (`id`))"
+        )
         event = SchemaChange(START, "create table", sql, database, table.name, after=table)
         yield named(name, event, tags=("default", f"default:{label}"))
 
@@ -139,13 +173,30 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
     string, number = mysql.text("varchar", 64), mysql.integer("int")
     for label, columns, key, unique in (
         ("plain", (ID, Column("c", string)), ("id",), ()),
-        ("composite-key", (Column("b", number, False), Column("a", string, False), _C), ("a", "b"), ()),
+        (
+            "composite-key",
+            (Column("b", number, False), Column("a", string, False), _C),
+            ("a", "b"),
+            (),
+        ),
         ("unique", (Column("u", string, False), Column("v", number), _C), (), (("u",), ("u", "v"))),
-        ("several-unique", (Column("a", number), Column("b", number, False), Column("c", string, False)), (), _SEVERAL),
+        (
+            "several-unique",
+            (Column("a", number), Column("b", number, False), Column("c", string, False)),
+            (),
+            _SEVERAL,
+        ),
         ("keyless", (Column("a", number),), (), ()),
-        ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
+        (
+            "varchar-key",
+            (Column("k", string, False), Column("u", number, False)),
+            ("k",),
+            (("u",),),
+        ),
     ):
-        yield cases.of(*columns, key=key, unique=unique).case(f"bootstrap/{label}", Bootstrap(START, OWN), tags=("bootstrap",))
+        yield cases.of(*columns, key=key, unique=unique).case(
+            f"bootstrap/{label}", Bootstrap(START, OWN), tags=("bootstrap",)
+        )
     everything = cases.of(*every_type(lambda _type: True).columns)
     yield everything.case("bootstrap/every-type", Bootstrap(START, OWN), tags=("bootstrap",))
     awkward = replace(COMPOSITE, database=database, name="boot`strap <&>")
@@ -166,13 +217,26 @@ def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
-    kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
+    kinds = {
+        n: mysql.integer(n, unsigned=True)
+        for n in ("tinyint", "smallint", "mediumint", "int", "bigint")
+    }
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
-    over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
+    over: dict[str, Value] = {
+        "id": 1,
+        **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()},
+    }
     yield cases.of(ID, *(Column(n, type) for n, type in kinds.items())).case(
         "unsigned/update-across-half", updated(half, over), deleted(over)
     )
-    reals = {"below": 1e-5, "low": 1e-4, "five": 123456.0, "six": 1e6, "seven": 1234567.0, "huge": 1e300}
+    reals = {
+        "below": 1e-5,
+        "low": 1e-4,
+        "five": 123456.0,
+        "six": 1e6,
+        "seven": 1234567.0,
+        "huge": 1e300,
+    }
     yield cases.of(ID, *(Column(n, mysql.real("double")) for n in reals)).case(
         "float/go-thresholds", inserted({"id": 1, **reals}), tags=("float",)
     )
@@ -180,27 +244,54 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     yield shared.doubles(database)
     known = declared_columns(profile.release)
     event = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
-    yield cases.of(ID, *(column for column, _ in known.values())).case("types/declared", Bootstrap(START, OWN), event)
+    yield cases.of(ID, *(column for column, _ in known.values())).case(
+        "types/declared", Bootstrap(START, OWN), event
+    )
     everything = every_type(lambda _type: True)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
-    zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
-    yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
-    digits: Row = {**empty, "c_varbinary": base64.b64decode("12345678"), "c_blob": base64.b64decode("deadbeef")}
-    for label, op, pair in (("insert", Op.INSERT, (None, digits)), ("delete", Op.DELETE, (digits, None))):
+    zero: Row = {
+        **empty,
+        "c_date": ZeroDate(),
+        "c_datetime_6": ZeroDate(2024, 0, 0),
+        "c_timestamp_3": ZeroDate(),
+    }
+    yield scenario(
+        "zero-date/rows",
+        insert(everything, zero),
+        level=2,
+        tags=frozenset({"boundary", "zero-date"}),
+    )
+    digits: Row = {
+        **empty,
+        "c_varbinary": base64.b64decode("12345678"),
+        "c_blob": base64.b64decode("deadbeef"),
+    }
+    for label, op, pair in (
+        ("insert", Op.INSERT, (None, digits)),
+        ("delete", Op.DELETE, (digits, None)),
+    ):
         tags = frozenset({"boundary", BASE64})
-        yield scenario(f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags)
+        yield scenario(
+            f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags
+        )
         kinds = {n: mysql.binary("varbinary", 16) for n in ("c_varbinary", "c_blob")}
         small = [image and {n: image[n] for n in ("id", *kinds)} for image in pair]
         yield cases.of(ID, *(Column(n, type) for n, type in kinds.items())).case(
             f"base64-digits/{label}", change(OWN, op, (small[0], small[1])), tags=tags
         )
-    yield from shared.ambiguous_hours(profile.location if profile.location in shared.AMBIGUOUS else profile.deployment.time_zone)
+    yield from shared.ambiguous_hours(
+        profile.location if profile.location in shared.AMBIGUOUS else profile.deployment.time_zone
+    )
 
 
 def _checksums(database: str) -> Iterator[Scenario]:
     x: Row = {"id": 1, "a": "x", "b": None}
     columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
-    for label, event in (("insert", inserted(x)), ("update", updated(x, {"b": "y"})), ("delete", deleted(x))):
+    for label, event in (
+        ("insert", inserted(x)),
+        ("update", updated(x, {"b": "y"})),
+        ("delete", deleted(x)),
+    ):
         yield Cases(database, columns).case(f"checksum/{label}", event, tags=("checksum",))
 
 
@@ -216,12 +307,19 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         Column("c", mysql.text("varchar", 8), False),
     )
     yield cases.of(*columns_, columns[-1], key=(), unique=_SEVERAL).case(
-        "reduced/several-unique", Bootstrap(START, OWN), inserted({"a": 1, "b": 2, "c": "k", "big": big}), tags=("reduced",)
+        "reduced/several-unique",
+        Bootstrap(START, OWN),
+        inserted({"a": 1, "b": 2, "c": "k", "big": big}),
+        tags=("reduced",),
     )
-    yield cases.of(*columns).case("reduced/bootstrap", Bootstrap(START, OWN), inserted(row), tags=("reduced",))
+    yield cases.of(*columns).case(
+        "reduced/bootstrap", Bootstrap(START, OWN), inserted(row), tags=("reduced",)
+    )
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#simple-reduced-keyless)
         small: Row = {"a": "x", "big": big}
         for label, event in (("insert", inserted(small)), ("delete", deleted(small))):
-            yield cases.of(*columns[1:], key=()).case(f"reduced/keyless-{label}", event, tags=("reduced-keyless",))
+            yield cases.of(*columns[1:], key=()).case(
+                f"reduced/keyless-{label}", event, tags=("reduced-keyless",)
+            )
     yield from shared.reduced_rows(profile.max_message_bytes)

@@ -1,6 +1,8 @@
-"""What TiCDC knows of tables while a history passes: ids, schema versions, defaults, indexes; and schemas made of it.
+"""What TiCDC knows of tables while a history passes: ids, schema versions, defaults, indexes; and
+schemas made of it.
 
-Partitions are read from the text of statements, and so are defaults and indexes that the model's tables do not have.
+Partitions are read from the text of statements, and so are defaults and indexes that the model's
+tables do not have.
 """
 
 from __future__ import annotations
@@ -19,12 +21,19 @@ from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse, unquoted
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.sink import default_of, moved
-from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
+from generators.families.ticdc_simple.records import (
+    ColumnSchema,
+    DataType,
+    IndexSchema,
+    TableSchema,
+)
 from generators.model import Column, Index, Logical, Row, SchemaChange, SourceType, Table
 from generators.sources import mysql
 
 DDL_LEAD: Final = 4
-"""How far a schema version lies before its DDL's commitTs (the documentation's sample: ...614791 of ...614795)."""
+"""How far a schema version lies before its DDL's commitTs (the documentation's sample: ...614791 of
+...614795).
+"""
 
 _BEFORE_ALL: Final = 1_690_000_000_000
 _CHARACTERS: Final = ("utf8mb4", "utf8mb4_bin")
@@ -32,7 +41,9 @@ _BYTES: Final = ("binary", "binary")
 _COLLATIONS: Final = {"gbk": "gbk_chinese_ci"}
 _TEMPORAL_LENGTH: Final = {"date": 10, "datetime": 19, "timestamp": 19, "time": 10}
 PRIMARY: Final = "PRIMARY"
-"""The name of a primary key's index; TiDB has none for a single integer key, by which it finds rows."""
+"""The name of a primary key's index; TiDB has none for a single integer key, by which it finds
+rows.
+"""
 _LONG: Final = 4_294_967_295
 _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 
@@ -82,11 +93,13 @@ _UNSPECIFIED: Final = DataType("unspecified", "", "")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an ordinary table.
+    """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an
+    ordinary table.
 
-    `indexes` are those that statements made; `hidden` are the columns that TiDB added for their expressions, which rows lack;
-    `place` gives the partition of a row by its number, None where that is not known; `added_key` tells that a statement added the
-    primary key, which finds no rows then; `view` tells that it is a view.
+    `indexes` are those that statements made; `hidden` are the columns that TiDB added for their
+    expressions, which rows lack; `place` gives the partition of a row by its number, None where
+    that is not known; `added_key` tells that a statement added the primary key, which finds no rows
+    then; `view` tells that it is a view.
     """
 
     table: Table
@@ -111,7 +124,9 @@ class Known:
         return self.physical[zlib.crc32(key.encode()) % len(self.physical)]
 
     def moved(self, before: Row, after: Row) -> bool:
-        """Whether TiDB itself deletes the row and inserts it again: in another partition, or under another clustered key."""
+        """Whether TiDB itself deletes the row and inserts it again: in another partition, or under
+        another clustered key.
+        """
         return moved(self.table, before, after) or self.place(before) != self.place(after)
 
     def by_id(self) -> tuple[Column, ...]:
@@ -121,27 +136,50 @@ class Known:
     def schema(self, order: str) -> TableSchema:
         """The tableSchema; `order` is "id" or "table"."""
         columns = self.by_id() if order == "id" else self.table.columns
-        schemas = [ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns]
+        schemas = [
+            ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns
+        ]
         for column in self.hidden:
-            place = sum(self.ids[c.name] < self.ids[column.name] for c in columns) if order == "id" else len(columns)
+            place = (
+                sum(self.ids[c.name] < self.ids[column.name] for c in columns)
+                if order == "id"
+                else len(columns)
+            )
             schemas.insert(place + len(schemas) - len(columns), column)
-        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, tuple(schemas), self._indexes())
+        return TableSchema(
+            self.table.database,
+            self.table.name,
+            self.table_id,
+            self.version,
+            tuple(schemas),
+            self._indexes(),
+        )
 
     def _column(self, column: Column) -> ColumnSchema:
         kind = data_type(column.type, column.charset, column.collation)
         return ColumnSchema(column.name, kind, column.nullable, self.defaults.get(column.name))
 
     def _indexes(self) -> tuple[IndexSchema, ...]:
-        """TiDB's indexes, and one named primary over the row's handle, or else over the first unique key without NULLs."""
+        """TiDB's indexes, and one named primary over the row's handle, or else over the first
+        unique key without NULLs.
+        """
         table, key = self.table, self.table.primary_key
         listed = [self._index(index) for index in table.indexes or (*self._unique(), *self.indexes)]
         if any(index.primary for index in listed):
             return tuple(listed)
-        handle = len(key) == 1 and table.column(key[0]).type.logical is Logical.INT and not self.added_key
+        handle = (
+            len(key) == 1
+            and table.column(key[0]).type.logical is Logical.INT
+            and not self.added_key
+        )
         if key and not handle:
             return (IndexSchema(PRIMARY, True, True, False, key), *listed)
-        solid = key or next((index.columns for index in listed if index.unique and not index.nullable), ())
-        return (*listed, IndexSchema("primary", True, True, False, solid)) if solid else tuple(listed)
+        solid = key or next(
+            (index.columns for index in listed if index.unique and not index.nullable), ()
+        )
+        return (
+            (*listed, IndexSchema("primary", True, True, False, solid)) if solid else tuple(listed)
+        )
 
     def _unique(self) -> Iterator[Index]:
         taken: dict[str, int] = {}
@@ -153,13 +191,17 @@ class Known:
         table, columns = self.table, index.columns
         hidden = {column.name for column in self.hidden}
         if not set(columns) <= {column.name for column in table.columns} | hidden:
-            raise Refused(f"table {table.name}: index {index.name} over {', '.join(columns)}, of which the table has not all")
+            raise Refused(
+                f"table {table.name}: index {index.name} over {', '.join(columns)}, of which the"
+                " table has not all"
+            )
         nullable = any(name in hidden or table.column(name).nullable for name in columns)
         return IndexSchema(index.name, index.unique, index.name == PRIMARY, nullable, columns)
 
 
 class Catalogue:
-    """The tables of one history. A table that no DDL of the history made has the version and id of its own name and columns.
+    """The tables of one history. A table that no DDL of the history made has the version and id of
+    its own name and columns.
 
     Defaults of TIMESTAMP columns are converted from `time_zone` to UTC.
     """
@@ -177,7 +219,9 @@ class Catalogue:
         return known
 
     def change(self, event: SchemaChange) -> tuple[Known | None, Known | None]:
-        """Follows a DDL statement: the table after it (for DROP the dropped one) and before it, None where TiCDC sends none."""
+        """Follows a DDL statement: the table after it (for DROP the dropped one) and before it,
+        None where TiCDC sends none.
+        """
         if not event.table:
             return None, None
         name = (event.database, event.table)
@@ -198,7 +242,9 @@ class Catalogue:
             return self._known[name], None
         if event.action == "rename table" and before:
             self._known.pop((before.table.database, before.table.name))
-            self._known[name] = replace(before, table=event.after or replace(before.table, name=event.table))
+            self._known[name] = replace(
+                before, table=event.after or replace(before.table, name=event.table)
+            )
             return self._known[name], before
         table = event.after or (before.table if before else None)
         if table is None:
@@ -213,7 +259,8 @@ class Catalogue:
         kept = {
             name: known.defaults[old]
             for name in (column.name for column in table.columns)
-            if name not in statement.defaults and (old := statement.renamed.get(name, name)) in known.defaults
+            if name not in statement.defaults
+            and (old := statement.renamed.get(name, name)) in known.defaults
         }
         version = known.version if event.action in _SAME_VERSION and before else _version(event)
         made = event.action == "truncate table" or event.action in _CREATES
@@ -235,7 +282,11 @@ class Catalogue:
             indexes,
             hidden,
             tuple(table_id + 1 + i for i in range(partitions)),
-            placing(table, statement) if event.action == "create table" else unplaced(event, known.place),
+            (
+                placing(table, statement)
+                if event.action == "create table"
+                else unplaced(event, known.place)
+            ),
             event.action == "add primary key" or known.added_key,
             event.action == "create view",
         )
@@ -244,13 +295,26 @@ class Catalogue:
         number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
         version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
         ids = {c.name: i for i, c in enumerate(table.columns, 1)}
-        solid = Table(table.database, table.name, tuple(replace(c, default=default_of(c)) for c in table.columns))
+        solid = Table(
+            table.database,
+            table.name,
+            tuple(replace(c, default=default_of(c)) for c in table.columns),
+        )
         return Known(table, _id(table, 0), version, ids, self._defaults(solid, {}))
 
     def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
-        """The defaults of columns as TiDB stores them: those of the model, else those that a statement spelled."""
-        literals = {c.name: c.default.text if c.default else spelled.get(c.name) or "NULL" for c in table.columns}
-        return {c.name: self._stored(c.type, literals[c.name]) for c in table.columns if literals[c.name].upper() != "NULL"}
+        """The defaults of columns as TiDB stores them: those of the model, else those that a
+        statement spelled.
+        """
+        literals = {
+            c.name: c.default.text if c.default else spelled.get(c.name) or "NULL"
+            for c in table.columns
+        }
+        return {
+            c.name: self._stored(c.type, literals[c.name])
+            for c in table.columns
+            if literals[c.name].upper() != "NULL"
+        }
 
     def _stored(self, type: SourceType, literal: str) -> str | int:
         literal = literal.removeprefix("_UTF8MB4")
@@ -263,18 +327,30 @@ class Catalogue:
         if literal.endswith(")"):
             # an expression stands in lower case, but for its texts, without its brackets
             literal = literal[1:-1] if literal.startswith("(") else literal
-            return re.sub(r"'(?:[^']|'')*'|`(?:[^`]|``)*`|[^'`]+", lambda m: m[0] if m[0][0] in "'`" else m[0].lower(), literal)
+            return re.sub(
+                r"'(?:[^']|'')*'|`(?:[^`]|``)*`|[^'`]+",
+                lambda m: m[0] if m[0][0] in "'`" else m[0].lower(),
+                literal,
+            )
         if not literal.startswith("'"):
             return literal
         stored = unquoted(literal)
         if type.logical is not Logical.TIMESTAMP or stored.startswith("0000"):
             return stored
         local = dt.datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
-        return mysql.datetime_text((local.astimezone(dt.UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, type.fsp)
+        return mysql.datetime_text(
+            (local.astimezone(dt.UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, type.fsp
+        )
 
 
 _SAME_VERSION: Final = ("truncate table", "truncate partition")
-_CREATES: Final = ("create table", "create tables", "create view", "create sequence", "recover table")
+_CREATES: Final = (
+    "create table",
+    "create tables",
+    "create view",
+    "create sequence",
+    "recover table",
+)
 _BITS: Final = re.compile(r"[bB]'([01]+)'")
 _TRUTHS: Final = {"TRUE": "1", "FALSE": "0"}
 _MICRO: Final = dt.timedelta(microseconds=1)
@@ -283,23 +359,44 @@ _COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
 
 
 def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
-    """The column that TiDB adds for an expression of an index: its type is the expression's (ticdc#simple-hidden-column).
+    """The column that TiDB adds for an expression of an index: its type is the expression's
+    (ticdc#simple-hidden-column).
 
     Raises Refused for an expression whose type is not known here.
     """
     columns = {mysql.quote(column.name): column for column in table.columns}
-    if (folded := _FOLDED.fullmatch(expression)) and (text_ := columns.get(folded[1])) and text_.type.name in ("char", "varchar"):
-        kind = replace(data_type(text_.type, text_.charset, text_.collation), mysql_type="var_string", decimal=-1)
+    if (
+        (folded := _FOLDED.fullmatch(expression))
+        and (text_ := columns.get(folded[1]))
+        and text_.type.name in ("char", "varchar")
+    ):
+        kind = replace(
+            data_type(text_.type, text_.charset, text_.collation),
+            mysql_type="var_string",
+            decimal=-1,
+        )
         return ColumnSchema(name, kind)
     if counted := _COUNTED.fullmatch(expression):
         operands = [columns.get(quoted) for quoted in counted.groups() if quoted]
-        if all(operand is not None and operand.type.logical is Logical.INT and not operand.type.unsigned for operand in operands):
+        if all(
+            operand is not None
+            and operand.type.logical is Logical.INT
+            and not operand.type.unsigned
+            for operand in operands
+        ):
             return ColumnSchema(name, DataType("bigint", *_BYTES, 20))
-    raise Refused(f"table {table.name}: the type that TiDB gives to {expression} of an index is not known here")
+    raise Refused(
+        f"table {table.name}: the type that TiDB gives to {expression} of an index is not known"
+        " here"
+    )
 
 
-def _ids(known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement) -> Mapping[str, int]:
-    """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB writes anew."""
+def _ids(
+    known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement
+) -> Mapping[str, int]:
+    """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB
+    writes anew.
+    """
     kinds = {column.name: column.type for column in known.table.columns}
     ids: dict[str, int] = {}
     fresh: list[str] = []
@@ -316,7 +413,9 @@ def _ids(known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement
             ids[added.name] = known.ids[added.name]
         else:
             fresh.append(added.name)
-    return ids | {name: number for number, name in enumerate(fresh, max(known.ids.values(), default=0) + 1)}
+    return ids | {
+        name: number for number, name in enumerate(fresh, max(known.ids.values(), default=0) + 1)
+    }
 
 
 def _rewritten(old: SourceType, new: SourceType) -> bool:
@@ -325,7 +424,9 @@ def _rewritten(old: SourceType, new: SourceType) -> bool:
     if old.logical is Logical.DECIMAL:
         return (old.precision, old.scale) != (new.precision, new.scale)
     shorter = (new.high or 0) < (old.high or 0) or (new.length or 0) < (old.length or 0)
-    return old.unsigned != new.unsigned or (shorter and old.logical in (Logical.INT, Logical.TEXT, Logical.BINARY))
+    return old.unsigned != new.unsigned or (
+        shorter and old.logical in (Logical.INT, Logical.TEXT, Logical.BINARY)
+    )
 
 
 def _version(event: SchemaChange) -> int:
@@ -335,4 +436,8 @@ def _version(event: SchemaChange) -> int:
 def _id(table: Table, generation: int) -> int:
     """An id for each name, and for each version in which the name was created or truncated anew."""
     name = f"{table.database}\0{table.name}\0{generation}"
-    return 100 + int.from_bytes(blake2b(name.encode(errors="surrogatepass"), digest_size=5).digest()) % 1_000_000_000
+    return (
+        100
+        + int.from_bytes(blake2b(name.encode(errors="surrogatepass"), digest_size=5).digest())
+        % 1_000_000_000
+    )

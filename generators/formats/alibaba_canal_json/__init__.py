@@ -1,9 +1,10 @@
 """Alibaba Canal's flat message: JSON as the Kafka producer of Canal 1.1.4 to 1.1.8 writes it.
 
-Source: alibaba/canal `FlatMessage`, `MQMessageUtils`, `LogEventConvert`, `CanalKafkaProducer` @ e20e4424 and tags canal-1.1.4 to
-canal-1.1.8, and output of those releases (page canal of the sources). One message is one binlog rows
-event with all its rows; the record has no key and no headers. No parameter sends DDL to a topic of its own: it goes to the topic
-of its table's rows, to partition 0 (canal#topics). `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
+Source: alibaba/canal `FlatMessage`, `MQMessageUtils`, `LogEventConvert`, `CanalKafkaProducer` @
+e20e4424 and tags canal-1.1.4 to canal-1.1.8, and output of those releases (page canal of the
+sources). One message is one binlog rows event with all its rows; the record has no key and no
+headers. No parameter sends DDL to a topic of its own: it goes to the topic of its table's rows, to
+partition 0 (canal#topics). `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
 `generators.sources.mysql.DDL_ACTIONS`.
 """
 
@@ -15,7 +16,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from generators.families.canal import CanalCell, is_blob
-from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
+from generators.families.java_text import (
+    Escapes,
+    has_raw_control,
+    hash_code,
+    json_name,
+    json_string,
+    remainder_of_abs,
+)
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire, is_key_for_ever
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
@@ -54,10 +62,14 @@ from generators.wire_format import Format, Loss, about
 
 BATCH_MS: Final = 100
 BATCH_BYTES: Final = 50 * 1024
-"""Events committed within 100 ms (`canal.mq.canalGetTimeout`) share a batch, up to the one that fills it (canal#batch-size)."""
+"""Events committed within 100 ms (`canal.mq.canalGetTimeout`) share a batch, up to the one that
+fills it (canal#batch-size).
+"""
 PAUSE_MS: Final = 5_000
 PAUSE_ODDS: Final = 16
-"""One batch of so many comes after a pause of the consumer, and has what was committed in that time; 5 s were recorded."""
+"""One batch of so many comes after a pause of the consumer, and has what was committed in that
+time; 5 s were recorded.
+"""
 TRANSACTION_BYTES: Final = 150
 """About what BEGIN, the frame of an event and COMMIT take in the binlog."""
 TS_LAG_MS: Final = 120
@@ -86,7 +98,9 @@ class _Flat:
 
 @dataclass(frozen=True, slots=True)
 class _RowImage:
-    """A row of an event as the binlog holds it: logged columns of both images, and Canal's `old` for it."""
+    """A row of an event as the binlog holds it: logged columns of both images, and Canal's `old`
+    for it.
+    """
 
     before: Wires
     after: Wires
@@ -94,8 +108,10 @@ class _RowImage:
 
 
 def write(history: History, profile: CanalProfile, layout: Layout) -> list[Written]:
-    """The flat messages of a history in the order of publication. Watermarks, bootstraps, heartbeats and transaction marks have
-    none; the rows of one event share a message unless `pk_hash` spreads them over partitions."""
+    """The flat messages of a history in the order of publication. Watermarks, bootstraps,
+    heartbeats and transaction marks have none; the rows of one event share a message unless
+    `pk_hash` spreads them over partitions.
+    """
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
     for number, logged, batch in _batches(history, chance.randrange(1, 1_000_000)):
@@ -119,26 +135,44 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
                 )
                 for change in changes
             )
-            spelled = isinstance(event, RowChange) and any(column.declared for column in event.table.columns)
+            spelled = isinstance(event, RowChange) and any(
+                column.declared for column in event.table.columns
+            )
             doubtful = raw or (spelled and any(map(_lossy, changes)))
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
-            message = Message(topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
-            written.append(Written(message, tuple(_undecidable(change) if doubtful else change for change in positioned)))
+            message = Message(
+                topic, partition, None, text.encode(), timestamp_ms=stamp, event=number
+            )
+            written.append(
+                Written(
+                    message,
+                    tuple(_undecidable(change) if doubtful else change for change in positioned),
+                )
+            )
     return written
 
 
 def _asked(event: Event) -> Event:
-    """The event with its table as the server shows it: no column has the spelling of a statement, and what utf8 has not in three
-    bytes is a question mark. Of a table with a point in its name Canal takes the answer of DESC, which calls the first unique key
-    without NULL primary where there is no other (canal#tsdb)."""
+    """The event with its table as the server shows it: no column has the spelling of a statement,
+    and what utf8 has not in three bytes is a question mark. Of a table with a point in its name
+    Canal takes the answer of DESC, which calls the first unique key without NULL primary where
+    there is no other (canal#tsdb).
+    """
     if not isinstance(event, RowChange):
         return event
     table = event.table
-    solid = (names for names in table.unique if not any(table.column(name).nullable for name in names))
+    solid = (
+        names for names in table.unique if not any(table.column(name).nullable for name in names)
+    )
     key = table.primary_key or (next(solid, ()) if "." in table.name else ())
     columns = tuple(
-        replace(c, declared="", type=replace(c.type, members=tuple(map(_in_three_bytes, c.type.members)))) for c in table.columns
+        replace(
+            c,
+            declared="",
+            type=replace(c.type, members=tuple(map(_in_three_bytes, c.type.members))),
+        )
+        for c in table.columns
     )
     return replace(event, table=replace(table, columns=columns, primary_key=key))
 
@@ -148,35 +182,49 @@ def _in_three_bytes(text: str) -> str:
 
 
 def _stops(event: Event, profile: CanalProfile) -> bool:
-    """Whether the event stops the writer for ever: up to 1.1.6 spreading rows looks up an element of `old` for every row
-    unless `old` is empty (canal#old-left-out)."""
+    """Whether the event stops the writer for ever: up to 1.1.6 spreading rows looks up an element
+    of `old` for every row unless `old` is empty (canal#old-left-out).
+    """
     spread = profile.pk_hash or profile.hash_columns
-    if not (spread and profile.drops_empty_old and isinstance(event, RowChange) and event.op is Op.UPDATE):
+    if not (
+        spread
+        and profile.drops_empty_old
+        and isinstance(event, RowChange)
+        and event.op is Op.UPDATE
+    ):
         return False
     filled = [bool(row.old) for row in _row_images(event, profile)]
     return any(filled) and not all(filled)
 
 
 def _undecidable(change: Change) -> Change:
-    """Raw control characters make the message no JSON (RFC 8259 section 7), and a binary of characters that are no bytes
-    does not fit its column: refusing it is as good as reading it."""
+    """Raw control characters make the message no JSON (RFC 8259 section 7), and a binary of
+    characters that are no bytes does not fit its column: refusing it is as good as reading it.
+    """
     return replace(change, accept=(*change.accept, (Kind.CORRUPT, None)))
 
 
 def _lossy(change: Change) -> bool:
-    """Whether a value does not fit its column: a binary has a character that is no byte, since Canal decoded it as text, or a
-    BIGINT UNSIGNED a sign (canal#live-character-binary, canal#live-serial)."""
+    """Whether a value does not fit its column: a binary has a character that is no byte, since
+    Canal decoded it as text, or a BIGINT UNSIGNED a sign (canal#live-character-binary,
+    canal#live-serial).
+    """
     cells = (cell for image in (change.before, change.after) if image for cell in image.values())
     return any(
         cell.state is State.ANY
-        and (cell.type.unsigned or (cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")))
+        and (
+            cell.type.unsigned
+            or (cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or ""))
+        )
         for cell in cells
     )
 
 
 def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
-    """Each event with its number and its batch's: 1 after a start of Canal. What was committed while Canal was down, or while its
-    consumer paused, is there at once (canal#batch-id, canal#batch-size)."""
+    """Each event with its number and its batch's: 1 after a start of Canal. What was committed
+    while Canal was down, or while its consumer paused, is there at once (canal#batch-id,
+    canal#batch-size).
+    """
     pauses = random.Random(f"{history.seed}/pauses")
     start, until, behind, size, batch = 0, -1, 0, 0, first - 1
     for number, event in enumerate(history.events):
@@ -185,25 +233,33 @@ def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
             continue
         if not start <= event.at.ms <= until or size > BATCH_BYTES:
             start, size, batch = event.at.ms, 0, batch + 1
-            until = max(start + (PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS), behind)
+            until = max(
+                start + (PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS), behind
+            )
         size += _logged_bytes(event)
         yield number, event, batch
 
 
 def _logged_bytes(event: Event) -> int:
-    """About what an event takes in the binlog: the marks of its transaction, and the values of its rows or its statement."""
+    """About what an event takes in the binlog: the marks of its transaction, and the values of its
+    rows or its statement.
+    """
     match event:
         case RowChange(rows=rows):
             images = (image for row in rows for image in (row.before, row.after) if image)
             values = (value for image in images for value in image.values())
-            return TRANSACTION_BYTES + sum(len(value) if isinstance(value, str | bytes) else 8 for value in values)
+            return TRANSACTION_BYTES + sum(
+                len(value) if isinstance(value, str | bytes) else 8 for value in values
+            )
         case SchemaChange(sql=sql) | SourceStatement(sql=sql):
             return TRANSACTION_BYTES + len(sql)
         case _:
             return 0
 
 
-def _flats(event: Event, profile: CanalProfile, layout: Layout) -> Iterator[tuple[int, _Flat, list[Change]]]:
+def _flats(
+    event: Event, profile: CanalProfile, layout: Layout
+) -> Iterator[tuple[int, _Flat, list[Change]]]:
     """Partition, message and changes of each message of an event."""
     match event:
         case RowChange():
@@ -218,7 +274,9 @@ def _flats(event: Event, profile: CanalProfile, layout: Layout) -> Iterator[tupl
             return
 
 
-def _ddl_message(event: SchemaChange, kind: str, profile: CanalProfile) -> tuple[_Flat, list[Change]]:
+def _ddl_message(
+    event: SchemaChange, kind: str, profile: CanalProfile
+) -> tuple[_Flat, list[Change]]:
     is_ddl = profile.query_is_ddl or kind != "QUERY"
     database, quoted = event.database, mysql.quote(event.database)
     if kind == "QUERY" and quoted in event.sql:
@@ -239,7 +297,9 @@ def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
     return _Flat(kind, database, event.table, sql=event.sql), [change]
 
 
-def _row_messages(event: RowChange, profile: CanalProfile, layout: Layout) -> Iterator[tuple[int, _Flat, list[Change]]]:
+def _row_messages(
+    event: RowChange, profile: CanalProfile, layout: Layout
+) -> Iterator[tuple[int, _Flat, list[Change]]]:
     if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
         return  # Canal takes no snapshots and has no row form of TRUNCATE
     source, event = event.table, _as_named(event, profile)
@@ -247,9 +307,16 @@ def _row_messages(event: RowChange, profile: CanalProfile, layout: Layout) -> It
     if not logged:
         return
     shown = [row.before if event.op is Op.DELETE else row.after for row in logged]
-    key = {*table.primary_key, *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c))}
+    key = {
+        *table.primary_key,
+        *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c)),
+    }
     keys = tuple(name for name in shown[0] if name in key)
-    olds = [row.old for row in logged if row.old or not profile.drops_empty_old] if event.op is Op.UPDATE else []
+    olds = (
+        [row.old for row in logged if row.old or not profile.drops_empty_old]
+        if event.op is Op.UPDATE
+        else []
+    )
     codes: dict[str, int] = {}
     for row in shown:
         codes.update({name: cell.code for name, cell in row.items()})
@@ -261,14 +328,18 @@ def _row_messages(event: RowChange, profile: CanalProfile, layout: Layout) -> It
     for partition, indices in _placement(texts, flat, profile, layout.partitions).items():
         data = tuple(texts[i] for i in indices)
         old = tuple(_texts(olds[i]) for i in indices) if aligned else tuple(map(_texts, olds))
-        changes = [_row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)]
+        changes = [
+            _row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)
+        ]
         if table is not source:
             changes = [_in_source(change, source, profile) for change in changes]
         yield partition, replace(flat, data=data, old=old), changes
 
 
 def _named(name: str, profile: CanalProfile) -> str:
-    """A column's name as Canal cuts it out of the statement, between its quotes (canal#back-ticks)."""
+    """A column's name as Canal cuts it out of the statement, between its quotes
+    (canal#back-ticks).
+    """
     name = name if profile.live else _in_three_bytes(name)
     return name.replace("`", "``") if profile.doubles_ticks else name
 
@@ -280,43 +351,68 @@ def _as_named(event: RowChange, profile: CanalProfile) -> RowChange:
         return event
 
     def renamed(row: Row | None) -> Row | None:
-        return None if row is None else {_named(name, profile): value for name, value in row.items()}
+        return (
+            None if row is None else {_named(name, profile): value for name, value in row.items()}
+        )
 
     columns = tuple(replace(column, name=_named(column.name, profile)) for column in table.columns)
     unique = tuple(tuple(_named(name, profile) for name in names) for names in table.unique)
     key = tuple(_named(name, profile) for name in table.primary_key)
-    rows = tuple(replace(images, before=renamed(images.before), after=renamed(images.after)) for images in event.rows)
-    return replace(event, table=replace(table, columns=columns, primary_key=key, unique=unique), rows=rows)
+    rows = tuple(
+        replace(images, before=renamed(images.before), after=renamed(images.after))
+        for images in event.rows
+    )
+    return replace(
+        event, table=replace(table, columns=columns, primary_key=key, unique=unique), rows=rows
+    )
 
 
 _RENAMED: Final = "the column stands under another name, with its back-tick doubled"
 
 
 def _in_source(change: Change, table: Table, profile: CanalProfile) -> Change:
-    """Level two's images have the table's own names; a column that stands under another one is unknown."""
+    """Level two's images have the table's own names; a column that stands under another one is
+    unknown.
+    """
 
     def image(side: str) -> Image | None:
         cells = change.image(side, 2)
         shown = {column: _named(column.name, profile) for column in table.columns}
-        return cells and {c.name: cells[c.name] if c.name == name else _unknown(c.type, _RENAMED) for c, name in shown.items()}
+        return cells and {
+            c.name: cells[c.name] if c.name == name else _unknown(c.type, _RENAMED)
+            for c, name in shown.items()
+        }
 
     return replace(change, full_before=image("before"), full_after=image("after"))
 
 
-def _placement(rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:
-    """Row numbers by partition, in order of partition: all to 0, where the table points, or spread (canal#partition)."""
+def _placement(
+    rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int
+) -> dict[int, list[int]]:
+    """Row numbers by partition, in order of partition: all to 0, where the table points, or spread
+    (canal#partition).
+    """
     if not profile.pk_hash and not profile.hash_columns:
-        return {partition_of(None, [flat.table], partitions) if profile.table_hash else 0: list(range(len(rows)))}
+        return {
+            partition_of(None, [flat.table], partitions) if profile.table_hash else 0: list(
+                range(len(rows))
+            )
+        }
     numbers: dict[int, list[int]] = {}
     for i, row in enumerate(rows):
-        values = [row.get(name) for name in (flat.keys or () if profile.pk_hash else profile.hash_columns)]
-        numbers.setdefault(partition_of(flat.database if profile.database_hash else None, values, partitions), []).append(i)
+        values = [
+            row.get(name) for name in (flat.keys or () if profile.pk_hash else profile.hash_columns)
+        ]
+        numbers.setdefault(
+            partition_of(flat.database if profile.database_hash else None, values, partitions), []
+        ).append(i)
     return dict(sorted(numbers.items()))
 
 
 def partition_of(database: str | None, values: Iterable[str | None], partitions: int) -> int:
-    """Where partitionHash puts a row: `String.hashCode` of the database (None leaves it out) XOR those of the key's values, NULL
-    counting as "" (canal#partition)."""
+    """Where partitionHash puts a row: `String.hashCode` of the database (None leaves it out) XOR
+    those of the key's values, NULL counting as "" (canal#partition).
+    """
     code = hash_code(database) if database is not None else 0
     for value in values:
         code ^= hash_code(value or "")
@@ -328,14 +424,20 @@ def _texts(row: Wires) -> Texts:
 
 
 def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
-    """The rows of an event as logged, each with its `old`: the before values of all columns that changed in this row or in an
-    earlier one, since Canal never clears that set (canal#old-cumulative)."""
+    """The rows of an event as logged, each with its `old`: the before values of all columns that
+    changed in this row or in an earlier one, since Canal never clears that set
+    (canal#old-cumulative).
+    """
     images: list[_RowImage] = []
     updated: set[str] = set()
     for before, after in _logged(event, profile):
         old: Wires = {}
         if event.op is Op.UPDATE:
-            changed = {name for name, cell in after.items() if name not in before or before[name].text != cell.text}
+            changed = {
+                name
+                for name, cell in after.items()
+                if name not in before or before[name].text != cell.text
+            }
             updated |= changed
             old = {name: cell for name, cell in before.items() if name in updated}
         images.append(_RowImage(before, after, old))
@@ -343,19 +445,30 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
 
 
 def _logged(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wires]]:
-    """Both images of each row, with the columns that the server logs under its row image, in table order.
+    """Both images of each row, with the columns that the server logs under its row image, in table
+    order.
 
-    They are the same for all rows of an event (canal#row-bitmap). An INSERT logs the columns that its statement names, an UPDATE
-    those that change in any row, or those of an after image that lacks some (a REPLACE). MINIMAL logs no row that stays as it is.
+    They are the same for all rows of an event (canal#row-bitmap). An INSERT logs the columns that
+    its statement names, an UPDATE those that change in any row, or those of an after image that
+    lacks some (a REPLACE). MINIMAL logs no row that stays as it is.
     """
     table, whole = event.table, profile.image == "full"
-    rows = [tuple({} if row is None else _wires(table.columns, row, profile) for row in (r.before, r.after)) for r in event.rows]
+    rows = [
+        tuple(
+            {} if row is None else _wires(table.columns, row, profile)
+            for row in (r.before, r.after)
+        )
+        for r in event.rows
+    ]
     if whole:
         yield from ((before, after) for before, after in rows)
         return
     identity = set(table.handle_key or (c.name for c in table.columns))
     if event.op is Op.UPDATE:
-        partial = [set(r.after or ()) if len(r.after or ()) < len(table.columns) else set() for r in event.rows]
+        partial = [
+            set(r.after or ()) if len(r.after or ()) < len(table.columns) else set()
+            for r in event.rows
+        ]
         changes = [
             some or {name for name in after if before[name].text != after[name].text}
             for some, (before, after) in zip(partial, rows, strict=True)
@@ -390,7 +503,9 @@ def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool
     change = replace(change, after=_image(table, row.after))
     if op is Op.INSERT:
         return change
-    if not aligned:  # Rows without a change are left out of old: nothing says to which row an element belongs.
+    if (
+        not aligned
+    ):  # Rows without a change are left out of old: nothing says to which row an element belongs.
         return replace(change, before={c.name: _unknown(c.type, UNPAIRED) for c in table.columns})
     return replace(change, before=_image(table, row.old), full_before=_overlaid(table, row))
 
@@ -400,8 +515,10 @@ def _image(table: Table, row: Wires) -> Image:
 
 
 def _overlaid(table: Table, row: _RowImage) -> Image:
-    """The pre-image of an UPDATE: `old` over `data`. A column that both logged images hold and `old` does not is unchanged; one
-    that the before image lacks may have held anything, and one in neither is absent."""
+    """The pre-image of an UPDATE: `old` over `data`. A column that both logged images hold and
+    `old` does not is unchanged; one that the before image lacks may have held anything, and one in
+    neither is absent.
+    """
 
     def cell(column: Column) -> Cell:
         name = column.name
@@ -437,7 +554,11 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
         "database": quoted(flat.database),
         "es": str(es),
         "isDdl": "true" if flat.is_ddl else "false",
-        "mysqlType": mapped({n: json_name(t, library) for n, t in flat.types.items()}) if flat.types else "null",
+        "mysqlType": (
+            mapped({n: json_name(t, library) for n, t in flat.types.items()})
+            if flat.types
+            else "null"
+        ),
         "old": rows(flat.old) if flat.old else "null",
         "pkNames": "null" if flat.keys is None else f"[{','.join(map(quoted, flat.keys))}]",
         "sql": quoted(flat.sql),
@@ -460,7 +581,9 @@ def losses(profile: CanalProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
     if profile.image == "full":
         return ()
-    return (Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "canal#row-image"),)
+    return (
+        Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "canal#row-image"),
+    )
 
 
 def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:

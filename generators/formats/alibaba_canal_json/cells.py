@@ -1,7 +1,9 @@
-"""A column's type text and cells: those of `generators.families.canal`, but for live DDL statements and character sets.
+"""A column's type text and cells: those of `generators.families.canal`, but for live DDL statements
+and character sets.
 
-Canal knows a table that it saw created by the statement alone: `mysqlType` repeats its spelling, and what the spelling does not
-say is decoded wrong (canal#live-spelling, canal#live-blob, canal#charset-ignored).
+Canal knows a table that it saw created by the statement alone: `mysqlType` repeats its spelling,
+and what the spelling does not say is decoded wrong (canal#live-spelling, canal#live-blob,
+canal#charset-ignored).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from generators.model import Cell, Column, Json, Logical, SourceType, State, Val
 from generators.sources import mysql
 
 _DECLARED: Final = re.compile(
-    r"(?P<name>\w+(?: precision)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
+    r"(?P<name>\w+(?:"
+    r" precision)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _SPACE: Final = re.compile(r"\s+(?=(?:[^']*'[^']*')*[^']*$)")
@@ -38,7 +41,9 @@ CHARSETS: Final = {
 
 
 def is_key_for_ever(column: Column) -> bool:
-    """Whether the column's own definition says PRIMARY KEY: up to 1.1.7 DROP PRIMARY KEY leaves it (canal#dropped-key)."""
+    """Whether the column's own definition says PRIMARY KEY: up to 1.1.7 DROP PRIMARY KEY leaves it
+    (canal#dropped-key).
+    """
     return bool(re.search(r"\bprimary\s+key\b", column.declared, re.IGNORECASE))
 
 
@@ -54,9 +59,11 @@ def column_type(column: Column, facts: CanalProfile) -> str:
 
 
 def _spelled(declared: str) -> str:
-    """A type as Canal's SQL parser prints it: the name as written, parameters without spaces, `unsigned zerofill` in lower case.
+    """A type as Canal's SQL parser prints it: the name as written, parameters without spaces,
+    `unsigned zerofill` in lower case.
 
-    `FLOAT(p)` above 24 digits is printed as double, `zerofill` alone as unsigned too (canal#live-spelling).
+    `FLOAT(p)` above 24 digits is printed as double, `zerofill` alone as unsigned too
+    (canal#live-spelling).
     """
     match = _DECLARED.match(declared)
     assert match is not None, declared
@@ -82,27 +89,43 @@ def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
     if type.name in _TEXTS and spelled and spelled.partition(" ")[0] not in _TEXTS:
         return _blob(type, cell, facts)
     if type.name == "binary" and spelled.startswith("char"):
-        return _garbled(type, value.rstrip(b"\0"), 1, cell, facts) if isinstance(value, bytes) else CanalCell(None, 1, cell.cell)
+        return (
+            _garbled(type, value.rstrip(b"\0"), 1, cell, facts)
+            if isinstance(value, bytes)
+            else CanalCell(None, 1, cell.cell)
+        )
     if type.name == "binary" and isinstance(value, bytes):
         return _padded(type, value.rstrip(b"\0"), cell)
     charset = CHARSETS.get(column.charset, "ascii")
-    if type.logical is Logical.TEXT and isinstance(value, str) and charset != CHARSETS[facts.connection_charset]:
+    if (
+        type.logical is Logical.TEXT
+        and isinstance(value, str)
+        and charset != CHARSETS[facts.connection_charset]
+    ):
         encoded = (cell.text or "").encode(charset, "replace")
         return _garbled(type, encoded, cell.code, cell, facts)
     return cell
 
 
 def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
-    """A live SERIAL, which does not say UNSIGNED: Canal reads it as a signed BIGINT (canal#live-serial)."""
+    """A live SERIAL, which does not say UNSIGNED: Canal reads it as a signed BIGINT
+    (canal#live-serial).
+    """
     read = (value + (1 << 63)) % (1 << 64) - (1 << 63)
     if read == value:
         return cell
     reason = "Canal read this BIGINT UNSIGNED as signed: SERIAL does not say it"
-    return CanalCell(str(read), -5, Cell(State.ANY, type, read, str(read), cell.cell.cls, options=(read,), reason=reason))
+    return CanalCell(
+        str(read),
+        -5,
+        Cell(State.ANY, type, read, str(read), cell.cell.cls, options=(read,), reason=reason),
+    )
 
 
 def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
-    """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like a BLOB's (canal#spatial)."""
+    """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like
+    a BLOB's (canal#spatial).
+    """
     null = (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)["binary"]
     if not isinstance(value, Json):
         return CanalCell(None, null, Cell(State.NULL, type))
@@ -112,27 +135,42 @@ def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
 
 
 def _padded(type: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
-    """BINARY(n): the bytes on the wire, or the source's, padded to n: a reader of typed rows knows n (canal#binary-stripped)."""
+    """BINARY(n): the bytes on the wire, or the source's, padded to n: a reader of typed rows knows
+    n (canal#binary-stripped).
+    """
     whole = kept.ljust(type.length or 0, b"\0")
     if whole == kept:
         return cell
-    return replace(cell, cell=replace(cell.cell, state=State.ONE_OF, value=kept, options=(kept, whole), reason=_STRIPPED))
+    return replace(
+        cell,
+        cell=replace(
+            cell.cell, state=State.ONE_OF, value=kept, options=(kept, whole), reason=_STRIPPED
+        ),
+    )
 
 
 def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
-    """A text that Canal takes for a BLOB: bytes as ISO-8859-1. A decoder sees it in code and type, and may restore it."""
+    """A text that Canal takes for a BLOB: bytes as ISO-8859-1. A decoder sees it in code and type,
+    and may restore it.
+    """
     if cell.text is None:
         return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
     text = cell.text.encode().decode("latin-1")
     if text == cell.text:
         return CanalCell(text, 2004, cell.cell)
     reason = "Canal wrote the bytes of this text as ISO-8859-1"
-    both = Cell(State.ONE_OF, type, cell.text, text, cell.cell.cls, options=(cell.text, text), reason=reason)
+    both = Cell(
+        State.ONE_OF, type, cell.text, text, cell.cell.cls, options=(cell.text, text), reason=reason
+    )
     return CanalCell(text, 2004, both)
 
 
-def _garbled(type: SourceType, data: bytes, code: int, cell: CanalCell, facts: CanalProfile) -> CanalCell:
-    """Bytes that Canal decodes with the character set of its connection, which is not the column's."""
+def _garbled(
+    type: SourceType, data: bytes, code: int, cell: CanalCell, facts: CanalProfile
+) -> CanalCell:
+    """Bytes that Canal decodes with the character set of its connection, which is not the
+    column's.
+    """
     text = data.decode(CHARSETS[facts.connection_charset], "replace")
     meant: Value = text.encode() if type.logical is Logical.BINARY else text
     if text == cell.text:

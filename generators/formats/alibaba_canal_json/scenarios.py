@@ -11,7 +11,12 @@ from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.java_text import Escapes
-from generators.formats.alibaba_canal_json.profiles import RESTART, STATEMENT_TYPES, CanalProfile, ddl_type
+from generators.formats.alibaba_canal_json.profiles import (
+    RESTART,
+    STATEMENT_TYPES,
+    CanalProfile,
+    ddl_type,
+)
 from generators.model import (
     Column,
     Instant,
@@ -27,7 +32,17 @@ from generators.model import (
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, insert, named, neutral, one_column
+from generators.sources.boundaries import (
+    COMPOSITE,
+    ID,
+    KEYLESS,
+    START,
+    change,
+    insert,
+    named,
+    neutral,
+    one_column,
+)
 from generators.sources.ddl import ddl_event, ddl_name, of_statement
 
 _STRING: Final = mysql.text("varchar", 64)
@@ -44,9 +59,17 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
         ("BOOLEAN", mysql.boolean(), 0),
     ),
     "decimals": (
-        ("numeric(20,10) unsigned", mysql.decimal(20, 10, unsigned=True), Decimal("1234567890.0123456789")),
+        (
+            "numeric(20,10) unsigned",
+            mysql.decimal(20, 10, unsigned=True),
+            Decimal("1234567890.0123456789"),
+        ),
         ("DECIMAL(10, 2)", mysql.decimal(10, 2), Decimal("-1.50")),
-        ("decimal(5,0) zerofill", replace(mysql.decimal(5, 0, unsigned=True), zerofill=True), Decimal(42)),
+        (
+            "decimal(5,0) zerofill",
+            replace(mysql.decimal(5, 0, unsigned=True), zerofill=True),
+            Decimal(42),
+        ),
         ("decimal", mysql.decimal(10, 0), Decimal(-7)),
         ("fixed(18,9)", mysql.decimal(18, 9), Decimal("0.000000001")),
         ("dec(20,6)", mysql.decimal(20, 6), Decimal("-1.000001")),
@@ -58,7 +81,11 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
         ("DOUBLE PRECISION", mysql.real("double"), 0.1),
         ("REAL", mysql.real("double"), -0.1),
         ("double(20,4)", mysql.real("double", precision=20, scale=4), 1e10),
-        ("double unsigned zerofill", replace(mysql.real("double", unsigned=True), zerofill=True), 2.5),
+        (
+            "double unsigned zerofill",
+            replace(mysql.real("double", unsigned=True), zerofill=True),
+            2.5,
+        ),
         ("float(30)", mysql.real("double"), 1e-7),
     ),
     "texts": (
@@ -79,14 +106,18 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
         ("year", mysql.year(), 2155),
     ),
 }
-"""Types as statements spell them, of which Canal's messages were recorded (canal#live-spelling): each with a value."""
+"""Types as statements spell them, of which Canal's messages were recorded (canal#live-spelling):
+each with a value.
+"""
 
 _EVERY_SPELLING: Final = tuple(itertools.chain.from_iterable(_SPELLINGS.values()))
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
 
 
 def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    """Every format-specific case that the profile can write, with level-one tables in
+    `database`.
+    """
     cases = Cases(database, _ABC)
     yield from _ddl(profile, cases)
     yield from _control(cases)
@@ -102,22 +133,45 @@ def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     for action in mysql.DDL_ACTIONS:
         if ddl_type(action, profile.release) is not None:
             event = ddl_event(action, cases.database)
-            yield of_statement(replace(event, before=Table(event.database, neutral(ddl_name(action)), _ABC, ("id",))))
+            yield of_statement(
+                replace(
+                    event, before=Table(event.database, neutral(ddl_name(action)), _ABC, ("id",))
+                )
+            )
     for name, action, table, sql in (
         ("ddl/drop-two-tables", "drop table", "t1", "DROP TABLE `t1`,`t2`"),
         ("ddl/rename-two-tables", "rename table", "t3", "RENAME TABLE t4 TO t3, t5 TO t6"),
         ("ddl/alter-rename", "rename table", "t7", "ALTER TABLE t8 RENAME TO t7"),
-        ("ddl/first-clause-index", "create index", "t9", "ALTER TABLE t9 ADD INDEX i (c), ADD COLUMN d int"),
-        ("ddl/convert-charset", "modify column", "t10", "ALTER TABLE t10 CONVERT TO CHARACTER SET utf8mb4"),
-        ("ddl/comment-and-lines", "add column", "t11", "/* Query from DMS */ ALTER TABLE `t11`\r\n\tADD COLUMN `d` int"),
+        (
+            "ddl/first-clause-index",
+            "create index",
+            "t9",
+            "ALTER TABLE t9 ADD INDEX i (c), ADD COLUMN d int",
+        ),
+        (
+            "ddl/convert-charset",
+            "modify column",
+            "t10",
+            "ALTER TABLE t10 CONVERT TO CHARACTER SET utf8mb4",
+        ),
+        (
+            "ddl/comment-and-lines",
+            "add column",
+            "t11",
+            "/* Query from DMS */ ALTER TABLE `t11`\r\n\tADD COLUMN `d` int",
+        ),
     ):
-        yield named(name, SchemaChange(START, action, sql, cases.database, table), tags={f"ddl:{action}"})
+        yield named(
+            name, SchemaChange(START, action, sql, cases.database, table), tags={f"ddl:{action}"}
+        )
     where = f"{cases.database}_b"
     for name, text in (
         ("ddl/create-database-if-not-exists", f"CREATE DATABASE IF NOT EXISTS `{where}`"),
         ("ddl/create-database-bare-name", f"CREATE DATABASE {where}"),
     ):
-        yield named(name, SchemaChange(START, "create database", text, where), tags={"ddl:create database"})
+        yield named(
+            name, SchemaChange(START, "create database", text, where), tags={"ddl:create database"}
+        )
 
 
 def _control(cases: Cases) -> Iterator[Scenario]:
@@ -132,10 +186,19 @@ def _control(cases: Cases) -> Iterator[Scenario]:
     for family in STATEMENT_TYPES:
         name = f"control/{family}"
         table = "" if family.startswith("xa-") else neutral(name)
-        yield named(name, SourceStatement(START, family, texts[family], cases.database, table), tags={f"control:{family}"})
-    statement = SourceStatement(START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", cases.database)
+        yield named(
+            name,
+            SourceStatement(START, family, texts[family], cases.database, table),
+            tags={f"control:{family}"},
+        )
+    statement = SourceStatement(
+        START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", cases.database
+    )
     yield cases.case(
-        "control/rows-query-beside-its-row", statement, inserted({"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"}
+        "control/rows-query-beside-its-row",
+        statement,
+        inserted({"id": 1, "a": "x", "b": "k"}),
+        tags={"control:rows-query"},
     )
 
 
@@ -151,8 +214,16 @@ def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
         ("old/null-value", ((second, {**second, "b": "z"}),), set()),
         ("old/value-to-null", ((first, {**first, "b": None}),), set()),
         ("old/all-unchanged", ((first, first), (second, second)), unchanged),
-        ("old/leading-unchanged", ((first, first), (second, {**second, "b": "z"}), (third, {**third, "b": "n"})), unchanged),
-        ("old/trailing-unchanged", ((second, {**second, "b": "z"}), (first, first)), {"old:cumulative"}),
+        (
+            "old/leading-unchanged",
+            ((first, first), (second, {**second, "b": "z"}), (third, {**third, "b": "n"})),
+            unchanged,
+        ),
+        (
+            "old/trailing-unchanged",
+            ((second, {**second, "b": "z"}), (first, first)),
+            {"old:cumulative"},
+        ),
     ):
         yield cases.case(name, change(OWN, Op.UPDATE, *rows), tags=tags)
 
@@ -177,9 +248,13 @@ def _images(cases: Cases) -> Iterator[Scenario]:
     ):
         yield cases.of(*columns).case(name, event)
     for name, unique in (("image/keyless", ()), ("image/unique-key", (("id",),))):
-        yield cases.of(*columns, key=(), unique=unique).case(name, updated(row, {"n": 6, "t": "longer"}), deleted(row))
+        yield cases.of(*columns, key=(), unique=unique).case(
+            name, updated(row, {"n": 6, "t": "longer"}), deleted(row)
+        )
     plain: Row = {"id": 1, "a": "x", "b": "k"}
-    yield cases.of(key=("id", "a")).case("image/composite-key-part", updated(plain, {"a": "y"}), deleted(plain))
+    yield cases.of(key=("id", "a")).case(
+        "image/composite-key-part", updated(plain, {"a": "y"}), deleted(plain)
+    )
     rows = (plain, {**plain, "id": 9}), ({**plain, "id": 2}, {**plain, "id": 2, "b": "z"})
     yield cases.case("image/key-then-value", change(OWN, Op.UPDATE, *rows))
 
@@ -189,20 +264,34 @@ def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     name = "envelope/shared-batch-id"
     first, second = cases.table(f"{name}-1"), cases.table(f"{name}-2")
     near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
-    yield named(name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far))
+    yield named(
+        name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far)
+    )
     times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
     rows = [insert(OWN, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
     again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
     yield cases.case("envelope/batch-id-restarts", *rows[:1], again, *rows[1:])
     yield cases.case("envelope/commit-time-seconds", insert(OWN, row, Instant(START.ms + 987, 1)))
-    yield cases.of(key=(), unique=(("id",),)).case("envelope/unique-key-only", inserted(row), deleted(row), tags={"keys:none"})
+    yield cases.of(key=(), unique=(("id",),)).case(
+        "envelope/unique-key-only", inserted(row), deleted(row), tags={"keys:none"}
+    )
     own = replace(ID, declared="bigint PRIMARY KEY")
-    for end, key, kept in (("primary-key", own, profile.keeps_dropped_key), ("key-of-the-table", ID, False)):
+    for end, key, kept in (
+        ("primary-key", own, profile.keeps_dropped_key),
+        ("key-of-the-table", ID, False),
+    ):
         name = f"envelope/after-drop-{end}"
         keyed = cases.of(key, *_ABC[1:]).table(name)
         sql = f"ALTER TABLE {keyed.name} DROP PRIMARY KEY"
-        drop = SchemaChange(START, "drop primary key", sql, cases.database, keyed.name, before=keyed)
-        yield named(name, drop, insert(replace(keyed, primary_key=()), row), tags=set() if kept else {"keys:none"})
+        drop = SchemaChange(
+            START, "drop primary key", sql, cases.database, keyed.name, before=keyed
+        )
+        yield named(
+            name,
+            drop,
+            insert(replace(keyed, primary_key=()), row),
+            tags=set() if kept else {"keys:none"},
+        )
     if profile.gtid is not None:
         yield cases.case("envelope/gtid", inserted(row), tags={"gtid"})
     if not profile.pk_hash:
@@ -214,19 +303,23 @@ def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     moves = tuple(({**row, "id": i}, {**row, "id": i + 10, "a": "y"}) for i in range(1, 5))
     yield cases.case("hash/update-moves-key", change(OWN, Op.UPDATE, *moves), tags={"hash"})
     equal: list[Row] = [{"id": i, "a": str(i), "b": str(i)} for i in range(1, 5)]
-    yield cases.of(key=("a", "b")).case("hash/equal-key-parts-cancel", inserted(*equal), tags={"hash"})
+    yield cases.of(key=("a", "b")).case(
+        "hash/equal-key-parts-cancel", inserted(*equal), tags={"hash"}
+    )
     yield cases.of(key=()).case("hash/no-key", spread, tags={"hash", "keys:none"})
 
 
 def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     small, big = (mysql.integer(name, unsigned=True) for name in ("tinyint", "bigint"))
     name = "values/unsigned-codes-differ"
-    rows = tuple((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0)))
+    rows = tuple(
+        (None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0))
+    )
     yield named(name, change(one_column(cases.database, name, big), Op.INSERT, *rows))
     full: Row = {"id": 1, "t": "x", "s": 3, "u": (1 << 64) - 1}
-    yield cases.of(ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big)).case(
-        "values/null-code-last", inserted(full, {"id": 2})
-    )
+    yield cases.of(
+        ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big)
+    ).case("values/null-code-last", inserted(full, {"id": 2}))
     hundred = (100 * 3600 + 62) * mysql.MICROS
     for fsp, label, value in (
         (0, "minus-hundred-hours", -hundred),
@@ -237,36 +330,57 @@ def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
         (6, "minus-hundred-hours", -hundred - 1),
     ):
         yield cases.value(f"values/time-{fsp}-{label}", mysql.temporal("time", fsp), value)
-    for label, text in (("first", "1991-09-14 16:30:00"), ("second", "1991-09-14 17:30:00"), ("after", "1991-09-14 18:30:00")):
-        yield cases.value(f"values/timestamp-shanghai-overlap-{label}", mysql.temporal("timestamp"), mysql.wall(text))
+    for label, text in (
+        ("first", "1991-09-14 16:30:00"),
+        ("second", "1991-09-14 17:30:00"),
+        ("after", "1991-09-14 18:30:00"),
+    ):
+        yield cases.value(
+            f"values/timestamp-shanghai-overlap-{label}",
+            mysql.temporal("timestamp"),
+            mysql.wall(text),
+        )
     for group, spellings in _SPELLINGS.items():
         row: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)}}
-        yield cases.of(ID, *(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(spellings))).case(
-            f"values/live-spelling-{group}", inserted(row, {**dict.fromkeys(row), "id": 2})
-        )
+        yield cases.of(
+            ID,
+            *(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(spellings)),
+        ).case(f"values/live-spelling-{group}", inserted(row, {**dict.fromkeys(row), "id": 2}))
     shapes: tuple[tuple[str, int, bytes], ...] = (
         ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
         ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
         ("linestring", 0, struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.0, 1.0)),
         ("polygon", 0, struct.pack("<BIII8d", 1, 3, 1, 4, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)),
     )
-    drawn: Row = {"id": 1, **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes}}
+    drawn: Row = {
+        "id": 1,
+        **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes},
+    }
     yield cases.of(ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes)).case(
         "values/spatial", inserted(drawn, {**dict.fromkeys(drawn), "id": 2})
     )
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
-    yield cases.of(ID, live).case("values/live-text-as-blob", inserted({"id": 1, "c": "中文 é"}), tags={"live-blob"})
+    yield cases.of(ID, live).case(
+        "values/live-text-as-blob", inserted({"id": 1, "c": "中文 é"}), tags={"live-blob"}
+    )
     yield cases.of(ID, Column("c", big, declared="SERIAL")).case(
         "values/live-serial",
         inserted(*({"id": i, "c": c} for i, c in enumerate(((1 << 64) - 1, 1 << 63, 7)))),
     )
     yield cases.of(ID, Column("c", replace(small, length=1), declared="TINYINT(1) UNSIGNED")).case(
-        "values/live-tinyint-unsigned", *(inserted({"id": i, "c": c}) for i, c in enumerate((255, 128, 127, None)))
+        "values/live-tinyint-unsigned",
+        *(inserted({"id": i, "c": c}) for i, c in enumerate((255, 128, 127, None))),
     )
     live = Column("c", mysql.binary("binary", 8), declared="CHAR(8)")
-    yield cases.of(ID, live).case("values/live-character-binary", inserted({"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"})
+    yield cases.of(ID, live).case(
+        "values/live-character-binary", inserted({"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"}
+    )
     if profile.escapes is Escapes.FASTJSON2_RAW:
-        for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
+        for label, raw in (
+            ("nul", "a\x00b"),
+            ("vertical-tab", "\x0b"),
+            ("unit-separator", "汉\x1f"),
+        ):
             yield cases.value(f"values/raw-control-{label}", _STRING, raw, tags={"raw-control"})
 
 
@@ -274,9 +388,9 @@ def _names(cases: Cases) -> Iterator[Scenario]:
     """Names that releases change: a back-tick in a key column's and another's."""
     row: Row = {"k`": 1, "a``b": "x"}
     other: Row = {**row, "a``b": None}
-    yield cases.of(Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",)).case(
-        "names/back-ticks", inserted(row), updated(row, other), deleted(other)
-    )
+    yield cases.of(
+        Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",)
+    ).case("names/back-ticks", inserted(row), updated(row, other), deleted(other))
 
 
 def _rows() -> Iterator[Scenario]:
@@ -284,14 +398,24 @@ def _rows() -> Iterator[Scenario]:
     names = [column.name for column in COMPOSITE.columns]
     row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     other: Row = {**row, names[0]: 6, names[3]: None}
-    cumulative: RowChange = change(COMPOSITE, Op.UPDATE, (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"}))
+    cumulative: RowChange = change(
+        COMPOSITE, Op.UPDATE, (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"})
+    )
     yield named("rows/canal/cumulative", cumulative, level=2, tags={"old:cumulative"})
     bare: Row = {"a": 1, "b": "x", "c": None}
-    mixed = change(KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None}))
+    mixed = change(
+        KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None})
+    )
     yield named("rows/canal/leading-unchanged", mixed, level=2)
-    spelled = tuple(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(_EVERY_SPELLING))
+    spelled = tuple(
+        Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(_EVERY_SPELLING)
+    )
     live = Table(COMPOSITE.database, "rooms", (ID, *spelled), ("id",))
     filled: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(_EVERY_SPELLING)}}
     written = change(live, Op.UPDATE, ({**dict.fromkeys(filled), "id": 1}, filled))
     yield named("rows/canal/live-spelling", written, level=2)
-    yield named("rows/canal/many-deletes", change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5))), level=2)
+    yield named(
+        "rows/canal/many-deletes",
+        change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5))),
+        level=2,
+    )

@@ -1,8 +1,10 @@
-"""Aliyun DTS Avro: raw Avro records of a subscription or of a sync to Kafka, editions 2019 and 2020-06 of the schema.
+"""Aliyun DTS Avro: raw Avro records of a subscription or of a sync to Kafka, editions 2019 and
+2020-06 of the schema.
 
-Source: the vendor's Record.avsc and its clients (`aliyun` of the catalogue of sources). One message is one record and one change:
-a row, a DDL statement, a transaction mark, or nothing but a sign of life. `fields[i]` names the column of `beforeImages[i]` and
-`afterImages[i]`; its order is not the table's, and here is drawn from the history's seed.
+Source: the vendor's Record.avsc and its clients (`aliyun` of the catalogue of sources). One message
+is one record and one change: a row, a DDL statement, a transaction mark, or nothing but a sign of
+life. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`; its order is not the
+table's, and here is drawn from the history's seed.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
+from generators.formats.aliyun_dts_avro.cells import (
+    CHARSET_DOUBT,
+    NONE,
+    Writer,
+    supports,
+    type_number,
+    writer_of,
+)
 from generators.formats.aliyun_dts_avro.faults import FAULTS, FITS, cell_faults, unfit
 from generators.formats.aliyun_dts_avro.profiles import (
     CHOICES,
@@ -56,7 +65,9 @@ from generators.wire_format import Format, about
 __all__ = ["FORMAT", "AliyunProfile", "profile", "write"]
 
 COMMITS_PER_FILE: Final = 1000
-"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
+"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less
+`FIRST_FILE`.
+"""
 FIRST_FILE: Final = 78
 GTID: Final = "9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b"
 LAG_MS: Final = 431
@@ -64,7 +75,12 @@ LAG_MS: Final = 431
 
 _SESSION: Final = {"thread_id": "27", "server_id": "2026310845"}
 
-_OPERATIONS: Final = {Op.INSERT: "INSERT", Op.UPDATE: "UPDATE", Op.DELETE: "DELETE", Op.READ: "INIT"}
+_OPERATIONS: Final = {
+    Op.INSERT: "INSERT",
+    Op.UPDATE: "UPDATE",
+    Op.DELETE: "DELETE",
+    Op.READ: "INIT",
+}
 _ALIVE: Final = ((Kind.HEARTBEAT, None),)
 _CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
     "CHECKPOINT": _ALIVE,
@@ -78,14 +94,20 @@ _CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
 
 
 def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Written]:
-    """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat, watermark (as CHECKPOINT) and
-    operation of its own (`OPERATION`), all in partition 0 of the layout's topic without a key.
+    """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat,
+    watermark (as CHECKPOINT) and operation of its own (`OPERATION`), all in partition 0 of the
+    layout's topic without a key.
 
-    Ids, transaction ids, the order of columns and tags and the schema's version are drawn from the history's seed. `SETTING`
-    events change the profile on the way. Raises KeyError for an operation that the schema has not.
+    Ids, transaction ids, the order of columns and tags and the schema's version are drawn from the
+    history's seed. `SETTING` events change the profile on the way. Raises KeyError for an operation
+    that the schema has not.
     """
     task = _Task(history, profile)
-    return [written for ordinal, event in enumerate(history.events) for written in task.records(event, ordinal, layout.topic)]
+    return [
+        written
+        for ordinal, event in enumerate(history.events)
+        for written in task.records(event, ordinal, layout.topic)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +124,9 @@ class _Content:
 
 
 class _Task:
-    """One DTS task: its profile as settings left it, the last id, the version of the schema in metaVersion."""
+    """One DTS task: its profile as settings left it, the last id, the version of the schema in
+    metaVersion.
+    """
 
     def __init__(self, history: History, profile: AliyunProfile) -> None:
         self.profile, self.seed = followed(profile), history.seed
@@ -136,7 +160,12 @@ class _Task:
                 "processTimestamps": [stamp - 20, stamp] if profile.processed else None,
             }
             if profile.bare:
-                head |= {"version": 0, "id": 0, "sourceTxid": "", "source": {"sourceType": profile.source_type, "version": ""}}
+                head |= {
+                    "version": 0,
+                    "id": 0,
+                    "sourceTxid": "",
+                    "source": {"sourceType": profile.source_type, "version": ""},
+                }
             record = AvroRecord(
                 head,
                 self.tags(content, stamp),
@@ -146,7 +175,10 @@ class _Task:
                 seconds if profile.born else None,
                 profile.framing,
             )
-            yield Written(Message(topic, 0, None, record.encoded(), timestamp_ms=stamp, event=ordinal), (content.change,))
+            yield Written(
+                Message(topic, 0, None, record.encoded(), timestamp_ms=stamp, event=ordinal),
+                (content.change,),
+            )
 
     def tags(self, content: _Content, stamp: int) -> dict[str, str]:
         """A record's tags in an order of chance."""
@@ -176,7 +208,9 @@ class _Task:
                 yield _Content("CHECKPOINT", replace(bare, accept=_CONTROLS["CHECKPOINT"]))
             case SourceStatement(family=family, table="COMMAND") if family == OPERATION:
                 accept = ((Kind.CONTROL, None),)
-                change = replace(bare, kind=Kind.DDL, database=event.database, sql=event.sql, accept=accept)
+                change = replace(
+                    bare, kind=Kind.DDL, database=event.database, sql=event.sql, accept=accept
+                )
                 yield _Content("COMMAND", change, object_name(event.database), after=event.sql)
             case SourceStatement(family=family) if family == OPERATION:
                 yield _Content(event.table, replace(bare, accept=_CONTROLS[event.table]))
@@ -187,7 +221,12 @@ class _Task:
         """The tags of statements and transaction marks of MySQL."""
         if self.profile.source == "postgresql":
             return {}
-        return {"lowerCaseTableNames": "0", "Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1436549152", "Q_CHARSET_CODE": "45,45,255"}
+        return {
+            "lowerCaseTableNames": "0",
+            "Q_FLAGS2_CODE": "0",
+            "Q_SQL_MODE_CODE": "1436549152",
+            "Q_CHARSET_CODE": "45,45,255",
+        }
 
     def statement(self, at: Instant) -> dict[str, str]:
         """The tags of a statement, which is a transaction of its own (aliyun#ddl-tags)."""
@@ -203,7 +242,9 @@ class _Task:
         }
 
     def ddl(self, event: SchemaChange, bare: Change) -> _Content:
-        """A statement: the string branch of afterImages; the object is the database even where the statement names a table."""
+        """A statement: the string branch of afterImages; the object is the database even where the
+        statement names a table.
+        """
         profile = self.profile
         tags = self.statement(event.at)
         parts, table = [event.database], event.table if profile.ddl_table else None
@@ -240,7 +281,12 @@ class _Task:
             before, old = self.image(columns, images, event, "before")
             after, new = self.image(columns, images, event, "after")
             change = replace(named, before=before, after=after)
-            if any(cell.reason == CHARSET_DOUBT for image in (before, after) if image for cell in image.values()):
+            if any(
+                cell.reason == CHARSET_DOUBT
+                for image in (before, after)
+                if image
+                for cell in image.values()
+            ):
                 change = replace(change, accept=((Kind.CORRUPT, None),))
             tags = self.row_tags(table)
             yield _Content(_OPERATIONS[event.op], change, name, tags, columns.items, old, new)
@@ -250,7 +296,9 @@ class _Task:
     ) -> tuple[dict[str, Cell] | None, list[bytes] | None]:
         """An image's cells and encoded values."""
         profile, table = self.profile, event.table
-        row, other = (images.before, images.after) if side == "before" else (images.after, images.before)
+        row, other = (
+            (images.before, images.after) if side == "before" else (images.after, images.before)
+        )
         if row is None:
             return None, [] if profile.empty_images else None
         unset = set(profile.unset)
@@ -283,7 +331,9 @@ class _Task:
         if profile.keys_told and (keys or self.chance.random() < 0.5):
             order = list(keys)
             self.chance.shuffle(order)
-            tags["pk_uk_info"] = json.dumps({name: keys[name] for name in order}, ensure_ascii=False, separators=(",", ":"))
+            tags["pk_uk_info"] = json.dumps(
+                {name: keys[name] for name in order}, ensure_ascii=False, separators=(",", ":")
+            )
         return tags
 
 
@@ -292,7 +342,9 @@ def _unset(cell: Cell) -> tuple[Datum, Cell]:
 
 
 def _not_captured(table: Table, row: Row, other: Row | None) -> set[str]:
-    """What a source without full logging leaves out of an old row: what is neither key nor changed."""
+    """What a source without full logging leaves out of an old row: what is neither key nor
+    changed.
+    """
     if not table.handle_key:
         return set()
     kept = set(table.handle_key)
@@ -303,7 +355,9 @@ def _not_captured(table: Table, row: Row, other: Row | None) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """A table's columns in the order of the wire: encoded fields, how values are written, types by name."""
+    """A table's columns in the order of the wire: encoded fields, how values are written, types by
+    name.
+    """
 
     items: tuple[bytes, ...]
     writers: tuple[tuple[str, Writer], ...]
@@ -314,7 +368,9 @@ class _Columns:
 def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
     columns = [column for column in table.columns if column.name not in profile.hidden]
     if not profile.table_order:
-        random.Random(f"{seed}/{table.database}/{table.name}/{len(columns)}/{profile.order}").shuffle(columns)
+        random.Random(
+            f"{seed}/{table.database}/{table.name}/{len(columns)}/{profile.order}"
+        ).shuffle(columns)
     return _Columns(
         tuple(FIELD({"name": c.name, "dataTypeNumber": type_number(c.type)}) for c in columns),
         tuple((c.name, writer_of(c.type, profile)) for c in columns),
@@ -323,8 +379,9 @@ def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
 
 
 def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
-    """The sourcePosition and safeSourcePosition of an event: end offset and file in the virtual binlog; a reader of PostgreSQL's
-    physical log joins two places in the log."""
+    """The sourcePosition and safeSourcePosition of an event: end offset and file in the virtual
+    binlog; a reader of PostgreSQL's physical log joins two places in the log.
+    """
     if profile.bare:
         return "", ""
     number, end = FIRST_FILE + at.seq // COMMITS_PER_FILE, 72_469 + 500 * ordinal
@@ -336,7 +393,9 @@ def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
 
 
 def object_name(*parts: str) -> str:
-    """The parts joined by dots; a dot inside a part is written as the six characters of its escape."""
+    """The parts joined by dots; a dot inside a part is written as the six characters of its
+    escape.
+    """
     return ".".join(part.replace(".", "\\u002E") for part in parts)
 
 

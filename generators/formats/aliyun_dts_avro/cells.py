@@ -1,7 +1,9 @@
-"""Values as Aliyun DTS writes them: the Avro branch, its record, and what a perfect decoder has of it.
+"""Values as Aliyun DTS writes them: the Avro branch, its record, and what a perfect decoder has of
+it.
 
-Beside the types of MySQL and PostgreSQL there are types for what only a wire can hold: `charset:<name>`, `geometry`,
-`geometry-text`, `special-numeric`, `empty-null` and `empty-none` (`wire_type`).
+Beside the types of MySQL and PostgreSQL there are types for what only a wire can hold:
+`charset:<name>`, `geometry`, `geometry-text`, `special-numeric`, `empty-null` and `empty-none`
+(`wire_type`).
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ Written: TypeAlias = tuple[Datum, Cell]
 Writer: TypeAlias = Callable[[Value], Written]
 _Maker: TypeAlias = Callable[[SourceType, AliyunProfile, Value], Written]
 
-ZERO_DOUBT: Final = "nothing says how a zero TIMESTAMP is written: zero seconds are the zero value or 1970-01-01 00:00:00"
+ZERO_DOUBT: Final = (
+    "nothing says how a zero TIMESTAMP is written: zero seconds are the zero value or 1970-01-01"
+    " 00:00:00"
+)
 EMPTY_DOUBT: Final = "EmptyObject NULL is read in several ways, and documented in none"
 CHARSET_DOUBT: Final = "the character set is none that a reader can know"
 NOT_A_NUMBER: Final = "JSON has no text for a number that is not finite"
@@ -50,7 +55,9 @@ CODECS: Final[Mapping[str, str]] = {
     "utf16": "utf-16-be",
     "utf32": "utf-32-be",
 }
-"""Python's codec for MySQL's character sets. latin1 is Windows-1252 (MySQL 8.0 Reference Manual 12.10.2)."""
+"""Python's codec for MySQL's character sets. latin1 is Windows-1252 (MySQL 8.0 Reference Manual
+12.10.2).
+"""
 
 _BMP_ONLY: Final = ("utf8mb3", "utf8", "ucs2")
 
@@ -91,7 +98,9 @@ _BYTES: Final[Mapping[str, int]] = {
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the writer has the type: MySQL's all, PostgreSQL's those that the sources tell anything of."""
+    """Whether the writer has the type: MySQL's all, PostgreSQL's those that the sources tell
+    anything of.
+    """
     return type.source == "mysql" or type.name == "enum" or type.name in _OIDS
 
 
@@ -121,7 +130,9 @@ def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
 
 
 def _of_datum(type: SourceType, value: Value, datum: Datum) -> Written:
-    return datum, Cell(State.VALUE, type, value, cell_text(datum), postgresql.value_class(type, value), json=True)
+    return datum, Cell(
+        State.VALUE, type, value, cell_text(datum), postgresql.value_class(type, value), json=True
+    )
 
 
 def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
@@ -130,18 +141,26 @@ def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written
 
 
 def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
-    """Precision and scale are the value's, as java.math.BigDecimal has them; its text has the column's scale, if that has one."""
+    """Precision and scale are the value's, as java.math.BigDecimal has them; its text has the
+    column's scale, if that has one.
+    """
     assert isinstance(value, Decimal)
     free = type.source == "postgresql" and postgresql_values.unconstrained(type)
     scale = max(-int(value.as_tuple().exponent), 0) if free else type.scale or 0
     number = unscaled(value, scale)
-    parts = {"value": java_decimal(number, scale, plain=True), "precision": len(str(abs(number))), "scale": scale}
+    parts = {
+        "value": java_decimal(number, scale, plain=True),
+        "precision": len(str(abs(number))),
+        "scale": scale,
+    }
     return _of_datum(type, value, ("Decimal", parts))
 
 
 def _float(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
     datum, cell = _of_datum(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
-    return datum, replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
+    return datum, (
+        replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
+    )
 
 
 def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset: str) -> Written:
@@ -150,7 +169,9 @@ def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset:
     assert isinstance(value, str)
     codec = CODECS.get(charset)
     if codec is None:
-        datum, cell = _of_datum(type, value, ("Character", {"charset": charset, "value": value.encode()}))
+        datum, cell = _of_datum(
+            type, value, ("Character", {"charset": charset, "value": value.encode()})
+        )
         return datum, replace(cell, state=State.ANY, reason=CHARSET_DOUBT)
     try:
         raw = value.encode(codec)
@@ -161,13 +182,25 @@ def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset:
     return _of_datum(type, value, ("Character", {"charset": charset, "value": raw}))
 
 
-def _object(branch: str, name: str, text: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value) -> _Maker:
-    return lambda type, _profile, value: _of_datum(type, value, (branch, {"type": name, "value": text(type, value)}))
+def _object(
+    branch: str,
+    name: str,
+    text: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value,
+) -> _Maker:
+    return lambda type, _profile, value: _of_datum(
+        type, value, (branch, {"type": name, "value": text(type, value)})
+    )
 
 
 def _text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
-    if type.source == "postgresql" or type.name in ("char", "varchar") or profile.text == "character":
-        return _character(type, profile, value, dict(profile.charsets).get(type.name, profile.charset))
+    if (
+        type.source == "postgresql"
+        or type.name in ("char", "varchar")
+        or profile.text == "character"
+    ):
+        return _character(
+            type, profile, value, dict(profile.charsets).get(type.name, profile.charset)
+        )
     if profile.text == "text-object":
         return _object("TextObject", "TEXT")(type, profile, value)
     return _object("BinaryObject", "TEXT", lambda _type, text: text.encode())(type, profile, value)
@@ -187,7 +220,11 @@ def date_time(*parts: int | None) -> dict[str, int | None]:
 
 
 def _fraction(micros: int, profile: AliyunProfile) -> int | None:
-    return None if profile.null_fraction and not micros else micros * (1000 if profile.fraction == "nanos" else 1)
+    return (
+        None
+        if profile.null_fraction and not micros
+        else micros * (1000 if profile.fraction == "nanos" else 1)
+    )
 
 
 def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:
@@ -242,7 +279,9 @@ def _zoned(type: SourceType, profile: AliyunProfile, value: int) -> Written:
     shift = profile.offset * 60 * mysql.MICROS
     minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0
     wall = _wall(value + minutes * 60 * mysql.MICROS, profile)
-    return _of_datum(type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
+    return _of_datum(
+        type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)})
+    )
 
 
 _LABELS: Final = TextForms(time_zone="UTC", labels=True)
@@ -255,7 +294,9 @@ def _label(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
 
 
 def _boolean(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
-    return _of_datum(type, value, ("TextObject", {"type": "BOOL", "value": profile.booleans[bool(value)]}))
+    return _of_datum(
+        type, value, ("TextObject", {"type": "BOOL", "value": profile.booleans[bool(value)]})
+    )
 
 
 def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
@@ -264,7 +305,9 @@ def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
 
 
 def _geometry(branch: str) -> _Maker:
-    return lambda type, _, value: _wired(type, value, (branch, {"type": "GEOMETRY", "value": value}), "geometry")
+    return lambda type, _, value: _wired(
+        type, value, (branch, {"type": "GEOMETRY", "value": value}), "geometry"
+    )
 
 
 def _special(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
@@ -280,7 +323,10 @@ _WIRE_TYPES: Final[Mapping[str, _Maker]] = {
     "geometry": _geometry("BinaryGeometry"),
     "geometry-text": _geometry("TextGeometry"),
     "special-numeric": _special,
-    "empty-null": lambda type, *_: (("EmptyObject", "NULL"), Cell(State.ANY, type, reason=EMPTY_DOUBT)),
+    "empty-null": lambda type, *_: (
+        ("EmptyObject", "NULL"),
+        Cell(State.ANY, type, reason=EMPTY_DOUBT),
+    ),
     "empty-none": lambda type, *_: (NONE, Cell(State.ABSENT, type)),
 }
 
@@ -288,8 +334,14 @@ _POSTGRESQL: Final[Mapping[str, _Maker]] = {
     "boolean": _boolean,
     "enum": _object("TextObject", "ENUM"),
     "uuid": _object("TextObject", "UUID"),
-    "json": _object("TextObject", "JSON", lambda type, document: postgresql_text.json_text(type, document.value)),
-    "jsonb": _object("BinaryObject", "JSON", lambda type, document: postgresql_text.json_text(type, document.value).encode()),
+    "json": _object(
+        "TextObject", "JSON", lambda type, document: postgresql_text.json_text(type, document.value)
+    ),
+    "jsonb": _object(
+        "BinaryObject",
+        "JSON",
+        lambda type, document: postgresql_text.json_text(type, document.value).encode(),
+    ),
 }
 
 _LOGICAL: Final[Mapping[Logical, _Maker]] = {

@@ -1,4 +1,5 @@
-"""Ways to spoil records of Aliyun DTS: where its unions, lengths and enumerations are, and cells that fit no column.
+"""Ways to spoil records of Aliyun DTS: where its unions, lengths and enumerations are, and cells
+that fit no column.
 
 A fault finds its place by walking over the record as the specification lays it out.
 """
@@ -30,7 +31,9 @@ _STRINGS: Final = ("position", "safe-position", "transaction")
 
 
 class _Walk:
-    """A walk over a record: `places` are the spans of the numbers that faults replace, by name, the first of each."""
+    """A walk over a record: `places` are the spans of the numbers that faults replace, by name, the
+    first of each.
+    """
 
     def __init__(self, value: bytes) -> None:
         self.value, self.at = value, 0
@@ -123,11 +126,15 @@ _PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @lru_cache(maxsize=64)
 def places(value: bytes) -> Mapping[str, Span]:
-    """The spans of the numbers of a record that faults replace: `operation`, `object-name` (its length), `cell` (a branch) ..."""
+    """The spans of the numbers of a record that faults replace: `operation`, `object-name` (its
+    length), `cell` (a branch) ...
+    """
     return _Walk(value).places
 
 
-def _placed(place: str, change: Callable[[bytes, int, int], bytes]) -> Callable[[bytes], bytes | None]:
+def _placed(
+    place: str, change: Callable[[bytes, int, int], bytes]
+) -> Callable[[bytes], bytes | None]:
     """Changes a value, given where a place begins and ends in it."""
 
     def apply(value: bytes) -> bytes | None:
@@ -151,17 +158,36 @@ def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
     """Writes a number with bytes that add nothing to it."""
 
     def change(value: bytes, _: int, end: int) -> bytes:
-        return value[: end - 1] + bytes([value[end - 1] | 0x80, *[0x80] * (zeros - 1), 0]) + value[end:]
+        return (
+            value[: end - 1]
+            + bytes([value[end - 1] | 0x80, *[0x80] * (zeros - 1), 0])
+            + value[end:]
+        )
 
     return _placed(place, change)
 
 
 FAULTS: Final = (
     *_avro.FAULTS,
-    Fault("union-index-13", "wrong-branch", "A value's branch is 13, the first that there is not.", _number("cell", 13)),
+    Fault(
+        "union-index-13",
+        "wrong-branch",
+        "A value's branch is 13, the first that there is not.",
+        _number("cell", 13),
+    ),
     Fault("union-index-negative", "wrong-branch", "A value's branch is -1.", _number("cell", -1)),
-    Fault("fields-index-3", "wrong-branch", "The branch of fields is 3, of a union of three.", _number("fields-branch", 3)),
-    Fault("operation-17", "wrong-branch", "operation is 17, the first that there is not.", _number("operation", 17)),
+    Fault(
+        "fields-index-3",
+        "wrong-branch",
+        "The branch of fields is 3, of a union of three.",
+        _number("fields-branch", 3),
+    ),
+    Fault(
+        "operation-17",
+        "wrong-branch",
+        "operation is 17, the first that there is not.",
+        _number("operation", 17),
+    ),
     Fault("operation-negative", "wrong-branch", "operation is -1.", _number("operation", -1)),
     Fault(
         "source-type-13",
@@ -172,7 +198,8 @@ FAULTS: Final = (
     Fault(
         "published-union",
         "foreign-schema",
-        "The index of Record in the published array of schemas, read as a union, precedes the record.",
+        "The index of Record in the published array of schemas, read as a union, precedes the"
+        " record.",
         _avro.before(LONG(13)),
     ),
     Fault(
@@ -181,19 +208,47 @@ FAULTS: Final = (
         "Two whole numbers follow the record, of which an edition has at most one.",
         _avro.behind(LONG(1_700_000_000) * 2),
     ),
-    Fault("huge-string", "huge-length", "objectName has 1,900,000,000 bytes.", _number("object-name", 1_900_000_000)),
-    Fault("huge-bytes", "huge-length", "A Character has 2,147,483,647 bytes.", _number("Character-bytes", (1 << 31) - 1)),
-    Fault("huge-bytes-over", "huge-length", "A Character has 2,147,483,648 bytes.", _number("Character-bytes", 1 << 31)),
-    Fault("huge-fields", "huge-length", "fields has a block of 1,099,511,627,776 items.", _number("fields", 1 << 40)),
-    Fault("huge-image", "huge-length", "An image has a block of 1,099,511,627,776 items.", _number("image", 1 << 40)),
+    Fault(
+        "huge-string",
+        "huge-length",
+        "objectName has 1,900,000,000 bytes.",
+        _number("object-name", 1_900_000_000),
+    ),
+    Fault(
+        "huge-bytes",
+        "huge-length",
+        "A Character has 2,147,483,647 bytes.",
+        _number("Character-bytes", (1 << 31) - 1),
+    ),
+    Fault(
+        "huge-bytes-over",
+        "huge-length",
+        "A Character has 2,147,483,648 bytes.",
+        _number("Character-bytes", 1 << 31),
+    ),
+    Fault(
+        "huge-fields",
+        "huge-length",
+        "fields has a block of 1,099,511,627,776 items.",
+        _number("fields", 1 << 40),
+    ),
+    Fault(
+        "huge-image",
+        "huge-length",
+        "An image has a block of 1,099,511,627,776 items.",
+        _number("image", 1 << 40),
+    ),
     Fault("negative-string", "huge-length", "objectName has -1 bytes.", _number("object-name", -1)),
     Fault(
         "negative-unread-string",
         "huge-length",
-        "safeSourcePosition, which few readers want, has -1 bytes: who skips it may take that for nothing to skip.",
+        "safeSourcePosition, which few readers want, has -1 bytes: who skips it may take that for"
+        " nothing to skip.",
         _number("safe-position", -1),
     ),
-    Fault("negative-bytes", "huge-length", "A Character has -5 bytes.", _number("Character-bytes", -5)),
+    Fault(
+        "negative-bytes", "huge-length", "A Character has -5 bytes.", _number("Character-bytes", -5)
+    ),
     Fault(
         "invalid-utf-8-name",
         "invalid-utf-8",
@@ -215,7 +270,13 @@ FAULTS: Final = (
         _first_byte("Character-bytes", b"\xff"),
         UNSPECIFIED,
     ),
-    Fault("overlong-version", "overlong-number", "version takes a byte more than it need.", _longer("version", 1), UNSPECIFIED),
+    Fault(
+        "overlong-version",
+        "overlong-number",
+        "version takes a byte more than it need.",
+        _longer("version", 1),
+        UNSPECIFIED,
+    ),
     Fault(
         "overlong-operation",
         "overlong-number",
@@ -270,7 +331,9 @@ _MYSQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
     ("cell-int-branch", "smallint", 12345, ("BinaryObject", {"type": "BLOB", "value": b"12345"})),
     ("cell-varbinary-branch", "varbinary", b"\xab\xcd\xef\x01", _integer("5")),
 )
-"""Name, type, a value that occurs nowhere else in a message, and the wire value that fits no column of the type."""
+"""Name, type, a value that occurs nowhere else in a message, and the wire value that fits no column
+of the type.
+"""
 
 _POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
     ("cell-int", "integer", 1234567891, _integer("12x4", 4)),
@@ -281,13 +344,21 @@ _POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
     ("cell-double-branch", "double-precision", 54321.25, _text_object("5432x")),
     ("cell-boolean", "boolean", 1, ("TextObject", {"type": "BOOL", "value": "maybe"})),
     ("cell-date", "date", dt.date(2021, 7, 19), _wall(2021, 13, 45)),
-    ("cell-timestamp", "timestamp-0", mysql.wall("2021-07-19 11:12:13"), _wall(2021, 7, 19, 25, 61, 61, 0)),
+    (
+        "cell-timestamp",
+        "timestamp-0",
+        mysql.wall("2021-07-19 11:12:13"),
+        _wall(2021, 7, 19, 25, 61, 61, 0),
+    ),
     ("cell-time", "time-0", _CLOCK, _wall(None, None, None, 11, 99, 99, 0)),
     (
         "cell-timestamptz-zone",
         "timestamptz-0",
         _NOON,
-        ("TimestampWithTimeZone", {"value": date_time(2021, 7, 19, 11, 12, 13, 0), "timezone": "nowhere"}),
+        (
+            "TimestampWithTimeZone",
+            {"value": date_time(2021, 7, 19, 11, 12, 13, 0), "timezone": "nowhere"},
+        ),
     ),
 )
 
@@ -322,13 +393,24 @@ def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault
     types = boundaries.every_type(lambda _type: True, profile.source)
     for logical, way, column, value in matrix(profile.source, fits):
         good = cell_bytes(writer_of(types.column(column).type, profile)(value)[0])
-        bad = _integer("5") if (logical, way) == (Logical.BINARY, Way.SHAPE) else _UNFIT.get(way) or _OUTSIDE[logical]
+        bad = (
+            _integer("5")
+            if (logical, way) == (Logical.BINARY, Way.SHAPE)
+            else _UNFIT.get(way) or _OUTSIDE[logical]
+        )
         yield CellFault(f"cell-{logical}-{way}", column, value, good, cell_bytes(bad))
 
 
 def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
-    """Unfit cells as a profile's messages can have them: the value's bytes, branch included, and other bytes."""
+    """Unfit cells as a profile's messages can have them: the value's bytes, branch included, and
+    other bytes.
+    """
     source = sources.source(profile.source)
     cells = _POSTGRESQL_CELLS if source is sources.POSTGRESQL else _MYSQL_CELLS
-    good = [cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in cells]
-    return tuple(CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(bad)) for (n, k, v, bad), g in zip(cells, good, strict=True))
+    good = [
+        cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in cells
+    ]
+    return tuple(
+        CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(bad))
+        for (n, k, v, bad), g in zip(cells, good, strict=True)
+    )

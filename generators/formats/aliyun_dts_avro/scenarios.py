@@ -32,7 +32,16 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources import registry as sources
-from generators.sources.boundaries import START, change, every_type, id_column, insert, keyless, named, neutral
+from generators.sources.boundaries import (
+    START,
+    change,
+    every_type,
+    id_column,
+    insert,
+    keyless,
+    named,
+    neutral,
+)
 
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
@@ -41,7 +50,9 @@ _MOMENT: Final = mysql.wall("2024-01-02 03:04:05.678901")
 
 
 def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    """Every format-specific case that the profile can write, with level-one tables in
+    `database`.
+    """
     cases = _Cases(profile, database)
     yield from cases.control()
     yield from cases.ddl()
@@ -57,7 +68,9 @@ def setting(**fields: Any) -> SourceStatement:
     return SourceStatement(START, SETTING, json.dumps(fields))
 
 
-def operation(name: str, text: str = "", database: str = "", at: Instant = START) -> SourceStatement:
+def operation(
+    name: str, text: str = "", database: str = "", at: Instant = START
+) -> SourceStatement:
     """A record of an operation that no other event stands for."""
     return SourceStatement(at, OPERATION, text, database, name)
 
@@ -84,20 +97,36 @@ class _Cases(Cases):
         yield self.case("control/whole-transaction", begin, inserted(_ONE), inserted(_TWO), commit)
         yield named("control/heartbeat", Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)))
         yield named("control/checkpoint", Watermark(START))
-        yield self.case("control/checkpoint-between-rows", inserted(_ONE), Watermark(START), inserted(_TWO))
+        yield self.case(
+            "control/checkpoint-between-rows", inserted(_ONE), Watermark(START), inserted(_TWO)
+        )
         for name in ("FILL", "FINISH", "CONTROL", "RDB", "NOOP"):
             tag = "control:filler" if name == "NOOP" else "control:other"
             yield named(f"control/{name.lower()}", operation(name), tags={tag})
         text = '{"create":"c"}'
-        yield named("control/command", operation("COMMAND", text, self.database), tags={"control:command"})
-        yield self.case("control/filler-between-rows", inserted(_ONE), operation("NOOP"), inserted(_TWO), tags={"control:filler"})
+        yield named(
+            "control/command", operation("COMMAND", text, self.database), tags={"control:command"}
+        )
+        yield self.case(
+            "control/filler-between-rows",
+            inserted(_ONE),
+            operation("NOOP"),
+            inserted(_TWO),
+            tags={"control:filler"},
+        )
         bare = setting(bare=True, processed=False)
         yield named("control/smallest-record", bare, operation("NOOP"), tags={"control:filler"})
         short = setting(short=True, processed=False)
         for label, event in (("begin", begin), ("commit", commit), ("heartbeat", Heartbeat(START))):
             yield named(f"control/short-{label}", short, event, tags={"control:short"})
         yield named("control/short-filler", short, operation("NOOP"), tags={"control:filler"})
-        table = Table(self.database, "s", (id_column(self.profile.source),), ("id",), schema=self.source.schema)
+        table = Table(
+            self.database,
+            "s",
+            (id_column(self.profile.source),),
+            ("id",),
+            schema=self.source.schema,
+        )
         yield named("control/short-row", short, insert(table, {"id": 1}))
 
     def ddl(self) -> Iterator[Scenario]:
@@ -109,7 +138,9 @@ class _Cases(Cases):
             table = neutral(name)
             where = f"{self.database}_{table}" if ddl.level == "database" else self.database
             sql = ddl.sql.format(db=quote(where), table=quote(table), other=quote(f"{table}_b"))
-            event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
+            event = SchemaChange(
+                START, action, sql, where, "" if ddl.level == "database" else table
+            )
             yield named(name, event, tags={f"ddl:{action}"})
         sql = f"/* from a tool */ ALTER TABLE {quote('t1')}\r\n\tADD COLUMN d int"
         event = SchemaChange(START, "add column", sql, self.database, "t1")
@@ -119,33 +150,68 @@ class _Cases(Cases):
         for label, meta in (("with", True), ("without", False)):
             name = f"ddl/columns-change-{label}-meta-version"
             narrow = self.table(name)
-            wider = replace(narrow, columns=(self.abc[0], Column("n", self.source.number), *self.abc[1:]))
-            added = SchemaChange(Instant(START.ms, 2), "add column", "ALTER TABLE t ADD COLUMN n int AFTER id", self.database)
-            rows = insert(narrow, _ONE), added, insert(wider, {**_TWO, "n": 7}, Instant(START.ms, 3))
+            wider = replace(
+                narrow, columns=(self.abc[0], Column("n", self.source.number), *self.abc[1:])
+            )
+            added = SchemaChange(
+                Instant(START.ms, 2),
+                "add column",
+                "ALTER TABLE t ADD COLUMN n int AFTER id",
+                self.database,
+            )
+            rows = (
+                insert(narrow, _ONE),
+                added,
+                insert(wider, {**_TWO, "n": 7}, Instant(START.ms, 3)),
+            )
             yield named(name, setting(meta_version=meta), *rows, tags={"columns:change"})
 
     def envelope(self) -> Iterator[Scenario]:
-        yield self.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
+        yield self.case(
+            "envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1))
+        )
         again = setting(one_id=True), inserted(_ONE), inserted(_ONE)
         yield self.case("envelope/delivered-twice", inserted(_ONE), *again, tags={"delivery:twice"})
         several = [inserted({**_ONE, "id": i}) for i in range(6)]
-        yield self.of(key=()).case("envelope/no-key", *several[:4], deleted(_ONE), tags={"keys:none"})
-        yield self.of(key=(), unique=(("a",),)).case("envelope/unique-without-primary", inserted(_ONE), tags={"keys:none"})
+        yield self.of(key=()).case(
+            "envelope/no-key", *several[:4], deleted(_ONE), tags={"keys:none"}
+        )
+        yield self.of(key=(), unique=(("a",),)).case(
+            "envelope/unique-without-primary", inserted(_ONE), tags={"keys:none"}
+        )
         yield self.of(unique=(("a",), ("b", "a"))).case("envelope/unique-beside-primary", *several)
-        yield self.case("envelope/key-tag-missing", setting(keys_told=False), inserted(_ONE), tags={"keys:none"})
+        yield self.case(
+            "envelope/key-tag-missing", setting(keys_told=False), inserted(_ONE), tags={"keys:none"}
+        )
         hidden = setting(hidden=["id"])
         yield self.case("envelope/key-filtered-out", hidden, inserted(_ONE), tags={"keys:filtered"})
         other = setting(born=not self.profile.born)
-        yield self.case("envelope/edition-changes", inserted(_ONE), other, inserted(_TWO), tags={"edition:mixed"})
+        yield self.case(
+            "envelope/edition-changes",
+            inserted(_ONE),
+            other,
+            inserted(_TWO),
+            tags={"edition:mixed"},
+        )
         mark = TransactionMark(START, "BEGIN", "1")
         yield named(
-            "envelope/edition-changes-between-marks", other, mark, Heartbeat(START), operation("NOOP"), tags={"edition:mixed"}
+            "envelope/edition-changes-between-marks",
+            other,
+            mark,
+            Heartbeat(START),
+            operation("NOOP"),
+            tags={"edition:mixed"},
         )
-        yield self.case("envelope/position-of-rows", inserted(*({**_ONE, "id": i} for i in range(1, 4))))
+        yield self.case(
+            "envelope/position-of-rows", inserted(*({**_ONE, "id": i} for i in range(1, 4)))
+        )
         if not self.profile.options:
             for kind in SOURCE_TYPES:
                 yield self.case(
-                    f"envelope/source-{kind.lower()}", setting(source_type=kind), inserted(_ONE), tags={"source-type"}
+                    f"envelope/source-{kind.lower()}",
+                    setting(source_type=kind),
+                    inserted(_ONE),
+                    tags={"source-type"},
                 )
 
     def names(self) -> Iterator[Scenario]:
@@ -164,63 +230,117 @@ class _Cases(Cases):
         yield named("names/dotted-database-of-ddl", event, tags={"names:dotted"})
         table = Table(self.database, "a\\b 汉字", self.abc, ("id",), schema=schema)
         yield named("names/backslash", insert(table, _ONE))
-        columns = (id_column(self.profile.source), *(Column(n, self.source.string) for n in ('q"', "a.b", "c\\u002Ed", "汉")))
+        columns = (
+            id_column(self.profile.source),
+            *(Column(n, self.source.string) for n in ('q"', "a.b", "c\\u002Ed", "汉")),
+        )
         row: Row = {"id": 1, 'q"': "1", "a.b": "2", "c\\u002Ed": "3", "汉": "4"}
-        yield self.of(*columns, key=("id", 'q"', "a.b", "c\\u002Ed", "汉")).case("names/awkward-columns", inserted(row))
+        yield self.of(*columns, key=("id", 'q"', "a.b", "c\\u002Ed", "汉")).case(
+            "names/awkward-columns", inserted(row)
+        )
 
     def images(self) -> Iterator[Scenario]:
         yield self.case("images/init", read(_ONE, _TWO), tags={"init"})
-        yield self.case("images/init-before-changes", read(_ONE), updated(_ONE, {"a": "y"}), tags={"init"})
-        for label, event in (("insert", inserted(_ONE)), ("delete", deleted(_ONE)), ("init", read(_ONE))):
-            yield self.case(f"images/empty-array-{label}", setting(empty_images=True), event, tags={"images:empty"})
+        yield self.case(
+            "images/init-before-changes", read(_ONE), updated(_ONE, {"a": "y"}), tags={"init"}
+        )
+        for label, event in (
+            ("insert", inserted(_ONE)),
+            ("delete", deleted(_ONE)),
+            ("init", read(_ONE)),
+        ):
+            yield self.case(
+                f"images/empty-array-{label}",
+                setting(empty_images=True),
+                event,
+                tags={"images:empty"},
+            )
         name = "images/columns-swapped"
         table = self.table(name)
         swapped = replace(table, columns=(self.abc[2], self.abc[0], self.abc[1]))
         rows = insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2))
         yield named(name, setting(table_order=True), *rows, tags={"columns:change"})
         yield self.case(
-            "images/columns-permuted", *(e for i in range(3) for e in (setting(order=i), inserted(_ONE))), tags={"columns:change"}
+            "images/columns-permuted",
+            *(e for i in range(3) for e in (setting(order=i), inserted(_ONE))),
+            tags={"columns:change"},
         )
         yield self.case("images/one-column-filtered-out", setting(hidden=["b"]), inserted(_ONE))
         for event in (inserted(_ONE), updated(_ONE, {"a": "y"}), deleted(_TWO)):
             yield self.case(f"images/not-captured-{event.op.lower()}", setting(unset=["b"]), event)
         source = self.profile.source
-        columns = (*self.abc, *(Column(n, wire_type(f"empty-{n}", Logical.TEXT, source)) for n in ("none", "null")))
+        columns = (
+            *self.abc,
+            *(Column(n, wire_type(f"empty-{n}", Logical.TEXT, source)) for n in ("none", "null")),
+        )
         yield self.of(*columns).case(
             "images/three-states",
             inserted({"id": 1, "a": "x", "b": None, "none": "-", "null": "-"}),
             tags={"images:empty-object"},
         )
-        yield self.of(*self.abc[1:], key=()).case("images/every-column-null", inserted({"a": None, "b": None}))
+        yield self.of(*self.abc[1:], key=()).case(
+            "images/every-column-null", inserted({"a": None, "b": None})
+        )
 
     def values(self) -> Iterator[Scenario]:
-        for label, type, value in _POSTGRESQL_VALUES if self.source is sources.POSTGRESQL else _MYSQL_VALUES:
+        for label, type, value in (
+            _POSTGRESQL_VALUES if self.source is sources.POSTGRESQL else _MYSQL_VALUES
+        ):
             yield self.value(f"values/{label}", type, value)
 
     def rows(self) -> Iterator[Scenario]:
         """Level two: the pool's tables, no DDL."""
         bag, source = keyless(self.profile.source), self.profile.source
         row: Row = {**_BARE, "c": _MOMENT}
-        beside = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85"), operation("NOOP")
+        beside = (
+            Heartbeat(START),
+            Watermark(START),
+            TransactionMark(START, "BEGIN", "85"),
+            operation("NOOP"),
+        )
         yield named("rows/aliyun/beside-control", *beside, insert(bag, row), level=2)
         yield named("rows/aliyun/init", change(bag, Op.READ, (None, row)), tags={"init"}, level=2)
-        mixed: tuple[Event, ...] = insert(bag, row), setting(born=not self.profile.born), insert(bag, row)
+        mixed: tuple[Event, ...] = (
+            insert(bag, row),
+            setting(born=not self.profile.born),
+            insert(bag, row),
+        )
         yield named("rows/aliyun/edition-changes", *mixed, tags={"edition:mixed"}, level=2)
         yield named("rows/aliyun/not-captured", setting(unset=["b"]), insert(bag, row), level=2)
         orders = (e for i in range(3) for e in (setting(order=i), insert(bag, row)))
         yield named("rows/aliyun/columns-permuted", *orders, tags={"columns:change"}, level=2)
-        yield named("rows/aliyun/column-filtered-out", setting(hidden=["b"]), insert(bag, row), level=2)
+        yield named(
+            "rows/aliyun/column-filtered-out", setting(hidden=["b"]), insert(bag, row), level=2
+        )
         empty = setting(empty_images=True), insert(bag, row), change(bag, Op.DELETE, (row, None))
         yield named("rows/aliyun/empty-arrays", *empty, tags={"images:empty"}, level=2)
         if not self.profile.options:
             for kind in SOURCE_TYPES:
                 unit = "micros" if kind in ("MySQL", "PostgreSQL") else "nanos"
                 other = setting(source_type=kind, fraction=unit)
-                yield named(f"rows/aliyun/source-{kind.lower()}", other, insert(bag, row), tags={"source-type"}, level=2)
+                yield named(
+                    f"rows/aliyun/source-{kind.lower()}",
+                    other,
+                    insert(bag, row),
+                    tags={"source-type"},
+                    level=2,
+                )
             physical = setting(source_type="PostgreSQL", fraction="nanos", physical=True)
-            yield named("rows/aliyun/source-postgresql-physical", physical, insert(bag, row), tags={"source-type"}, level=2)
+            yield named(
+                "rows/aliyun/source-postgresql-physical",
+                physical,
+                insert(bag, row),
+                tags={"source-type"},
+                level=2,
+            )
             looks = setting(source_type="MySQL", physical=True)
-            yield named("rows/aliyun/source-mysql-with-arrow", looks, insert(bag, row), tags={"source-type"}, level=2)
+            yield named(
+                "rows/aliyun/source-mysql-with-arrow",
+                looks,
+                insert(bag, row),
+                tags={"source-type"},
+                level=2,
+            )
         if source == "mysql":
             yield from self.charsets(bag)
         else:
@@ -228,17 +348,34 @@ class _Cases(Cases):
 
     def charsets(self, bag: Table) -> Iterator[Scenario]:
         for name, texts in _CHARSETS.items():
-            tag = "charset:known" if name in _COMMON else "charset:other" if name in CODECS else "charset:unknown"
-            inserts = (insert(bag, {**_BARE, "b": text}, Instant(START.ms, i)) for i, text in enumerate(texts, 1))
+            tag = (
+                "charset:known"
+                if name in _COMMON
+                else "charset:other"
+                if name in CODECS
+                else "charset:unknown"
+            )
+            inserts = (
+                insert(bag, {**_BARE, "b": text}, Instant(START.ms, i))
+                for i, text in enumerate(texts, 1)
+            )
             yield named(
-                f"rows/aliyun/charset-{name or 'empty'}", setting(charset=name, charsets=[]), *inserts, tags={tag}, level=2
+                f"rows/aliyun/charset-{name or 'empty'}",
+                setting(charset=name, charsets=[]),
+                *inserts,
+                tags={tag},
+                level=2,
             )
 
     def offsets(self) -> Iterator[Scenario]:
         table = every_type(supports, "postgresql")
         empty: Row = {c.name: None for c in table.columns} | {"id": 1}
         for minutes in (0, 60, 345, 840, -210, -720, -1):
-            row: Row = {**empty, "c_timestamptz_6": _MOMENT, "c_timestamptz_0": _MOMENT // mysql.MICROS * mysql.MICROS}
+            row: Row = {
+                **empty,
+                "c_timestamptz_6": _MOMENT,
+                "c_timestamptz_0": _MOMENT // mysql.MICROS * mysql.MICROS,
+            }
             name = f"rows/aliyun/offset-{'minus-' if minutes < 0 else ''}{abs(minutes)}"
             yield named(name, setting(offset=minutes), insert(table, row), level=2)
         # Level one has no text for it: JSON knows no such number.
@@ -260,8 +397,16 @@ _MYSQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("time-minus-tenth", mysql.temporal("time", 1), -100_000),
     ("time-minus-every-part", mysql.temporal("time", 6), -((3600 + 2 * 60 + 3) * mysql.MICROS + 4)),
     ("time-over-24h-fraction", mysql.temporal("time", 3), (100 * 3600 + 62) * mysql.MICROS + 5_000),
-    ("datetime-fraction-of-a-tenth", mysql.temporal("datetime", 1), mysql.wall("2024-10-24 12:34:56.1")),
-    ("timestamp-fraction-of-micros", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.000007")),
+    (
+        "datetime-fraction-of-a-tenth",
+        mysql.temporal("datetime", 1),
+        mysql.wall("2024-10-24 12:34:56.1"),
+    ),
+    (
+        "timestamp-fraction-of-micros",
+        mysql.temporal("timestamp", 6),
+        mysql.wall("2024-10-24 04:34:56.000007"),
+    ),
     ("enum-numeric-label", mysql.enum_of("2", "1", "x"), 1),
     ("set-numeric-label", mysql.set_of("4", "x", "1"), 4),
     ("text-like-none", mysql.text("varchar", 64), "NONE"),
@@ -276,7 +421,12 @@ _MYSQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
 _POSTGRESQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     *(
         (f"numeric-{label}", wire_type("special-numeric", Logical.DECIMAL, "postgresql"), text)
-        for label, text in (("nan", "NaN"), ("infinity", "Infinity"), ("minus-infinity", "-Infinity"), ("tilde", "~"))
+        for label, text in (
+            ("nan", "NaN"),
+            ("infinity", "Infinity"),
+            ("minus-infinity", "-Infinity"),
+            ("tilde", "~"),
+        )
     ),
     ("text-like-none", sources.POSTGRESQL.string, "NONE"),
 )

@@ -1,7 +1,8 @@
 """Aliyun DTS's Avro schema as one self-contained record, and encoders of its parts.
 
-Source: the vendor's Record.avsc, an array of named schemas of which the wire holds the last alone (aliyun#bare-record). Parts are
-encoded one by one, because the specification leaves it to the writer how many blocks an array or a map has.
+Source: the vendor's Record.avsc, an array of named schemas of which the wire holds the last alone
+(aliyun#bare-record). Parts are encoded one by one, because the specification leaves it to the
+writer how many blocks an array or a map has.
 """
 
 from __future__ import annotations
@@ -18,18 +19,54 @@ from generators.families.avro import LONG, Encoder, blocks
 NAMESPACE: Final = "com.alibaba.dts.formats.avro"
 
 BRANCHES: Final = (
-    *("null", "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry"),
+    *(
+        "null",
+        "Integer",
+        "Character",
+        "Decimal",
+        "Float",
+        "Timestamp",
+        "DateTime",
+        "TimestampWithTimeZone",
+        "BinaryGeometry",
+    ),
     *("TextGeometry", "BinaryObject", "TextObject", "EmptyObject"),
 )
 """The branches of a value in the order of the union: a branch's place is its number on the wire."""
 
 OPERATIONS: Final = (
-    *("INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "ROLLBACK", "ABORT", "HEARTBEAT", "CHECKPOINT", "COMMAND"),
+    *(
+        "INSERT",
+        "UPDATE",
+        "DELETE",
+        "DDL",
+        "BEGIN",
+        "COMMIT",
+        "ROLLBACK",
+        "ABORT",
+        "HEARTBEAT",
+        "CHECKPOINT",
+        "COMMAND",
+    ),
     *("FILL", "FINISH", "CONTROL", "RDB", "NOOP", "INIT"),
 )
 
 SOURCE_TYPES: Final = (
-    *("MySQL", "Oracle", "SQLServer", "PostgreSQL", "MongoDB", "Redis", "DB2", "PPAS", "DRDS", "HBASE", "HDFS", "FILE", "OTHER"),
+    *(
+        "MySQL",
+        "Oracle",
+        "SQLServer",
+        "PostgreSQL",
+        "MongoDB",
+        "Redis",
+        "DB2",
+        "PPAS",
+        "DRDS",
+        "HBASE",
+        "HDFS",
+        "FILE",
+        "OTHER",
+    ),
 )
 
 DATE_PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
@@ -53,7 +90,9 @@ _VALUES: Final[Mapping[str, dict[str, Any]]] = {
     "Float": _record("Float", value="double", precision="int", scale="int"),
     "Timestamp": _record("Timestamp", timestamp="long", millis="int"),
     "DateTime": _DATE_TIME,
-    "TimestampWithTimeZone": _record("TimestampWithTimeZone", value=f"{NAMESPACE}.DateTime", timezone="string"),
+    "TimestampWithTimeZone": _record(
+        "TimestampWithTimeZone", value=f"{NAMESPACE}.DateTime", timezone="string"
+    ),
     "BinaryGeometry": _record("BinaryGeometry", type="string", value="bytes"),
     "TextGeometry": _record("TextGeometry", type="string", value="string"),
     "BinaryObject": _record("BinaryObject", type="string", value="bytes"),
@@ -78,7 +117,9 @@ _HEAD: Final[Mapping[str, Any]] = {
 
 
 def record_schema(born: bool = True) -> dict[str, Any]:
-    """The whole Record, named types inlined where they occur first; without bornTimestamp it is the edition of 2019."""
+    """The whole Record, named types inlined where they occur first; without bornTimestamp it is the
+    edition of 2019.
+    """
     value: list[Any] = ["null", *_VALUES.values()]
     named: list[Any] = ["null", *(f"{NAMESPACE}.{name}" for name in _VALUES)]
     return _record(
@@ -118,7 +159,9 @@ Datum: TypeAlias = tuple[str, Any] | None
 
 NULL_CELL: Final = LONG(0)
 
-_AS_TEXT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=bytes.hex).encode
+_AS_TEXT: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=bytes.hex
+).encode
 
 
 def cell_bytes(datum: Datum) -> bytes:
@@ -130,13 +173,17 @@ def cell_bytes(datum: Datum) -> bytes:
 
 
 def cell_text(datum: Datum) -> str | None:
-    """What level one shows of a value: JSON of the record in the schema's order, bytes in hexadecimal digits."""
+    """What level one shows of a value: JSON of the record in the schema's order, bytes in
+    hexadecimal digits.
+    """
     return None if datum is None else _AS_TEXT(datum[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How arrays and maps are put into blocks: the items of all blocks but the last, and whether each tells its size in bytes."""
+    """How arrays and maps are put into blocks: the items of all blocks but the last, and whether
+    each tells its size in bytes.
+    """
 
     sizes: tuple[int, ...] = ()
     sized: bool = False
@@ -151,7 +198,9 @@ ONE_BLOCK: Final = Framing()
 
 @dataclass(frozen=True, slots=True)
 class AvroRecord:
-    """A record before it is encoded. `fields` and the images are None, a text, or encoded items; `born` None leaves it out."""
+    """A record before it is encoded. `fields` and the images are None, a text, or encoded items;
+    `born` None leaves it out.
+    """
 
     head: Mapping[str, Any]
     tags: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -164,7 +213,11 @@ class AvroRecord:
     def encoded(self) -> bytes:
         """The record's bytes."""
         tags = self.framing([STRING(name) + STRING(value) for name, value in self.tags.items()])
-        parts = [HEAD(self.head), tags, *(self._part(part) for part in (self.fields, self.before, self.after))]
+        parts = [
+            HEAD(self.head),
+            tags,
+            *(self._part(part) for part in (self.fields, self.before, self.after)),
+        ]
         return b"".join(parts) + (b"" if self.born is None else LONG(self.born))
 
     def _part(self, part: str | Sequence[bytes] | None) -> bytes:

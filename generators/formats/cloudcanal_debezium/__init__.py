@@ -1,9 +1,9 @@
 """CloudCanal's Debezium Envelope: schema and payload like Debezium's, with deviations of its own.
 
-Source: the page cloudcanal-envelope of the sources. The vendor's page elides the schema and refers to Debezium's documentation
-for it; an article prints a message whose schema is CloudCanal's own and whose int(11) is a text. So values are texts as in
-CloudCanal Json, and Debezium's typed values with Connect's schema are the option `typed`. One message is one row; DDL goes in
-the same stream.
+Source: the page cloudcanal-envelope of the sources. The vendor's page elides the schema and refers
+to Debezium's documentation for it; an article prints a message whose schema is CloudCanal's own and
+whose int(11) is a text. So values are texts as in CloudCanal Json, and Debezium's typed values with
+Connect's schema are the option `typed`. One message is one row; DDL goes in the same stream.
 """
 
 from __future__ import annotations
@@ -46,12 +46,15 @@ COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less 3."""
 
 ASSUMED: Final = (
-    "the rest of the schema block; the text of every type but int and varchar; typed values; UPDATE and DELETE; key, headers and "
-    "partition of the record; DDL other than ALTER (the vendor shows two INSERTs and one ALTER)"
+    "the rest of the schema block; the text of every type but int and varchar; typed values; UPDATE"
+    " and DELETE; key, headers and partition of the record; DDL other than ALTER (the vendor shows"
+    " two INSERTs and one ALTER)"
 )
 
 MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
-"""Debezium's default options, without the faults of its connectors: the values of the option `typed`."""
+"""Debezium's default options, without the faults of its connectors: the values of the option
+`typed`.
+"""
 
 _TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX, schemas="message")
 
@@ -60,9 +63,10 @@ _TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX, schemas="me
 class EnvelopeProfile(Profile):
     """What the vendor's page and article leave open, as facts about the bytes.
 
-    `sample` orders members as the article's message does. `typed` writes Debezium's values and Connect's schema instead of texts
-    and CloudCanal's own schema. `schemas` writes the schema block. `empty_images` writes the missing image of an INSERT or
-    DELETE as `{}`, as the page's example does, instead of null. `ddl_op` gives a DDL message the op `a` of the table, which its
+    `sample` orders members as the article's message does. `typed` writes Debezium's values and
+    Connect's schema instead of texts and CloudCanal's own schema. `schemas` writes the schema
+    block. `empty_images` writes the missing image of an INSERT or DELETE as `{}`, as the page's
+    example does, instead of null. `ddl_op` gives a DDL message the op `a` of the table, which its
     example lacks. `ddl_topic` sends DDL to a topic of its own.
     """
 
@@ -87,7 +91,9 @@ CHOICES: Final = Choices(
         "op-a": {"ddl_op": True},
     },
 )
-build: Final = partial(CHOICES.made, {RELEASE: EnvelopeProfile(RELEASE, deployment=_TEXTS, assumed=ASSUMED)})
+build: Final = partial(
+    CHOICES.made, {RELEASE: EnvelopeProfile(RELEASE, deployment=_TEXTS, assumed=ASSUMED)}
+)
 profile: Final = partial(build, RELEASE)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
@@ -98,8 +104,14 @@ def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Wr
     written: list[Written] = []
     for number, event in enumerate(history.events):
         for value, change in _messages(event, profile):
-            topic = ddl_topic(layout.topic) if profile.ddl_topic and change.kind is Kind.DDL else layout.topic
-            message = Message(topic, 0, None, value.encode(), timestamp_ms=event.at.ms, event=number)
+            topic = (
+                ddl_topic(layout.topic)
+                if profile.ddl_topic and change.kind is Kind.DDL
+                else layout.topic
+            )
+            message = Message(
+                topic, 0, None, value.encode(), timestamp_ms=event.at.ms, event=number
+            )
             written.append(Written(message, (replace(change, position=_position(event.at)),)))
     return written
 
@@ -142,8 +154,9 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
 
 
 def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple[str, Change]:
-    """A row in Debezium's values, its columns nullable, since the document does not show otherwise; or in CloudCanal's texts, as
-    in the vendor's article (cloudcanal-envelope#values-as-text)."""
+    """A row in Debezium's values, its columns nullable, since the document does not show otherwise;
+    or in CloudCanal's texts, as in the vendor's article (cloudcanal-envelope#values-as-text).
+    """
     table, typed = event.table, profile.typed
     sent: dict[str, Any] = {}
     cells: dict[str, Any] = {}
@@ -158,19 +171,34 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
             wires = {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
             sent[side] = {name: cell.value for name, cell in wires.items()}
             cells[side] = {name: cell.cell for name, cell in wires.items()}
-            schema = shape.row_schema(table, tuple((name, cell.schema) for name, cell in wires.items()))
+            schema = shape.row_schema(
+                table, tuple((name, cell.schema) for name, cell in wires.items())
+            )
             corrupt = corrupt or any(cell.corrupt for cell in wires.values())
         else:
             forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
             cells[side] = image(table, row, forms) or {}
             sent[side] = {name: cell.text for name, cell in cells[side].items()}
-    payload = {"op": _OPS[event.op], "ts_ms": event.at.ms, **sent, "source": _source(event.at, table.database, table.name)}
+    payload = {
+        "op": _OPS[event.op],
+        "ts_ms": event.at.ms,
+        **sent,
+        "source": _source(event.at, table.database, table.name),
+    }
     op, accept = event.op, list[tuple[Kind, Op | None]]()
     if op is Op.READ:
         op, accept = Op.INSERT, [(Kind.ROW, Op.READ)]
     if corrupt:
         accept.append((Kind.CORRUPT, None))
-    change = Change(0, Kind.ROW, op, table.database, table=table.name, commit_time_us=event.at.ms * 1000, accept=tuple(accept))
+    change = Change(
+        0,
+        Kind.ROW,
+        op,
+        table.database,
+        table=table.name,
+        commit_time_us=event.at.ms * 1000,
+        accept=tuple(accept),
+    )
     return _text(schema, payload, profile), replace(change, **cells)
 
 
@@ -194,7 +222,9 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         "tableChanges": described,
     }
     time = event.at.ms * 1000
-    change = Change(0, Kind.DDL, database=event.database, table=event.table, commit_time_us=time, sql=event.sql)
+    change = Change(
+        0, Kind.DDL, database=event.database, table=event.table, commit_time_us=time, sql=event.sql
+    )
     schema = shape.ddl_schema(profile.ddl_op) if profile.typed else shape.own_ddl_schema()
     return _text(schema, payload, profile), change
 

@@ -1,6 +1,7 @@
 """CloudCanal's Debezium Envelope: its schemas, named cases and unfit cells.
 
-Source: the page cloudcanal-envelope of the sources; for Connect's schemas, to which the vendor's page refers, the page debezium.
+Source: the page cloudcanal-envelope of the sources; for Connect's schemas, to which the vendor's
+page refers, the page debezium.
 """
 
 from __future__ import annotations
@@ -25,10 +26,16 @@ from generators.wire_format import Profile
 _SOURCE: Final = Schema(
     "struct",
     name="io.debezium.connector.mysql.Source",
-    fields=fields("ts_ms:int64 db:string table:string? connector:string gtid:string? file:string pos:int64 server_id:int64"),
+    fields=fields(
+        "ts_ms:int64 db:string table:string? connector:string gtid:string? file:string pos:int64"
+        " server_id:int64"
+    ),
 )
 _COLUMN: Final = Schema(
-    "struct", fields=fields("jdbcType:int32 name:string position:int32 typeExpression:string typeName:string")
+    "struct",
+    fields=fields(
+        "jdbcType:int32 name:string position:int32 typeExpression:string typeName:string"
+    ),
 )
 _LISTS: Final = {
     "columns": Schema("array", items=_COLUMN),
@@ -43,7 +50,9 @@ def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
     """The envelope of a table's rows, its members in the order of the document's example."""
     name = f"cloudcanal.{table.database}.{table.name}"
     row = Schema("struct", True, f"{name}.Value", fields=columns)
-    members = fields("op:string ts_ms:int64? after before source", after=row, before=row, source=_SOURCE)
+    members = fields(
+        "op:string ts_ms:int64? after before source", after=row, before=row, source=_SOURCE
+    )
     return Schema("struct", name=f"{name}.Envelope", fields=members)
 
 
@@ -58,12 +67,24 @@ def ddl_schema(with_op: bool) -> Schema:
 
 @lru_cache(maxsize=1024)
 def own_schema(table: Table) -> dict[str, Any]:
-    """CloudCanal's own schema of a table's rows, as far as the article prints it: the columns of both images."""
+    """CloudCanal's own schema of a table's rows, as far as the article prints it: the columns of
+    both images.
+    """
     columns = [
-        {"field": c.name, "isPK": c.name in table.primary_key, "jdbType": jdbc_type(c.type), "type": mysql.declared(c.type)}
+        {
+            "field": c.name,
+            "isPK": c.name in table.primary_key,
+            "jdbType": jdbc_type(c.type),
+            "type": mysql.declared(c.type),
+        }
         for c in table.columns
     ]
-    return {"fields": [{"field": side, "fields": columns, "type": "struct"} for side in ("after", "before")], "type": "struct"}
+    return {
+        "fields": [
+            {"field": side, "fields": columns, "type": "struct"} for side in ("after", "before")
+        ],
+        "type": "struct",
+    }
 
 
 def own_ddl_schema() -> dict[str, Any]:
@@ -83,7 +104,10 @@ def described(table: Table, action: str) -> dict[str, Any]:
         }
         for i, c in enumerate(table.columns)
     ]
-    return {"type": action, "table": {"columns": columns, "primaryKeyColumnNames": list(table.primary_key)}}
+    return {
+        "type": action,
+        "table": {"columns": columns, "primaryKeyColumnNames": list(table.primary_key)},
+    }
 
 
 _STRING: Final = mysql.text("varchar", 22)
@@ -98,10 +122,21 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
     yield from _ddl(database)
     yield cases.case("snapshot/read", read(_ROW), tags={"snapshot"})
     later = Instant(START.ms, 1000)
-    yield cases.case("position/next-file", inserted(_ROW), change(OWN, Op.DELETE, (_ROW, None), at=later), tags={"position"})
+    yield cases.case(
+        "position/next-file",
+        inserted(_ROW),
+        change(OWN, Op.DELETE, (_ROW, None), at=later),
+        tags={"position"},
+    )
     row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
-    yield cases.of(ID, Column("ddl", _STRING), Column("op", _STRING)).case("op/a-column-named-ddl", inserted(row), tags={"names"})
-    yield cases.case("image/orientation", updated({**_ROW, "b": "old"}, {**_ROW, "b": "new"}), tags={"orientation"})
+    yield cases.of(ID, Column("ddl", _STRING), Column("op", _STRING)).case(
+        "op/a-column-named-ddl", inserted(row), tags={"names"}
+    )
+    yield cases.case(
+        "image/orientation",
+        updated({**_ROW, "b": "old"}, {**_ROW, "b": "new"}),
+        tags={"orientation"},
+    )
     lone = Cases(database, (Column("a", _STRING),), ()).table("image/one-null-column")
     for label, event in (("insert", inserted({"a": None})), ("delete", deleted({"a": None}))):
         event = replace(event, table=replace(lone, name=f"{lone.name}_{label}"))
@@ -111,30 +146,57 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
 def _documents(database: str) -> Iterator[Scenario]:
     """The row and the statement of the vendor's examples."""
     at = Instant(1_669_796_261_933, 0)
-    columns = tuple(Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk"))
+    columns = tuple(
+        Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk")
+    )
     table = Table(database, "table_test", columns, ("col_pk",))
     row: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
     yield named("document/insert", change(table, Op.INSERT, (None, row), at=at), tags={"document"})
     sql = "alter table table_test add col2 varchar(22) null"
     altered = replace(table, name="table_test_ddl")
-    event = SchemaChange(at, "add column", sql, database, altered.name, replace(altered, columns=columns[::2]), altered)
+    event = SchemaChange(
+        at,
+        "add column",
+        sql,
+        database,
+        altered.name,
+        replace(altered, columns=columns[::2]),
+        altered,
+    )
     yield named("document/ddl", event, tags={"ddl:add column", "document"})
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
-    for event in (ddl_event(action, database) for action, ddl in mysql.DDL_ACTIONS.items() if ddl.level == "table"):
+    for event in (
+        ddl_event(action, database)
+        for action, ddl in mysql.DDL_ACTIONS.items()
+        if ddl.level == "table"
+    ):
         table = Cases(database, _ABC).table(ddl_name(event.action))
         before = replace(table, name=event.old_name or table.name)
-        yield of_statement(replace(event, before=before, after=None if event.action == "drop table" else table))
+        yield of_statement(
+            replace(event, before=before, after=None if event.action == "drop table" else table)
+        )
 
 
 TYPED_FAULTS: Final = (
     CellFault("cell-int", "c_int", 1234567891, "1234567891", '"12x4"'),
     CellFault("cell-int-over", "c_int", 1234567892, "1234567892", "2147483648"),
-    CellFault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
+    CellFault(
+        "cell-bigint-over",
+        "c_bigint",
+        1234567890123456789,
+        "1234567890123456789",
+        "9223372036854775808",
+    ),
     CellFault("cell-unsigned-int-negative", "c_unsigned_int", 3234567893, "3234567893", "-5"),
     CellFault(
-        "cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), '"LZ+RPQ=="', '"At/cHE0="', kept=Decimal("123456789.25")
+        "cell-decimal-digits",
+        "c_decimal_10_2",
+        Decimal("7654321.25"),
+        '"LZ+RPQ=="',
+        '"At/cHE0="',
+        kept=Decimal("123456789.25"),
     ),
     CellFault("cell-double", "c_double", 54321.25, "54321.25", '"5432x"'),
     CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),

@@ -1,12 +1,15 @@
-"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.6.
+"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to
+3.6.
 
-Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final, v3.6.1.Final and apache/kafka connect/json;
-output of those releases (the pages debezium and connect of the sources). One message is one row; the record key is the row's
-key, its tombstone follows each delete, and an UPDATE of the key is a delete, a tombstone and an insert.
+Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final, v3.6.1.Final and
+apache/kafka connect/json; output of those releases (the pages debezium and connect of the sources).
+One message is one row; the record key is the row's key, its tombstone follows each delete, and an
+UPDATE of the key is a delete, a tombstone and an insert.
 
-`Deployment` tells what schemaless bytes do not show, in Debezium's own option values: `decimal` is `decimal.handling.mode`
-(precise, double, string), `temporal` is `time.precision.mode` (adaptive_time_microseconds, adaptive, connect, isostring,
-microseconds, nanoseconds), `binary` is `binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
+`Deployment` tells what schemaless bytes do not show, in Debezium's own option values: `decimal` is
+`decimal.handling.mode` (precise, double, string), `temporal` is `time.precision.mode`
+(adaptive_time_microseconds, adaptive, connect, isostring, microseconds, nanoseconds), `binary` is
+`binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
 `bigint.unsigned.handling.mode` (long, precise).
 """
 
@@ -64,17 +67,23 @@ LEGACY_NULL: Final = '{"schema":null,"payload":null}'
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
-_DEFAULT: Final = re.compile(r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$""")
+_DEFAULT: Final = re.compile(
+    r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$"""
+)
 _CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
 _UUID_7: Final = 0x7 << 76 | 0x2 << 62
 """Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
-_REPLACED: Final = "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
+_REPLACED: Final = (
+    "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
+)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
-    """The records of a history in the order of publication: rows, tombstones, transaction boundaries, heartbeats, MySQL's schema
-    changes and PostgreSQL's logical messages, each on its own topic below the prefix `layout.topic`."""
+    """The records of a history in the order of publication: rows, tombstones, transaction
+    boundaries, heartbeats, MySQL's schema changes and PostgreSQL's logical messages, each on its
+    own topic below the prefix `layout.topic`.
+    """
     writer = _Writer(history, profile, layout)
     for number, event in enumerate(history.events):
         if stops(event, profile):
@@ -83,7 +92,9 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
         writer.reading.see(event)
         match event:
             case RowChange():
-                writer.profile = replace(profile, image=writer.identities.get(event.table.name, profile.image))
+                writer.profile = replace(
+                    profile, image=writer.identities.get(event.table.name, profile.image)
+                )
                 writer.rows(event)
             case SchemaChange():
                 writer.within(event)
@@ -105,11 +116,12 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 
 
 class _Writer:
-    """One connector task: its position in the log, its transaction, the defaults and comments of columns that DDL gave, and what
-    it wrote.
+    """One connector task: its position in the log, its transaction, the defaults and comments of
+    columns that DDL gave, and what it wrote.
 
-    `identities` are the tables whose REPLICA IDENTITY is not the profile's;
-    `logged` is the statement that a history names, up to the end of its transaction; `query` that of the rows being written.
+    `identities` are the tables whose REPLICA IDENTITY is not the profile's; `logged` is the
+    statement that a history names, up to the end of its transaction; `query` that of the rows being
+    written.
     """
 
     def __init__(self, history: History, profile: DebeziumProfile, layout: Layout) -> None:
@@ -135,8 +147,15 @@ class _Writer:
         run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
         self.context: Headers = ()
         if profile.context_headers:
-            context = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.connector, "runId": str(run)}
-            self.context = tuple((f"__debezium.context.{name}", text.encode()) for name, text in context.items())
+            context = {
+                "connectorLogicalName": self.prefix,
+                "taskId": "0",
+                "connectorName": profile.connector,
+                "runId": str(run),
+            }
+            self.context = tuple(
+                (f"__debezium.context.{name}", text.encode()) for name, text in context.items()
+            )
 
     # Records
 
@@ -154,22 +173,37 @@ class _Writer:
             key, value = key or LEGACY_NULL, value or LEGACY_NULL
         raw = None if key is None else key.encode("utf-8", "replace")
         partitions = self.layout.partitions
-        partition = self.chance.randrange(partitions) if raw is None else partition_of(raw, partitions)
+        partition = (
+            self.chance.randrange(partitions) if raw is None else partition_of(raw, partitions)
+        )
         data = None if value is None else value.encode("utf-8", "replace")
-        self.written.append(Written(Message(topic, partition, raw, data, headers, at.ms + self.lag, self.number), (change,)))
+        self.written.append(
+            Written(
+                Message(topic, partition, raw, data, headers, at.ms + self.lag, self.number),
+                (change,),
+            )
+        )
 
     def key_text(self, schema: Schema, payload: Any) -> str:
         """A key that is no row's."""
         text = payload_text(schema, payload)
-        return f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.key_schemas else text
+        return (
+            f'{{"schema":{schema_text(schema)},"payload":{text}}}'
+            if self.profile.key_schemas
+            else text
+        )
 
     def value_text(self, schema: Schema, payload: Any) -> str:
         """A value that is no row's."""
         text = payload_text(schema, payload)
-        return f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.schemas else text
+        return (
+            f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.schemas else text
+        )
 
     def added(self, members: Mapping[str, str]) -> Headers:
-        """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's (debezium#flattened)."""
+        """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's
+        (debezium#flattened).
+        """
         given = self.profile.flat and self.profile.version == (2, 5)
         return tuple((name, text.encode()) for name, text in members.items()) if given else ()
 
@@ -188,7 +222,15 @@ class _Writer:
             return at.ms
         return at.ms // self.profile.step_ms * self.profile.step_ms
 
-    def source(self, at: Instant, database: str, outer: str, table: str | None, row: int = 0, snapshot: str = "") -> str:
+    def source(
+        self,
+        at: Instant,
+        database: str,
+        outer: str,
+        table: str | None,
+        row: int = 0,
+        snapshot: str = "",
+    ) -> str:
         """The source block."""
         version, profile = self.profile.version, self.profile
         shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
@@ -204,7 +246,14 @@ class _Writer:
             mariadb = profile.connector == "mariadb"
             gtid = self.transaction_id() if profile.transactions or mariadb else None
             server = 0 if snapshot not in ("", _rows.INCREMENTAL) else self.server
-            block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
+            block |= {
+                "table": table,
+                "server_id": server,
+                "gtid": gtid,
+                "file": self.file,
+                "pos": self.place,
+                "row": row,
+            }
             block["thread"] = None if snapshot not in ("", _rows.INCREMENTAL) or mariadb else 7
             block["query"] = self.query or None
         else:
@@ -218,7 +267,9 @@ class _Writer:
         return payload_text(envelope.source_schema(profile), block)
 
     def position(self, row: int = 0) -> str | None:
-        """The position of the current event's row as `FORMAT.position` defines it; PostgreSQL's incremental snapshot has none."""
+        """The position of the current event's row as `FORMAT.position` defines it; PostgreSQL's
+        incremental snapshot has none.
+        """
         if self.reading.incremental and not self.profile.is_mysql:
             return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
@@ -233,7 +284,11 @@ class _Writer:
             return f"0-{self.server}-{self.transaction}"
         if self.profile.is_mysql:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
-        return f"{self.transaction}:{self.place}" if self.profile.version >= (2, 0) else str(self.transaction)
+        return (
+            f"{self.transaction}:{self.place}"
+            if self.profile.version >= (2, 0)
+            else str(self.transaction)
+        )
 
     def transaction_block(self, collection: str) -> str:
         """The transaction block of the next row of a table."""
@@ -272,17 +327,30 @@ class _Writer:
             self.logged = ""
 
     def row(
-        self, event: RowChange, shape: _rows.TableShape, defaults: Mapping[str, Default], images: RowImages, number: int
+        self,
+        event: RowChange,
+        shape: _rows.TableShape,
+        defaults: Mapping[str, Default],
+        images: RowImages,
+        number: int,
     ) -> None:
         """The messages of one row."""
         profile, table, identity = self.profile, shape.known, shape.identity
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
             return  # MySQL logs no row that stays as it is
         snapshot = event.op is Op.READ
-        before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
-        after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
+        before = (
+            self.wires(table, images.before, defaults, snapshot)
+            if images.before is not None
+            else {}
+        )
+        after = (
+            self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
+        )
         position = (
-            _rows.Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else _rows.Place(event, shape, number)
+            _rows.Place(event, shape, 0, self.reading.marker(event, number))
+            if snapshot
+            else _rows.Place(event, shape, number)
         )
         old = before if identity is None else self.sent(table, before, defaults, identity)
         if event.op is Op.DELETE:
@@ -290,7 +358,9 @@ class _Writer:
                 self.delete(position, old)
             return
         new_key = _rows.key_json(shape, after)
-        moved = identity is None or any(before[name].json != after[name].json for name in identity if before)
+        moved = identity is None or any(
+            before[name].json != after[name].json for name in identity if before
+        )
         if event.op is Op.UPDATE and moved and _rows.key_json(shape, old) != new_key:
             headers = (
                 (("__debezium.newkey", _rows.key_header(shape, after)),),
@@ -306,34 +376,53 @@ class _Writer:
             return
         self.change(position, event.op, None, after, new_key)
 
-    def wires(self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool) -> _rows.Wires:
+    def wires(
+        self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool
+    ) -> _rows.Wires:
         """Every column of a row."""
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
-        row = {name: _rows.unmarked(value) if name in marked else value for name, value in row.items()}
+        row = {
+            name: _rows.unmarked(value) if name in marked else value for name, value in row.items()
+        }
         wires = {
             c.name: wire(
-                c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=_rows.spelling(c, snapshot)
+                c.type,
+                row.get(c.name),
+                modes,
+                nullable=c.nullable,
+                snapshot=snapshot,
+                declared=_rows.spelling(c, snapshot),
             )
             for c in table.columns
         }
         for name, default in defaults.items():
             if name in wires and wires[name].json == "null" and not self.profile.nulls_kept:
                 shown = _rows.stand_in(table.column(name), default, self.profile, snapshot)
-                wires[name] = replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
+                wires[name] = replace(
+                    shown, cell=replace(shown.cell, cls="default", reason=_REPLACED)
+                )
         return wires
 
     def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
-        """The new row, with the placeholder for what the server did not send because it is stored out of line and unchanged."""
-        if self.profile.image not in ("default", "index") or images.before is None or images.after is None:
+        """The new row, with the placeholder for what the server did not send because it is stored
+        out of line and unchanged.
+        """
+        if (
+            self.profile.image not in ("default", "index")
+            or images.before is None
+            or images.after is None
+        ):
             return after
         row = dict(after)
         for column in table.columns:
             value = images.after.get(column.name)
             kept = _debezium_postgresql.is_toasted(column.type, value, self.profile.toasted)
             if kept and value == images.before.get(column.name):
-                row[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
+                row[column.name] = _debezium_postgresql.unavailable(
+                    column.type, self.profile.modes, column.nullable
+                )
         return row
 
     def delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
@@ -344,18 +433,43 @@ class _Writer:
             if self.profile.is_mysql and self.profile.version < (1, 5):
                 headers = ()
             change = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
-            self.emit(place.shape.topic, self.row_key(place.shape, key), None, change, place.event.at, (*headers, *self.context))
+            self.emit(
+                place.shape.topic,
+                self.row_key(place.shape, key),
+                None,
+                change,
+                place.event.at,
+                (*headers, *self.context),
+            )
 
-    def sent(self, table: Table, before: _rows.Wires, defaults: Mapping[str, Default], identity: Collection[str]) -> _rows.Wires:
+    def sent(
+        self,
+        table: Table,
+        before: _rows.Wires,
+        defaults: Mapping[str, Default],
+        identity: Collection[str],
+    ) -> _rows.Wires:
         """The old row of which the server sends the identity's columns."""
         columns = table.columns if before else ()
-        return {c.name: before[c.name] if c.name in identity else self.not_sent(c, defaults.get(c.name)) for c in columns}
+        return {
+            c.name: before[c.name] if c.name in identity else self.not_sent(c, defaults.get(c.name))
+            for c in columns
+        }
 
     def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
         """A column that the old row does not have."""
         if default is not None and not self.profile.nulls_kept:
             shown = _rows.stand_in(column, default, self.profile, False)
-            return replace(shown, cell=Cell(State.ANY, column.type, text=shown.cell.text, cls="fallback", json=shown.cell.json))
+            return replace(
+                shown,
+                cell=Cell(
+                    State.ANY,
+                    column.type,
+                    text=shown.cell.text,
+                    cls="fallback",
+                    json=shown.cell.json,
+                ),
+            )
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
     def keys(self, shape: _rows.TableShape) -> tuple[str, ...] | None:
@@ -383,18 +497,33 @@ class _Writer:
         if profile.flat:
             row = before if after is None else after
             if row is not None:  # a truncation is dropped
-                value, change = flattened(profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at))
+                value, change = flattened(
+                    profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at)
+                )
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
-                self.emit(shape.topic, self.row_key(shape, key), value, change, event.at, (*headers, *self.context, *added))
+                self.emit(
+                    shape.topic,
+                    self.row_key(shape, key),
+                    value,
+                    change,
+                    event.at,
+                    (*headers, *self.context, *added),
+                )
             return
-        source = self.source(event.at, table.database, shape.outer, shape.table, place.row, place.snapshot)
+        source = self.source(
+            event.at, table.database, shape.outer, shape.table, place.row, place.snapshot
+        )
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
         block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
         rest = f'"op":"{CODES[op]}",{stamps}'
         tail = f"{block},{rest}" if profile.transaction_first else f"{rest},{block}"
         payload = f'{{"before":{_rows.row_json(shape, before)},"after":{_rows.row_json(shape, after)},"source":{source},{tail}}}'
-        value = f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload
+        value = (
+            f'{{"schema":{shape.value_schema},"payload":{payload}}}'
+            if shape.value_schema
+            else payload
+        )
         corrupt = any(wire.corrupt for row in (before, after) if row for wire in row.values())
         change = Change(
             0,
@@ -412,7 +541,14 @@ class _Writer:
             full_after=_rows.full_image(shape, after),
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
-        self.emit(shape.topic, self.row_key(shape, key), value, change, event.at, (*headers, *self.context))
+        self.emit(
+            shape.topic,
+            self.row_key(shape, key),
+            value,
+            change,
+            event.at,
+            (*headers, *self.context),
+        )
 
     def truncate(self, at: Instant, table: Table) -> None:
         """TRUNCATE, which releases before 2.0 do not write (1.4 does not know it)."""
@@ -420,22 +556,27 @@ class _Writer:
         if profile.version < (2, 0):
             return
         self.advance()
-        shape = _rows.shape_of(table, profile, self.prefix, tuple(self.known_defaults(table, False).items()), False)
+        shape = _rows.shape_of(
+            table, profile, self.prefix, tuple(self.known_defaults(table, False).items()), False
+        )
         event = RowChange(at, table, Op.TRUNCATE, ())
         self.change(_rows.Place(event, replace(shape, key=()), 0), Op.TRUNCATE, None, None, None)
 
     # Everything else
 
     def within(self, event: SchemaChange) -> None:
-        """A statement: MariaDB's GTID before it is a BEGIN, and no END follows (debezium#statement-boundary)."""
+        """A statement: MariaDB's GTID before it is a BEGIN, and no END follows
+        (debezium#statement-boundary).
+        """
         if self.profile.transactions and self.profile.connector == "mariadb":
             self.transaction_mark(TransactionMark(event.at, "BEGIN", ""))
         self.schema_change(event)
         self.open = False
 
     def schema_change(self, event: SchemaChange) -> None:
-        """Remembers defaults and character sets. MySQL's connector also writes the statement, and a truncation before it; from
-        3.5 on instead of it."""
+        """Remembers defaults and character sets. MySQL's connector also writes the statement, and a
+        truncation before it; from 3.5 on instead of it.
+        """
         self.remember(event)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
@@ -445,7 +586,11 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        known = event if event.after is None else replace(event, after=self.known.table(self.with_defaults(event.after)))
+        known = (
+            event
+            if event.after is None
+            else replace(event, after=self.known.table(self.with_defaults(event.after)))
+        )
         changes = table_changes(known, self.charsets.get(event.database, "utf8mb4"), profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known.described(event.after, changes[0]["table"]["columns"])
@@ -454,7 +599,9 @@ class _Writer:
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
         if event.old_name and profile.version < (1, 5):
             # Both tables, in the order of a HashSet of their ids (debezium#schema-change-names).
-            named = hash_order([f"{event.database}.{name}" for name in (event.table, event.old_name)])
+            named = hash_order(
+                [f"{event.database}.{name}" for name in (event.table, event.old_name)]
+            )
             table = ",".join(qualified.removeprefix(f"{event.database}.") for qualified in named)
         payload: dict[str, Any] = {
             "source": Raw(self.source(event.at, event.database, "", table, self.last_row)),
@@ -479,7 +626,9 @@ class _Writer:
         self.emit(self.prefix, name, self.value_text(value, payload), change, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
-        """The character set of a database, and what a statement tells of columns, under the table's current name."""
+        """The character set of a database, and what a statement tells of columns, under the table's
+        current name.
+        """
         if self.profile.is_mysql:
             self.known.see(event)
         here = (event.database, event.table)
@@ -491,23 +640,33 @@ class _Writer:
         given = _DEFAULT.search(event.sql)
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
-            self.defaults[here] = {**self.defaults.get(here, {}), name: Default(given[3], int(given[3]))}
+            self.defaults[here] = {
+                **self.defaults.get(here, {}),
+                name: Default(given[3], int(given[3])),
+            }
 
     def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
         """The defaults of the table's columns that its schemas show."""
-        return _rows.defaults_of(table, self.profile, self.defaults.get((table.database, table.name), {}), snapshot)
+        return _rows.defaults_of(
+            table, self.profile, self.defaults.get((table.database, table.name), {}), snapshot
+        )
 
     def with_defaults(self, table: Table) -> Table:
         """The table with the defaults that statements gave since it was made."""
         given = self.defaults.get((table.database, table.name), {})
-        return replace(table, columns=tuple(replace(c, default=given.get(c.name, c.default)) for c in table.columns))
+        return replace(
+            table,
+            columns=tuple(replace(c, default=given.get(c.name, c.default)) for c in table.columns),
+        )
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""
         key, value = envelope.heartbeat_schemas(self.profile)
         name = self.key_text(key, {"serverName": self.prefix})
         text = self.value_text(value, {"ts_ms": event.at.ms + self.lag})
-        self.emit(f"__debezium-heartbeat.{self.prefix}", name, text, Change(0, Kind.HEARTBEAT), event.at)
+        self.emit(
+            f"__debezium-heartbeat.{self.prefix}", name, text, Change(0, Kind.HEARTBEAT), event.at
+        )
 
     def transaction_mark(self, event: TransactionMark) -> None:
         """BEGIN and END on the transaction topic; rows between them share the transaction."""
@@ -519,14 +678,25 @@ class _Writer:
         self.logged = ""
         if not self.profile.transactions:
             return
-        payload: dict[str, Any] = {"status": "BEGIN" if begins else "END", "id": self.transaction_id()}
+        payload: dict[str, Any] = {
+            "status": "BEGIN" if begins else "END",
+            "id": self.transaction_id(),
+        }
         if not begins:
             payload["event_count"] = sum(self.counts.values())
-            payload["data_collections"] = [{"data_collection": n, "event_count": c} for n, c in self.counts.items()]
+            payload["data_collections"] = [
+                {"data_collection": n, "event_count": c} for n, c in self.counts.items()
+            ]
         payload["ts_ms"] = self.source_ms(event.at)
         key, value = envelope.boundary_schemas(self.profile)
         name = self.key_text(key, {"id": payload["id"]})
-        self.emit(f"{self.prefix}.transaction", name, self.value_text(value, payload), Change(0, Kind.TRANSACTION), event.at)
+        self.emit(
+            f"{self.prefix}.transaction",
+            name,
+            self.value_text(value, payload),
+            Change(0, Kind.TRANSACTION),
+            event.at,
+        )
 
     def logical_message(self, event: SourceStatement, content: bytes) -> None:
         """PostgreSQL's logical decoding message, which 1.4 does not know; `table` is its prefix."""
@@ -538,7 +708,9 @@ class _Writer:
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
             "source": Raw(self.source(event.at, event.database, "", "")),
-            "transaction": Raw("null" if event.family.endswith("-alone") else self.transaction_block(event.table)),
+            "transaction": Raw(
+                "null" if event.family.endswith("-alone") else self.transaction_block(event.table)
+            ),
             "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
         }
         key, value = envelope.message_schemas(profile)
@@ -551,7 +723,14 @@ class _Writer:
         )
         name = self.key_text(key, {"prefix": event.table})
         headers = self.added({"__op": "m", "__db": event.database})
-        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), change, event.at, headers)
+        self.emit(
+            f"{self.prefix}.message",
+            name,
+            self.value_text(value, payload),
+            change,
+            event.at,
+            headers,
+        )
 
 
 FORMAT: Final = Format(

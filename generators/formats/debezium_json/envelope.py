@@ -1,4 +1,5 @@
-"""Debezium's structs other than rows: envelope, source and transaction blocks, keys, control messages, names by release.
+"""Debezium's structs other than rows: envelope, source and transaction blocks, keys, control
+messages, names by release.
 
 Source: the page debezium of the sources. Schemas are those of `connect`.
 """
@@ -24,9 +25,17 @@ _ALLOWED: Final = (
 
 
 def mangled(name: str) -> str:
-    """An identifier as the PostgreSQL connectors 1.4 to 2.5 read it from the replication stream: each byte of its UTF-8 above
-    0x7f is taken for a signed one and widened (debezium#mangled-names)."""
-    return name if name.isascii() else "".join(chr(b if b < 0x80 else 0xFF00 | b) for b in name.encode("utf-8", "surrogatepass"))
+    """An identifier as the PostgreSQL connectors 1.4 to 2.5 read it from the replication stream:
+    each byte of its UTF-8 above 0x7f is taken for a signed one and widened
+    (debezium#mangled-names).
+    """
+    return (
+        name
+        if name.isascii()
+        else "".join(
+            chr(b if b < 0x80 else 0xFF00 | b) for b in name.encode("utf-8", "surrogatepass")
+        )
+    )
 
 
 def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
@@ -37,18 +46,28 @@ def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
 
 
 def field_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
-    """The name of a column's field in keys and rows, not in what a statement tells of its table (confluent#names)."""
+    """The name of a column's field in keys and rows, not in what a statement tells of its table
+    (confluent#names).
+    """
     name = column_name(name, profile, snapshot)
-    return underscored("[^A-Za-z0-9_]", f"_{name}" if name[:1].isdecimal() else name) if profile.avro_names else name
+    return (
+        underscored("[^A-Za-z0-9_]", f"_{name}" if name[:1].isdecimal() else name)
+        if profile.avro_names
+        else name
+    )
 
 
 def underscored(invalid: str, name: str) -> str:
-    """The name with `_` for each char of Java that the pattern matches: two for a character beyond U+FFFF (PostgreSQL has it)."""
+    """The name with `_` for each char of Java that the pattern matches: two for a character beyond
+    U+FFFF (PostgreSQL has it).
+    """
     return re.sub(invalid, lambda match: "_" if match[0] <= "\uffff" else "__", name)
 
 
 def adjusted(name: str, profile: DebeziumProfile) -> str:
-    """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (debezium#schema-names)."""
+    """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before
+    (debezium#schema-names).
+    """
     if profile.version >= (2, 0) and not profile.avro_names:
         return name
     return underscored(r"[^A-Za-z0-9_.]|^[0-9.]", name)
@@ -64,19 +83,35 @@ def source_schema(profile: DebeziumProfile) -> Schema:
     """The schema of `source`."""
     version = profile.version
     allowed = next(text for since, text in _ALLOWED if version >= since)
-    snapshot = Schema("string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", allowed),), default='"false"')
+    snapshot = Schema(
+        "string",
+        True,
+        "io.debezium.data.Enum",
+        1,
+        parameters=(("allowed", allowed),),
+        default='"false"',
+    )
     declared = "version:string connector:string name:string ts_ms:int64 snapshot db:string"
     if version >= (1, 5):
         declared += " sequence:string?"
     if version >= (2, 6):
         declared += " ts_us:int64? ts_ns:int64?"
     if profile.is_mysql:
-        declared += " table:string? server_id:int64 gtid:string? file:string pos:int64 row:int32 thread:int64? query:string?"
+        declared += (
+            " table:string? server_id:int64 gtid:string? file:string pos:int64 row:int32"
+            " thread:int64? query:string?"
+        )
     else:
         declared += " schema:string table:string txId:int64? lsn:int64? xmin:int64?"
         declared += " origin:string? origin_lsn:int64?" * (version >= (3, 5))
     name = f"io.debezium.connector.{profile.connector}.Source"
-    return Schema("struct", False, name, 1 if version >= (3, 1) else None, fields=fields(declared, snapshot=snapshot))
+    return Schema(
+        "struct",
+        False,
+        name,
+        1 if version >= (3, 1) else None,
+        fields=fields(declared, snapshot=snapshot),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -95,14 +130,23 @@ def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Sc
     blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile)}
     members = fields(f"before after source {last}", before=row, after=row, **blocks)
     number = 2 if profile.version >= (2, 6) else _numbered(profile)
-    return Schema("struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=members)
+    return Schema(
+        "struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=members
+    )
 
 
 def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
     """The schema of a row without its envelope, with what was added (debezium#flattened)."""
-    added = f"__op:string? __table:string?{' __lsn:int64?' * (not profile.is_mysql)} __source_ts_ms:int64?"
+    added = (
+        f"__op:string? __table:string?{' __lsn:int64?' * (not profile.is_mysql)}"
+        " __source_ts_ms:int64?"
+    )
     if profile.flat == "flat-rewrite":
-        added = f"__deleted:string? {added}" if profile.version >= (2, 0) else f"{added} __deleted:string?"
+        added = (
+            f"__deleted:string? {added}"
+            if profile.version >= (2, 0)
+            else f"{added} __deleted:string?"
+        )
     return replace(row, optional=False, fields=(*row.fields, *fields(added)))
 
 
@@ -122,7 +166,9 @@ def _numbered(profile: DebeziumProfile) -> int | None:
 def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a heartbeat."""
     common, number = "io.debezium.connector.common", _numbered(profile)
-    key = Schema("struct", False, f"{common}.ServerNameKey", number, fields=fields("serverName:string"))
+    key = Schema(
+        "struct", False, f"{common}.ServerNameKey", number, fields=fields("serverName:string")
+    )
     return key, Schema("struct", False, f"{common}.Heartbeat", number, fields=fields("ts_ms:int64"))
 
 
@@ -130,12 +176,20 @@ def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a transaction's BEGIN and END."""
     common, number = "io.debezium.connector.common", _numbered(profile)
-    key = Schema("struct", False, f"{common}.TransactionMetadataKey", number, fields=fields("id:string"))
+    key = Schema(
+        "struct", False, f"{common}.TransactionMetadataKey", number, fields=fields("id:string")
+    )
     counted = fields("data_collection:string event_count:int64")
-    collection = Schema("struct", True, "event.collection" if number else "", number, fields=counted)
-    declared = "status:string id:string event_count:int64? data_collections" + (" ts_ms:int64" if number else "")
+    collection = Schema(
+        "struct", True, "event.collection" if number else "", number, fields=counted
+    )
+    declared = "status:string id:string event_count:int64? data_collections" + (
+        " ts_ms:int64" if number else ""
+    )
     members = fields(declared, data_collections=Schema("array", True, items=collection))
-    return key, Schema("struct", False, f"{common}.TransactionMetadataValue", number, fields=members)
+    return key, Schema(
+        "struct", False, f"{common}.TransactionMetadataValue", number, fields=members
+    )
 
 
 @lru_cache(maxsize=64)
@@ -148,16 +202,27 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     block = Schema("struct", False, f"{common}.Message", number, fields=content)
     transaction = " transaction" if profile.transaction_first else ""
     declared = f"op:string ts_ms:int64? source{transaction} message"
-    blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile), "message": block}
-    return key, Schema("struct", False, f"{common}.MessageValue", number, fields=fields(declared, **blocks))
+    blocks = {
+        "source": source_schema(profile),
+        "transaction": transaction_schema(profile),
+        "message": block,
+    }
+    return key, Schema(
+        "struct", False, f"{common}.MessageValue", number, fields=fields(declared, **blocks)
+    )
 
 
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a schema change, by release (debezium#schema-change)."""
     common, number = f"io.debezium.connector.{profile.connector}", _numbered(profile)
-    key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=fields("databaseName:string"))
-    declared = f"source{' ts_ms:int64' if number else ''} databaseName:string? schemaName:string? ddl:string? tableChanges"
+    key = Schema(
+        "struct", False, f"{common}.SchemaChangeKey", number, fields=fields("databaseName:string")
+    )
+    declared = (
+        f"source{' ts_ms:int64' if number else ''} databaseName:string? schemaName:string?"
+        " ddl:string? tableChanges"
+    )
     if profile.version < (1, 5):
         declared = "source databaseName:string ddl:string"
     changes = Schema("array", items=_change_schema(profile))
@@ -171,14 +236,25 @@ def _change_schema(profile: DebeziumProfile) -> Schema:
     comment = " comment:string?" if profile.version >= (1, 9) else ""
     default = " defaultValueExpression:string? enumValues" if number else ""
     column = (
-        "name:string jdbcType:int32 nativeType:int32? typeName:string typeExpression:string? charsetName:string? length:int32? "
-        f"scale:int32? position:int32 optional:boolean? autoIncremented:boolean? generated:boolean?{comment}{default}"
+        "name:string jdbcType:int32 nativeType:int32? typeName:string typeExpression:string?"
+        " charsetName:string? length:int32? scale:int32? position:int32 optional:boolean?"
+        f" autoIncremented:boolean? generated:boolean?{comment}{default}"
     )
-    described = Schema("struct", False, f"{common}.Column", number, fields=fields(column, enumValues=strings))
+    described = Schema(
+        "struct", False, f"{common}.Column", number, fields=fields(column, enumValues=strings)
+    )
     declared = f"defaultCharsetName:string? primaryKeyColumnNames columns{comment}"
-    members = fields(declared, primaryKeyColumnNames=strings, columns=Schema("array", items=described))
+    members = fields(
+        declared, primaryKeyColumnNames=strings, columns=Schema("array", items=described)
+    )
     table = Schema("struct", number is not None, f"{common}.Table", number, fields=members)
-    return Schema("struct", False, f"{common}.Change", number, fields=fields("type:string id:string table", table=table))
+    return Schema(
+        "struct",
+        False,
+        f"{common}.Change",
+        number,
+        fields=fields("type:string id:string table", table=table),
+    )
 
 
 _JDBC: Final = {
@@ -211,10 +287,15 @@ _BLOB: Final = 2004
 _TEXTS: Final = (1, 12)
 """Types that have a character set; those of NCHAR and NVARCHAR have always utf8."""
 _NATIONAL: Final = (-15, -9)
-_LENGTHS: Final = {"BIT": 1, "VECTOR": 2048, **dict.fromkeys(("NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"), 1)}
+_LENGTHS: Final = {
+    "BIT": 1,
+    "VECTOR": 2048,
+    **dict.fromkeys(("NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"), 1),
+}
 _DECIMALS: Final = (2, 3)
 _DECLARED: Final = re.compile(
-    r"((?:NATIONAL )?(?:N?CHAR|CHARACTER)(?: VARYING| VARCHAR)|NATIONAL \w+|DOUBLE PRECISION|LONG VAR\w+|\w+)"
+    r"((?:NATIONAL )?(?:N?CHAR|CHARACTER)(?: VARYING| VARCHAR)|NATIONAL \w+|DOUBLE PRECISION|LONG"
+    r" VAR\w+|\w+)"
     r"\s*(?:\((\d+)(?:,\s*(\d+))?\)|\(.*?'\))?(.*)",
     re.DOTALL | re.IGNORECASE,
 )
@@ -226,27 +307,46 @@ SILENT: Final = ("create view", "drop view", "create sequence")
 """Actions of `mysql.DDL_ACTIONS` that the connector's parser passes over."""
 
 
-def table_changes(event: SchemaChange, charset: str | None, profile: DebeziumProfile) -> list[dict[str, Any]]:
-    """`tableChanges` of a statement: none for an index of its own, and up to 1.9 for a table that is gone, which later has no
-    description. `charset` is that of
-    the database (debezium#table-changes)."""
+def table_changes(
+    event: SchemaChange, charset: str | None, profile: DebeziumProfile
+) -> list[dict[str, Any]]:
+    """`tableChanges` of a statement: none for an index of its own, and up to 1.9 for a table that
+    is gone, which later has no description. `charset` is that of the database
+    (debezium#table-changes).
+    """
     table = event.after or event.before
-    if table is None or not event.table or event.action == "truncate table" or _OF_INDEX.match(event.sql):
+    if (
+        table is None
+        or not event.table
+        or event.action == "truncate table"
+        or _OF_INDEX.match(event.sql)
+    ):
         return []
     type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
     quoted = ".".join('"' + part.replace('"', '""') + '"' for part in (event.database, event.table))
     if type_ == "DROP" and profile.version < (2, 0):
         return []
-    return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table, charset, profile)}]
+    return [
+        {
+            "type": type_,
+            "id": quoted,
+            "table": None if type_ == "DROP" else _described(table, charset, profile),
+        }
+    ]
 
 
 def keyed(table: Table, profile: DebeziumProfile) -> Table:
-    """MySQL's table with the key that the connector takes: the primary key, else the first unique key that may be one. Up to 1.9
-    that is any, and its columns are NOT NULL from then on (debezium#unique-keys)."""
+    """MySQL's table with the key that the connector takes: the primary key, else the first unique
+    key that may be one. Up to 1.9 that is any, and its columns are NOT NULL from then on
+    (debezium#unique-keys).
+    """
     nullable = {c.name for c in table.columns if c.nullable}
     may_be = (key for key in table.unique if profile.version < (2, 0) or nullable.isdisjoint(key))
     key = table.primary_key or next(may_be, ())
-    columns = tuple(replace(c, nullable=False) if c.name in key and not table.primary_key else c for c in table.columns)
+    columns = tuple(
+        replace(c, nullable=False) if c.name in key and not table.primary_key else c
+        for c in table.columns
+    )
     return replace(table, primary_key=key, columns=columns)
 
 
@@ -273,7 +373,11 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     jdbc = _JDBC.get(base, _BLOB)
     serial = base == "SERIAL"
     flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
-    flags += [word for word in ("ZEROFILL", "BINARY") if re.match(rf"(?: SIGNED| UNSIGNED)*\s+{word}\b", rest)]
+    flags += [
+        word
+        for word in ("ZEROFILL", "BINARY")
+        if re.match(rf"(?: SIGNED| UNSIGNED)*\s+{word}\b", rest)
+    ]
     name = "BIGINT UNSIGNED" if serial else " ".join((base, *flags))
     labels = [literal(label) for label in column.type.members]
     length, scale = (int(part) if part else None for part in (match[2], match[3]))
@@ -284,7 +388,13 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])
     counted = serial or "AUTO_INCREMENT" in rest
-    charset = "utf8" if jdbc in _NATIONAL else (own[1] if own else column.charset or charset) if jdbc in _TEXTS else None
+    charset = (
+        "utf8"
+        if jdbc in _NATIONAL
+        else (own[1] if own else column.charset or charset)
+        if jdbc in _TEXTS
+        else None
+    )
     return {
         "name": column.name,
         "jdbcType": jdbc,
@@ -308,7 +418,9 @@ def literal(text: str) -> str:
 
 
 def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
-    """The comment as the statement spells it; "" up to 2.5, which runs without include.schema.comments (debezium#comments)."""
+    """The comment as the statement spells it; "" up to 2.5, which runs without
+    include.schema.comments (debezium#comments).
+    """
     return literal(named.comment) if profile.version > (2, 5) else ""
 
 
@@ -316,11 +428,23 @@ def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[s
     """What column.propagate.source.type adds to a column's schema (debezium#source-type)."""
     if not profile.is_mysql:
         length, scale = postgresql_size(column.type)
-        facts: dict[str, Any] = {"typeName": _postgresql_name(column), "length": length, "scale": scale, "name": column.name}
+        facts: dict[str, Any] = {
+            "typeName": _postgresql_name(column),
+            "length": length,
+            "scale": scale,
+            "name": column.name,
+        }
     else:
         facts = _column(column, None, profile)
-    parameters = {"type": facts["typeName"], **{name: facts.get(name) for name in ("length", "scale", "comment", "name")}}
-    return tuple((f"__debezium.source.column.{name}", str(fact)) for name, fact in parameters.items() if fact is not None)
+    parameters = {
+        "type": facts["typeName"],
+        **{name: facts.get(name) for name in ("length", "scale", "comment", "name")},
+    }
+    return tuple(
+        (f"__debezium.source.column.{name}", str(fact))
+        for name, fact in parameters.items()
+        if fact is not None
+    )
 
 
 _POSTGRESQL_NAMES: Final = {
@@ -347,14 +471,18 @@ _ANY_NUMERIC: Final = 131_089
 
 
 def _postgresql_name(column: Column) -> str:
-    """A type as PostgreSQL's catalogue calls it; an enum's name is the statement's, or one that the model does not know."""
+    """A type as PostgreSQL's catalogue calls it; an enum's name is the statement's, or one that the
+    model does not know.
+    """
     base = column.type.name.removesuffix("[]")
     name = column.declared or "mood" if base == "enum" else _POSTGRESQL_NAMES.get(base, base)
     return "_" * column.type.name.endswith("[]") + name.strip('"').upper()
 
 
 def postgresql_size(type: SourceType) -> tuple[int, int]:
-    """Length and scale of a type, or of an array's elements, as PostgreSQL's driver tells them (debezium#source-type)."""
+    """Length and scale of a type, or of an array's elements, as PostgreSQL's driver tells them
+    (debezium#source-type).
+    """
     type = postgresql.element(type) if type.name.endswith("[]") else type
     name = _POSTGRESQL_NAMES.get(type.name, type.name.upper())
     if type.name == "numeric":
@@ -372,14 +500,26 @@ def postgresql_size(type: SourceType) -> tuple[int, int]:
 
 def _spelled(type: SourceType) -> str:
     """A type as statements spell it, integers without a width."""
-    sized = type.name in ("char", "varchar", "binary", "varbinary", "bit") or (type.name, type.length) == ("tinyint", 1)
+    sized = type.name in ("char", "varchar", "binary", "varbinary", "bit") or (
+        type.name,
+        type.length,
+    ) == ("tinyint", 1)
     first = type.precision or (type.length if sized else type.fsp)
-    parameters = f"({first},{type.scale})" if type.scale is not None else f"({first})" if first else ""
-    return type.name + parameters + (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
+    parameters = (
+        f"({first},{type.scale})" if type.scale is not None else f"({first})" if first else ""
+    )
+    return (
+        type.name
+        + parameters
+        + (" unsigned" if type.unsigned else "")
+        + (" zerofill" if type.zerofill else "")
+    )
 
 
 def _expression(default: Default | None) -> str | None:
-    """A default as the parser keeps it: a literal without quotes, the epoch for the current time."""
+    """A default as the parser keeps it: a literal without quotes, the epoch for the current
+    time.
+    """
     if default is None:
         return None
     if default.text.lower().startswith(("current_timestamp", "now")):
@@ -390,4 +530,8 @@ def _expression(default: Default | None) -> str | None:
 def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:
     """Database or schema, and table, as the connector names them."""
     outer = table.database if profile.is_mysql else table.schema or "public"
-    return (mangled(outer), mangled(table.name)) if profile.mangles_names and not snapshot else (outer, table.name)
+    return (
+        (mangled(outer), mangled(table.name))
+        if profile.mangles_names and not snapshot
+        else (outer, table.name)
+    )

@@ -16,23 +16,36 @@ ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
 
 
 def stops(event: Event, profile: DebeziumProfile) -> bool:
-    """Whether the connector stops: a column is called as a member that is added (debezium#flattened-names), or 2.5 has a message
-    without source (debezium#flattened-without-source)."""
+    """Whether the connector stops: a column is called as a member that is added
+    (debezium#flattened-names), or 2.5 has a message without source
+    (debezium#flattened-without-source).
+    """
     if not isinstance(event, RowChange):
         return bool(profile.flat) and profile.version == (2, 5) and isinstance(event, Heartbeat)
     added = (
-        {*ADDED, "__deleted"} - ({"__lsn"} if profile.is_mysql else set()) - ({"__deleted"} if profile.flat == "flat" else set())
+        {*ADDED, "__deleted"}
+        - ({"__lsn"} if profile.is_mysql else set())
+        - ({"__deleted"} if profile.flat == "flat" else set())
     )
-    return bool(profile.flat) and not added.isdisjoint(column.name for column in event.table.columns)
+    return bool(profile.flat) and not added.isdisjoint(
+        column.name for column in event.table.columns
+    )
 
 
 def flattened(
-    profile: DebeziumProfile, place: Place, op: Op, row: Wires, keys: tuple[str, ...] | None, lsn: int | None, source_ms: int
+    profile: DebeziumProfile,
+    place: Place,
+    op: Op,
+    row: Wires,
+    keys: tuple[str, ...] | None,
+    lsn: int | None,
+    source_ms: int,
 ) -> tuple[str, Change]:
-    """The value of a row, and what a decoder owes for it: the new row, of a delete the old one or, without `rewrite`, null.
+    """The value of a row, and what a decoder owes for it: the new row, of a delete the old one or,
+    without `rewrite`, null.
 
-    Of the old row of an UPDATE nothing is left, nor of the schema; the database stands in a header. Only a header tells the null
-    of a delete from a tombstone.
+    Of the old row of an UPDATE nothing is left, nor of the schema; the database stands in a header.
+    Only a header tells the null of a delete from a tombstone.
     """
     shape, gone = place.shape, op is Op.DELETE
     if gone and profile.flat == "flat":
@@ -62,4 +75,7 @@ def flattened(
         accept=((Kind.CORRUPT, None),) if any(wire.corrupt for wire in row.values()) else (),
         databases=(place.event.table.database,),
     )
-    return f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload, change
+    return (
+        f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload,
+        change,
+    )

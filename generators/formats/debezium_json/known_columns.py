@@ -1,7 +1,9 @@
-"""What statements told MySQL's connector of columns, where that is not what the server has (debezium#kept-comments).
+"""What statements told MySQL's connector of columns, where that is not what the server has
+(debezium#kept-comments).
 
-For CHANGE the connector edits the column that it knows: what the new definition does not say stays. MODIFY makes it anew. A
-definition that does not say NOT NULL makes a column of the key optional. CREATE TABLE LIKE takes the columns, not the comment.
+For CHANGE the connector edits the column that it knows: what the new definition does not say stays.
+MODIFY makes it anew. A definition that does not say NOT NULL makes a column of the key optional.
+CREATE TABLE LIKE takes the columns, not the comment.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ _NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
 _DEFINITION: Final = r"((?:[^,(']|\([^)]*\)|'(?:[^']|'')*')*)"
 _CHANGE: Final = rf"CHANGE (?:COLUMN )?{_NAME} {_NAME} {_DEFINITION}"
 _MODIFY: Final = rf"MODIFY (?:COLUMN )?{_NAME} {_DEFINITION}"
-_CLAUSE: Final = re.compile(rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE)
+_CLAUSE: Final = re.compile(
+    rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE
+)
 _LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^SERIAL\b", re.IGNORECASE)
 _SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
@@ -28,7 +32,9 @@ _Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A column as the connector knows it. `optional` tells that it does not know the column of a key to be NOT NULL."""
+    """A column as the connector knows it. `optional` tells that it does not know the column of a
+    key to be NOT NULL.
+    """
 
     comment: str
     counted: bool
@@ -41,12 +47,19 @@ class _Known:
 
     def edited(self, new: _Known) -> _Known:
         """The column after an edit that says what `new` has."""
-        return _Known(new.comment or self.comment, new.counted or self.counted, new.labels or self.labels, new.optional)
+        return _Known(
+            new.comment or self.comment,
+            new.counted or self.counted,
+            new.labels or self.labels,
+            new.optional,
+        )
 
 
 @dataclass(slots=True)
 class KnownColumns:
-    """The columns that the connector knows, and the tables whose comment it does not know, since they were made LIKE others."""
+    """The columns that the connector knows, and the tables whose comment it does not know, since
+    they were made LIKE others.
+    """
 
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
     alike: set[_Place] = field(default_factory=set)
@@ -60,7 +73,11 @@ class KnownColumns:
             return
         created = event.action == "create table"
         like = _LIKE.search(event.sql) if created else None
-        before = self.columns.get((event.database, _bare(like[2])) if like else here, {}) if like or not created else {}
+        before = (
+            self.columns.get((event.database, _bare(like[2])) if like else here, {})
+            if like or not created
+            else {}
+        )
         self.columns[here] = dict(_after(event, event.after.columns, before))
         if like:
             self.alike.add(here)
@@ -71,7 +88,12 @@ class KnownColumns:
         """The table as the connector knows it."""
         here = (table.database, table.name)
         if known := self.columns.get(here):
-            table = replace(table, columns=tuple(_completed(c, known[c.name]) if c.name in known else c for c in table.columns))
+            table = replace(
+                table,
+                columns=tuple(
+                    _completed(c, known[c.name]) if c.name in known else c for c in table.columns
+                ),
+            )
         return replace(table, comment="") if here in self.alike else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
@@ -80,11 +102,15 @@ class KnownColumns:
         for column in columns:
             if (kept := known.get(column["name"])) is not None:
                 counted = column["autoIncremented"] or kept.counted
-                labels = column["enumValues"] or [f"'{literal(label)}'" for label in kept.labels] or None
+                labels = (
+                    column["enumValues"] or [f"'{literal(label)}'" for label in kept.labels] or None
+                )
                 column |= {"autoIncremented": counted, "generated": counted, "enumValues": labels}
 
 
-def _after(event: SchemaChange, columns: Iterable[Column], before: Mapping[str, _Known]) -> Iterable[tuple[str, _Known]]:
+def _after(
+    event: SchemaChange, columns: Iterable[Column], before: Mapping[str, _Known]
+) -> Iterable[tuple[str, _Known]]:
     clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
     for column in columns:
         new, clause = _Known.of(column), clauses.get(column.name)
@@ -99,12 +125,18 @@ def _after(event: SchemaChange, columns: Iterable[Column], before: Mapping[str, 
         else:
             yield (
                 column.name,
-                replace(old, comment=column.comment or old.comment, optional=old.optional and "key" not in event.action),
+                replace(
+                    old,
+                    comment=column.comment or old.comment,
+                    optional=old.optional and "key" not in event.action,
+                ),
             )
 
 
 def _completed(column: Column, known: _Known) -> Column:
-    return replace(column, comment=column.comment or known.comment, nullable=column.nullable or known.optional)
+    return replace(
+        column, comment=column.comment or known.comment, nullable=column.nullable or known.optional
+    )
 
 
 def _bare(name: str) -> str:

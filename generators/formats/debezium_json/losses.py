@@ -1,4 +1,5 @@
-"""What each profile's messages no longer hold of the source's values, and the cells that no column's type can hold.
+"""What each profile's messages no longer hold of the source's values, and the cells that no
+column's type can hold.
 
 Source: the facts that each loss cites.
 """
@@ -25,7 +26,9 @@ def wire_of(profile: DebeziumProfile, type: SourceType, value: Value) -> Debeziu
 
 
 def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
-    """What is lost whoever decodes: rows of a MINIMAL binlog, digits of doubles, microseconds of Connect's logical types."""
+    """What is lost whoever decodes: rows of a MINIMAL binlog, digits of doubles, microseconds of
+    Connect's logical types.
+    """
     return tuple(_losses(profile))
 
 
@@ -35,20 +38,35 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         statement = "UPDATE and DELETE of a MINIMAL row image are not emitted"
         yield Loss((), statement, "debezium#minimal-image", None)
     if profile.modes.decimal == "double":
-        yield Loss((Logical.DECIMAL,), "DECIMAL as double keeps some 17 digits", "debezium#decimal-double", left)
+        yield Loss(
+            (Logical.DECIMAL,),
+            "DECIMAL as double keeps some 17 digits",
+            "debezium#decimal-double",
+            left,
+        )
     if profile.modes.money_digits < 2:
 
         def rounded(type: SourceType, value: Value) -> Value:
             return left(type, value) if type.name == "money" else value
 
-        yield Loss((Logical.DECIMAL,), "money is rounded to money.fraction.digits", "debezium#money", rounded)
+        yield Loss(
+            (Logical.DECIMAL,),
+            "money is rounded to money.fraction.digits",
+            "debezium#money",
+            rounded,
+        )
     if profile.modes.temporal == "connect":
         statement = "Connect's Timestamp and Time hold milliseconds, and a time of day alone"
         yield Loss((Logical.DATETIME, Logical.TIME), statement, "debezium#connect-times", left)
     if profile.modes.temporal == "isostring":
         yield Loss((Logical.TIME,), "IsoTime is a time of day alone", "debezium#time-of-day", left)
     if profile.is_mysql:
-        yield Loss((Logical.DATE, Logical.YEAR), "zero dates are NULL, years 1 to 99 move", "debezium#dates-moved", left)
+        yield Loss(
+            (Logical.DATE, Logical.YEAR),
+            "zero dates are NULL, years 1 to 99 move",
+            "debezium#dates-moved",
+            left,
+        )
 
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:

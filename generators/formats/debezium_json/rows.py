@@ -1,6 +1,8 @@
-"""Rows as Debezium writes them: what all messages of a table share, and JSON, keys, headers and images of one row.
+"""Rows as Debezium writes them: what all messages of a table share, and JSON, keys, headers and
+images of one row.
 
-Source: debezium#envelope-members, debezium#key-update, debezium#record-key and the page connect of the sources.
+Source: debezium#envelope-members, debezium#key-update, debezium#record-key and the page connect of
+the sources.
 """
 
 from __future__ import annotations
@@ -18,7 +20,20 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, SourceStatement, State, Table, Value
+from generators.model import (
+    Cell,
+    Column,
+    Default,
+    Event,
+    Image,
+    Logical,
+    Op,
+    RowChange,
+    SourceStatement,
+    State,
+    Table,
+    Value,
+)
 from generators.sources import mysql, postgresql_values
 
 INCREMENTAL: Final = "incremental"
@@ -36,7 +51,9 @@ class Place:
 
 
 class Reading:
-    """The snapshots of a history: rows that are read one event after the other share one position, and have markers."""
+    """The snapshots of a history: rows that are read one event after the other share one position,
+    and have markers.
+    """
 
     def __init__(self, events: Sequence[Event], marks_tables: bool) -> None:
         self.marks_tables = marks_tables
@@ -44,8 +61,9 @@ class Reading:
         self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
 
     def see(self, event: Event) -> None:
-        """The next event: `goes_on` says whether it belongs to the snapshot of the one before, `incremental` whether that is read
-        while the stream goes on (debezium#incremental)."""
+        """The next event: `goes_on` says whether it belongs to the snapshot of the one before,
+        `incremental` whether that is read while the stream goes on (debezium#incremental).
+        """
         if isinstance(event, SourceStatement):
             self.incremental = event.family == "incremental-snapshot"
         if isinstance(event, RowChange):
@@ -54,7 +72,9 @@ class Reading:
             self._reads = event.op is Op.READ
 
     def marker(self, event: RowChange, row: int) -> str:
-        """`source.snapshot` of a row that was read: up to 1.9 true and last alone (debezium#snapshot-markers)."""
+        """`source.snapshot` of a row that was read: up to 1.9 true and last alone
+        (debezium#snapshot-markers).
+        """
         if self.incremental:
             return INCREMENTAL
         first, last = not row, row == len(event.rows) - 1
@@ -79,10 +99,11 @@ def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
 class TableShape:
     """What of a table's messages is the same for every row.
 
-    `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the database or schema; `key` are
-    the key's columns by their own names, `identity` those that the server sends of an old row (`identity_columns`); `known` is
-    the table as the connector knows it; the texts of schemas (of the value, of the row in it, of
-    the key) are "" where the converter leaves them out.
+    `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the
+    database or schema; `key` are the key's columns by their own names, `identity` those that the
+    server sends of an old row (`identity_columns`); `known` is the table as the connector knows it;
+    the texts of schemas (of the value, of the row in it, of the key) are "" where the converter
+    leaves them out.
     """
 
     names: Mapping[str, str]
@@ -99,17 +120,24 @@ class TableShape:
 
 
 class NamesClash(Refused):
-    """Two columns have one adjusted name, at which a connector stops (Connect's SchemaBuilder.field)."""
+    """Two columns have one adjusted name, at which a connector stops (Connect's
+    SchemaBuilder.field).
+    """
 
 
 @lru_cache(maxsize=2048)
 def shape_of(
-    table: Table, profile: DebeziumProfile, prefix: str, defaults: tuple[tuple[str, Default], ...], snapshot: bool
+    table: Table,
+    profile: DebeziumProfile,
+    prefix: str,
+    defaults: tuple[tuple[str, Default], ...],
+    snapshot: bool,
 ) -> TableShape:
-    """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that rows are read, not streamed.
+    """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that
+    rows are read, not streamed.
 
-    The key is the primary key; where there is none MySQL's connector takes a unique key (`envelope.keyed`), PostgreSQL's the
-    unique index whose name is the first.
+    The key is the primary key; where there is none MySQL's connector takes a unique key
+    (`envelope.keyed`), PostgreSQL's the unique index whose name is the first.
     """
     identity = identity_columns(table, profile)
     table = _known(table, profile, snapshot)
@@ -122,17 +150,32 @@ def shape_of(
         full_name = envelope.topic_name(full_name)
     key = key_columns(table, profile, snapshot)
     replaced = dict(defaults)
-    fields = tuple((names[c.name], _column_schema(c, profile, replaced.get(c.name), snapshot)) for c in table.columns)
+    fields = tuple(
+        (names[c.name], _column_schema(c, profile, replaced.get(c.name), snapshot))
+        for c in table.columns
+    )
     by_name = dict(fields)
     if profile.source_types:
         fields = tuple(
-            (name, replace(schema, parameters=(*schema.parameters, *envelope.source_parameters(column, profile))))
+            (
+                name,
+                replace(
+                    schema,
+                    parameters=(*schema.parameters, *envelope.source_parameters(column, profile)),
+                ),
+            )
             for (name, schema), column in zip(fields, table.columns, strict=True)
         )
     row = Schema("struct", True, envelope.adjusted(f"{full_name}.Value", profile), fields=fields)
-    whole = envelope.flat_schema(profile, row) if profile.flat else envelope.envelope_schema(profile, full_name, row)
+    whole = (
+        envelope.flat_schema(profile, row)
+        if profile.flat
+        else envelope.envelope_schema(profile, full_name, row)
+    )
     key_fields = tuple((names[k], by_name[names[k]]) for k in key)
-    key_row = Schema("struct", False, envelope.adjusted(f"{full_name}.Key", profile), fields=key_fields)
+    key_row = Schema(
+        "struct", False, envelope.adjusted(f"{full_name}.Key", profile), fields=key_fields
+    )
     return TableShape(
         names,
         {column: f"{string(shown)}:" for column, shown in names.items()},
@@ -149,8 +192,10 @@ def shape_of(
 
 
 def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
-    """The columns of which the connector does not know that they are in the key, since it asks PostgreSQL's catalogue for mangled
-    names; all of a table whose own name or schema's is mangled (debezium#mangled-names)."""
+    """The columns of which the connector does not know that they are in the key, since it asks
+    PostgreSQL's catalogue for mangled names; all of a table whose own name or schema's is mangled
+    (debezium#mangled-names).
+    """
     if not profile.mangles_names or snapshot:
         return frozenset()
     whole = not (table.name.isascii() and (table.schema or "").isascii())
@@ -158,33 +203,49 @@ def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset
 
 
 def _bare(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
-    """The columns of which the connector knows neither NOT NULL nor a default: the hidden ones, and all of a table with a
-    back-slash in its name or schema's, which the catalogue takes for a pattern (debezium#name-patterns)."""
+    """The columns of which the connector knows neither NOT NULL nor a default: the hidden ones, and
+    all of a table with a back-slash in its name or schema's, which the catalogue takes for a
+    pattern (debezium#name-patterns).
+    """
     if profile.mangles_names and not snapshot and "\\" in f"{table.schema}{table.name}":
         return frozenset(c.name for c in table.columns)
     return _hidden(table, profile, snapshot)
 
 
 def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
-    """The table without what the connector does not know of it; the primary key of PostgreSQL's is what it takes for one."""
+    """The table without what the connector does not know of it; the primary key of PostgreSQL's is
+    what it takes for one.
+    """
     if profile.is_mysql:
         return envelope.keyed(table, profile)
     hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
-    key = table.primary_key or min(table.unique, key="_".join, default=())  # PostgreSQL calls an index after its columns
-    captured = (c for c in table.columns if not _debezium_postgresql.is_left_out(c.type, profile.modes, profile.unknown_types))
+    key = table.primary_key or min(
+        table.unique, key="_".join, default=()
+    )  # PostgreSQL calls an index after its columns
+    captured = (
+        c
+        for c in table.columns
+        if not _debezium_postgresql.is_left_out(c.type, profile.modes, profile.unknown_types)
+    )
     columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
-    return replace(table, columns=columns, primary_key=tuple(name for name in key if name not in hidden))
+    return replace(
+        table, columns=columns, primary_key=tuple(name for name in key if name not in hidden)
+    )
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
-    """The key's columns; PostgreSQL's stream up to 1.4 has them in the table's order (debezium#record-key)."""
+    """The key's columns; PostgreSQL's stream up to 1.4 has them in the table's order
+    (debezium#record-key).
+    """
     if not profile.is_mysql and profile.version < (1, 9) and not snapshot:
         return tuple(c.name for c in table.columns if c.name in table.primary_key)
     return table.primary_key
 
 
 def identity_columns(table: Table, profile: DebeziumProfile) -> tuple[str, ...] | None:
-    """The columns that PostgreSQL sends of an old row, none without a key; None for the whole row (debezium#identity-index)."""
+    """The columns that PostgreSQL sends of an old row, none without a key; None for the whole row
+    (debezium#identity-index).
+    """
     match profile.image:
         case "index" if table.unique:
             return table.unique[0]
@@ -193,9 +254,13 @@ def identity_columns(table: Table, profile: DebeziumProfile) -> tuple[str, ...] 
     return None
 
 
-def _column_schema(column: Column, profile: DebeziumProfile, default: Default | None, snapshot: bool) -> Schema:
+def _column_schema(
+    column: Column, profile: DebeziumProfile, default: Default | None, snapshot: bool
+) -> Schema:
     if profile.is_mysql:
-        schema = _debezium_mysql.schema(column.type, profile.modes, column.nullable, spelling(column, snapshot))
+        schema = _debezium_mysql.schema(
+            column.type, profile.modes, column.nullable, spelling(column, snapshot)
+        )
     else:
         schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
@@ -204,38 +269,56 @@ def _column_schema(column: Column, profile: DebeziumProfile, default: Default | 
     return schema if shown == "null" else replace(schema, default=shown)
 
 
-def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Default], snapshot: bool) -> dict[str, Default]:
-    """The defaults that the connector knows: those of the table, and those that statements gave since (debezium#defaults)."""
+def defaults_of(
+    table: Table, profile: DebeziumProfile, given: Mapping[str, Default], snapshot: bool
+) -> dict[str, Default]:
+    """The defaults that the connector knows: those of the table, and those that statements gave
+    since (debezium#defaults).
+    """
     if not profile.defaults:
         return {}
     hidden = _bare(table, profile, snapshot)
     # A statement may have given one to a column that is gone.
     pairs = ((c, given.get(c.name, c.default)) for c in table.columns if c.name not in hidden)
-    return {c.name: default for c, default in pairs if default is not None and _has_default(c, default, profile)}
+    return {
+        c.name: default
+        for c, default in pairs
+        if default is not None and _has_default(c, default, profile)
+    }
 
 
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
     type = column.type
     if profile.is_mysql:
-        return default.value is not None or default.text.lower().startswith(("current_timestamp", "now"))
+        return default.value is not None or default.text.lower().startswith(
+            ("current_timestamp", "now")
+        )
     if type.name == "enum" and profile.version < (2, 0):
         return False
     variable = postgresql_values.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
 
 
-def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapshot: bool) -> DebeziumCell:
-    """The default of a column on the wire; an expression's is 0, "" or the epoch (debezium#defaults)."""
+def stand_in(
+    column: Column, default: Default, profile: DebeziumProfile, snapshot: bool
+) -> DebeziumCell:
+    """The default of a column on the wire; an expression's is 0, "" or the epoch
+    (debezium#defaults).
+    """
     type, modes, value = column.type, profile.modes, default.value
     if not profile.is_mysql:
         if value is None:
             value = {Logical.TEXT: _NIL if type.name == "uuid" else ""}.get(type.logical, 0)
         elif isinstance(value, str) and type.name != "enum":
-            value = value.partition("'")[0]  # the connector looks for the next quote, whatever it is
+            value = value.partition("'")[
+                0
+            ]  # the connector looks for the next quote, whatever it is
         return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
     if value is None:
         value = 0
-    elif isinstance(value, int) and type.key == "bigint unsigned" and modes.bigint_unsigned == "long":
+    elif (
+        isinstance(value, int) and type.key == "bigint unsigned" and modes.bigint_unsigned == "long"
+    ):
         value = min(value, (1 << 63) - 1)
     elif isinstance(value, bytes):
         value = default.text.strip("'").encode() if snapshot else value.rstrip(b"\0")
@@ -246,7 +329,9 @@ def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapsho
         value = float(default.text.strip("'"))  # as the schema has it: a double
     # A time is misread in the log alone.
     read = type.logical is Logical.TIME
-    wire = _debezium_mysql.wire(type, value, modes, snapshot=read, declared=spelling(column, snapshot))
+    wire = _debezium_mysql.wire(
+        type, value, modes, snapshot=read, declared=spelling(column, snapshot)
+    )
     return replace(wire, cell=replace(wire.cell, type=column.type))
 
 
@@ -254,8 +339,9 @@ _NIL: Final = "00000000-0000-0000-0000-000000000000"
 
 
 def unmarked(value: Value) -> Value:
-    """A text in the character set utf16 as the connector reads it in the log: a mark of the order of bytes is no text, and the
-    other order turns the bytes of each letter (debezium#utf16-mark)."""
+    """A text in the character set utf16 as the connector reads it in the log: a mark of the order
+    of bytes is no text, and the other order turns the bytes of each letter (debezium#utf16-mark).
+    """
     if not isinstance(value, str) or value[:1] not in ("\ufeff", "\ufffe"):
         return value
     order = "utf-16-le" if value[0] == "\ufffe" else "utf-16-be"
@@ -263,8 +349,14 @@ def unmarked(value: Value) -> Value:
 
 
 def spelling(column: Column, snapshot: bool) -> str:
-    """The spelling of a column's type that the connector saw: a snapshot reads SHOW CREATE TABLE, which has few of them."""
-    return "" if snapshot and _debezium_mysql.deciding(column.declared) != "FLOAT(" else column.declared
+    """The spelling of a column's type that the connector saw: a snapshot reads SHOW CREATE TABLE,
+    which has few of them.
+    """
+    return (
+        ""
+        if snapshot and _debezium_mysql.deciding(column.declared) != "FLOAT("
+        else column.declared
+    )
 
 
 def row_json(shape: TableShape, row: Wires | None) -> str:
@@ -298,7 +390,8 @@ def key_header(shape: TableShape, row: Wires) -> bytes:
     """A key as `SimpleHeaderConverter` writes its struct."""
     texts = Schema("string")
     members = ",".join(
-        f"{header_text(texts, shape.names[name])}:{header_text(row[name].schema, row[name].value)}" for name in shape.key
+        f"{header_text(texts, shape.names[name])}:{header_text(row[name].schema, row[name].value)}"
+        for name in shape.key
     )
     return f"{{{members}}}".encode("utf-8", "replace")
 
@@ -308,21 +401,34 @@ def image(shape: TableShape, row: Wires | None) -> Image | None:
     return None if row is None else {shape.names[name]: wire.cell for name, wire in row.items()}
 
 
-_RENAMED: Final = "the column stands under another name: mangled, as it is not ASCII, or with its back-tick doubled"
+_RENAMED: Final = (
+    "the column stands under another name: mangled, as it is not ASCII, or with its back-tick"
+    " doubled"
+)
 
 
 def full_image(shape: TableShape, row: Wires | None) -> Image | None:
-    """Level two's image where it is not the wire's: columns under another name are unknown, those that were not sent absent."""
+    """Level two's image where it is not the wire's: columns under another name are unknown, those
+    that were not sent absent.
+    """
     if row is None:
         return None
-    hidden = {name: wire.cell.reason for name, wire in row.items() if wire.cell.cls in ("not-sent", "fallback")}
+    hidden = {
+        name: wire.cell.reason
+        for name, wire in row.items()
+        if wire.cell.cls in ("not-sent", "fallback")
+    }
     hidden |= {name: _RENAMED for name, shown in shape.names.items() if shown != name}
     if not hidden:
         return None
     # An image of which nothing is known may be missing.
     unsent = State.ANY if len(hidden) == len(row) else State.ABSENT
-    states = {name: unsent if wire.cell.cls == "not-sent" else State.ANY for name, wire in row.items()}
+    states = {
+        name: unsent if wire.cell.cls == "not-sent" else State.ANY for name, wire in row.items()
+    }
     return {
-        name: Cell(states[name], wire.cell.type, reason=hidden[name]) if name in hidden else wire.cell
+        name: (
+            Cell(states[name], wire.cell.type, reason=hidden[name]) if name in hidden else wire.cell
+        )
         for name, wire in row.items()
     }

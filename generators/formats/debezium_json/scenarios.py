@@ -35,7 +35,16 @@ from generators.model import (
 )
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
-from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, slug
+from generators.sources.boundaries import (
+    START,
+    change,
+    composite,
+    every_type,
+    insert,
+    keyless,
+    named,
+    slug,
+)
 from generators.sources.ddl import ddl_event, of_statement
 
 __all__ = ["cell_faults", "losses", "scenarios"]
@@ -44,7 +53,8 @@ BACK_SLASHES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("enum-back-slash", mysql.enum_of("a", "back\\slash"), 2),
     ("set-back-slash", mysql.set_of("a", "back\\slash", "c"), 7),
 )
-"""Labels that a stream escapes and a snapshot does not (debezium#enum-label, debezium#set-labels)."""
+"""Labels that a stream escapes and a snapshot does not (debezium#enum-label, debezium#set-labels).
+"""
 
 COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 """Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
@@ -63,7 +73,9 @@ LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    """Every format-specific case that the profile can write, with level-one tables in
+    `database`.
+    """
     cases = _Cases(profile, database)
     yield from cases.operations()
     yield from cases.keys()
@@ -98,29 +110,53 @@ class _Cases(Cases):
         yield self.case("op/read", read(row, bare, {**row, "id": 3}))
         name = "op/read-two-tables"
         tables = tuple(self.table(f"{name}-{number}") for number in (1, 2, 3))
-        events = (change(tables[0], Op.READ, (None, row), (None, bare)), change(tables[1], Op.READ, (None, row)))
-        more = change(tables[2], Op.READ, *((None, {**row, "id": number}) for number in range(1, 5)))
+        events = (
+            change(tables[0], Op.READ, (None, row), (None, bare)),
+            change(tables[1], Op.READ, (None, row)),
+        )
+        more = change(
+            tables[2], Op.READ, *((None, {**row, "id": number}) for number in range(1, 5))
+        )
         yield named(name, *events, more, tags={"one-position"})
         yield self.of(self.a, self.b, key=()).case("op/read-keyless", read({"a": "x", "b": 5}))
         yield self.case("op/read-then-stream", read(row), updated(row, {"b": 6}))
         if self.profile.version >= (1, 8):
-            begin, moment = SourceStatement(START, "incremental-snapshot", "", self.database), Instant(START.ms + 1234)
+            begin, moment = (
+                SourceStatement(START, "incremental-snapshot", "", self.database),
+                Instant(START.ms + 1234),
+            )
             reads = replace(read(row, bare), at=moment)
-            yield self.case("op/read-incremental", inserted(row), begin, reads, inserted({**row, "id": 3}), tags={"incremental"})
+            yield self.case(
+                "op/read-incremental",
+                inserted(row),
+                begin,
+                reads,
+                inserted({**row, "id": 3}),
+                tags={"incremental"},
+            )
         if self.profile.version >= (1, 5):
             yield self.case("op/truncate", RowChange(START, OWN, Op.TRUNCATE, ()))
-        yield self.case("op/delete-then-insert", inserted(row), deleted(row), inserted({**row, "b": 7}))
+        yield self.case(
+            "op/delete-then-insert", inserted(row), deleted(row), inserted({**row, "b": 7})
+        )
         if self.profile.image == "minimal":
             return
-        yield self.of(self.a, self.b, key=()).case("tombstone/keyless", deleted({"a": "x", "b": 5}, {"a": None, "b": 6}))
-        pairs: tuple[tuple[Row | None, Row | None], ...] = ((row, {**row, "id": 9, "a": "z"}), (bare, {**bare, "b": 1}))
-        yield self.case("key/update-and-more", change(OWN, Op.UPDATE, *pairs), tags={"key-update"})
-        yield self.of(self.id, Column("a", self.origin.string, False), self.b, key=("a", "id")).case(
-            "key/update-part", updated(row, {"a": 'q"\\'}), tags={"key-update"}
+        yield self.of(self.a, self.b, key=()).case(
+            "tombstone/keyless", deleted({"a": "x", "b": 5}, {"a": None, "b": 6})
         )
+        pairs: tuple[tuple[Row | None, Row | None], ...] = (
+            (row, {**row, "id": 9, "a": "z"}),
+            (bare, {**bare, "b": 1}),
+        )
+        yield self.case("key/update-and-more", change(OWN, Op.UPDATE, *pairs), tags={"key-update"})
+        yield self.of(
+            self.id, Column("a", self.origin.string, False), self.b, key=("a", "id")
+        ).case("key/update-part", updated(row, {"a": 'q"\\'}), tags={"key-update"})
 
     def keys(self) -> Iterator[Scenario]:
-        """Record keys: types that are base64, names that look like an envelope, unique keys, no key."""
+        """Record keys: types that are base64, names that look like an envelope, unique keys, no
+        key.
+        """
         is_mysql, number = self.profile.is_mysql, self.origin.number
         amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
         raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
@@ -132,20 +168,29 @@ class _Cases(Cases):
         )
         for name, type, value in keys:
             row: Row = {"k": value, "a": "x"}
-            yield self.of(Column("k", type, False), self.a, key=("k",)).case(name, inserted(row), deleted(row))
-        columns = (Column("schema", self.origin.number, False), Column("payload", self.origin.string, False), self.a)
+            yield self.of(Column("k", type, False), self.a, key=("k",)).case(
+                name, inserted(row), deleted(row)
+            )
+        columns = (
+            Column("schema", self.origin.number, False),
+            Column("payload", self.origin.string, False),
+            self.a,
+        )
         envelope_like: Row = {"schema": 1, "payload": "{}", "a": "x"}
         yield self.of(*columns, key=("schema", "payload")).case(
-            "key/named-schema-and-payload", inserted(envelope_like), deleted(envelope_like), tags={"key-look-alike"}
+            "key/named-schema-and-payload",
+            inserted(envelope_like),
+            deleted(envelope_like),
+            tags={"key-look-alike"},
         )
         names = ("op", "before", "after", "source", "ts_ms", "ddl", "schema", "payload", "status")
         row = {"id": 1, **dict.fromkeys(names, "d")}
         yield self.of(self.id, *(Column(n, self.origin.string) for n in names)).case(
             "key/named-like-the-envelope", inserted(row), updated(row, {"op": None, "after": "{}"})
         )
-        yield self.of(Column("u", self.origin.number, False), self.a, key=(), unique=(("u",),)).case(
-            "key/unique-index", inserted({"u": 1, "a": "x"})
-        )
+        yield self.of(
+            Column("u", self.origin.number, False), self.a, key=(), unique=(("u",),)
+        ).case("key/unique-index", inserted({"u": 1, "a": "x"}))
         if is_mysql:
             nullable, solid = Column("n", number), Column("u", number, False)
             yield self.of(nullable, self.a, key=(), unique=(("n",),)).case(
@@ -156,25 +201,43 @@ class _Cases(Cases):
                 inserted({"n": 1, "u": 2, "a": "x"}),
                 inserted({"n": None, "u": 3, "a": "y"}),
             )
-        yield self.case("key/one-key-one-partition", *(inserted({"id": i, "a": "x", "b": i}) for i in range(1, 9)))
+        yield self.case(
+            "key/one-key-one-partition",
+            *(inserted({"id": i, "a": "x", "b": i}) for i in range(1, 9)),
+        )
 
     def names(self) -> Iterator[Scenario]:
-        """Names that releases change, read by a snapshot and streamed: with back-ticks, of letters beyond ASCII."""
+        """Names that releases change, read by a snapshot and streamed: with back-ticks, of letters
+        beyond ASCII.
+        """
         number, string = self.origin.number, self.origin.string
         if self.profile.is_mysql:
             row: Row = {"k``": 1, "a`b": "x", "a": "y"}
             tags = {"back-tick"}
-            ticked = self.of(Column("k``", number, False), Column("a`b", string), self.a, key=("k``",))
+            ticked = self.of(
+                Column("k``", number, False), Column("a`b", string), self.a, key=("k``",)
+            )
             yield ticked.case("names/back-ticks", read(row), inserted({**row, "k``": 2}), tags=tags)
             if self.profile.image != "minimal":
-                yield ticked.case("names/back-ticks-changed", updated(row, {"a`b": None}), deleted(row), tags=tags)
+                yield ticked.case(
+                    "names/back-ticks-changed", updated(row, {"a`b": None}), deleted(row), tags=tags
+                )
             return
         tags = {"not-ascii-name"}
         name = "names/not-ascii-table"
-        there = replace(self.of(self.id, Column("n", number, False), Column("é", string)).table(name), name="Größe")
+        there = replace(
+            self.of(self.id, Column("n", number, False), Column("é", string)).table(name),
+            name="Größe",
+        )
         full: Row = {"id": 1, "n": 5, "é": "x"}
         gone = change(there, Op.DELETE, (full, None))
-        yield named(name, change(there, Op.READ, (None, full)), insert(there, {**full, "id": 2}), gone, tags=tags)
+        yield named(
+            name,
+            change(there, Op.READ, (None, full)),
+            insert(there, {**full, "id": 2}),
+            gone,
+            tags=tags,
+        )
         pair: Row = {"id": 1, "é": 5, "a": "x"}
         moved = updated(pair, {"é": 6})
         yield self.of(self.id, Column("é", number, False), self.a, key=("é", "id")).case(
@@ -182,25 +245,38 @@ class _Cases(Cases):
         )
 
     def values(self) -> Iterator[Scenario]:
-        """Base64 that looks like a number, in decimals and binaries, and what stands in place of NULL."""
+        """Base64 that looks like a number, in decimals and binaries, and what stands in place of
+        NULL.
+        """
         is_mysql = self.profile.is_mysql
         scaled = mysql.decimal(20, 4) if is_mysql else postgresql.numeric(20, 4)
         raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
         for text in COLLISIONS:
             number = int.from_bytes(base64.b64decode(text), "big", signed=True)
             sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
-            yield self.value(f"values/decimal-base64-{text}", scaled, Decimal((sign, digits, -4)), tags={"base64-digits"})
-            yield self.value(f"values/binary-base64-{text}", raw, base64.b64decode(text), tags={"base64-digits"})
+            yield self.value(
+                f"values/decimal-base64-{text}",
+                scaled,
+                Decimal((sign, digits, -4)),
+                tags={"base64-digits"},
+            )
+            yield self.value(
+                f"values/binary-base64-{text}", raw, base64.b64decode(text), tags={"base64-digits"}
+            )
         filled = self.of(self.id, self.a, Column("c", self.origin.number))
         lacking: Row = {"id": 1, "a": "x", "c": None}
         events = {"values/default-for-null": inserted(lacking, {"id": 2, "a": None, "c": 7})}
         if self.profile.image != "minimal":
             events["values/default-for-null-in-before"] = updated(lacking, {"a": "y", "c": 1})
         for name, event in events.items():
-            yield filled.case(name, self.default(filled.table(name), "c"), event, tags={"default-for-null"})
+            yield filled.case(
+                name, self.default(filled.table(name), "c"), event, tags={"default-for-null"}
+            )
 
     def typed_defaults(self) -> Iterator[Scenario]:
-        """NULL in columns with a default of their type, in the new row and in the old one (debezium#defaults)."""
+        """NULL in columns with a default of their type, in the new row and in the old one
+        (debezium#defaults).
+        """
         for label, column, value in self.with_default():
             lacking: Row = {"id": 1, "a": "x", "c": None}
             events = [inserted(lacking, {"id": 2, "a": None, "c": value})]
@@ -219,16 +295,28 @@ class _Cases(Cases):
             defaults = (
                 ("decimal", mysql.decimal(10, 4), Default("1.5000", amount)),
                 ("text", mysql.text("varchar", 10), Default("'dflt'", "dflt")),
-                ("timestamp", mysql.temporal("timestamp", 6), Default("'2020-01-02 03:04:05.678901'", moment)),
+                (
+                    "timestamp",
+                    mysql.temporal("timestamp", 6),
+                    Default("'2020-01-02 03:04:05.678901'", moment),
+                ),
                 ("bytes", mysql.binary("binary", 3), Default("'ab'", b"ab\0")),
             )
             if self.profile.version < (3, 5):
-                defaults = defaults[:-1]  # no source says what older connectors make of the default of BINARY
-            expression = Column("expression", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP"))
+                defaults = defaults[
+                    :-1
+                ]  # no source says what older connectors make of the default of BINARY
+            expression = Column(
+                "expression", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP")
+            )
         else:
             defaults = (
                 ("decimal", postgresql.numeric(10, 4), Default("1.5", amount)),
-                ("text", postgresql.text("varchar", 10), Default("'dflt'::character varying", "dflt")),
+                (
+                    "text",
+                    postgresql.text("varchar", 10),
+                    Default("'dflt'::character varying", "dflt"),
+                ),
                 (
                     "timestamp",
                     postgresql.temporal("timestamptz"),
@@ -236,7 +324,9 @@ class _Cases(Cases):
                 ),
                 ("bytes", postgresql.bytea(), Default("'\\x6162'::bytea", b"ab")),
             )
-            expression = Column("expression", postgresql.temporal("timestamptz"), default=Default("now()"))
+            expression = Column(
+                "expression", postgresql.temporal("timestamptz"), default=Default("now()")
+            )
         for (label, type, default), value in zip(defaults, other, strict=False):
             yield label, Column(label, type, default=default), value
         yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
@@ -281,12 +371,28 @@ class _Cases(Cases):
         """Dates that MySQL has and Connect has not, and snapshots."""
         for slug_ in ("date", "datetime-0", "datetime-6", "timestamp-0", "timestamp-6"):
             yield self.of(self.id, Column("c", mysql.TYPES[slug_], False)).case(
-                f"values/not-null-zero-{slug_}", inserted({"id": 1, "c": ZeroDate()}), tags={"zero-not-null"}
+                f"values/not-null-zero-{slug_}",
+                inserted({"id": 1, "c": ZeroDate()}),
+                tags={"zero-not-null"},
             )
-        for label, date in (("low", dt.date(1, 1, 1)), ("below-pivot", dt.date(69, 12, 31)), ("pivot", dt.date(70, 1, 1))):
-            yield self.value(f"values/two-digit-year-date-{label}", mysql.temporal("date"), date, tags={"two-digit-year"})
+        for label, date in (
+            ("low", dt.date(1, 1, 1)),
+            ("below-pivot", dt.date(69, 12, 31)),
+            ("pivot", dt.date(70, 1, 1)),
+        ):
+            yield self.value(
+                f"values/two-digit-year-date-{label}",
+                mysql.temporal("date"),
+                date,
+                tags={"two-digit-year"},
+            )
         wall = mysql.wall("0099-12-31 23:59:59.123456")
-        yield self.value("values/two-digit-year-datetime", mysql.temporal("datetime", 6), wall, tags={"two-digit-year"})
+        yield self.value(
+            "values/two-digit-year-datetime",
+            mysql.temporal("datetime", 6),
+            wall,
+            tags={"two-digit-year"},
+        )
         flags: list[Row] = [{"id": n, "c": flag} for n, flag in enumerate((0, 1, None))]
         declared = self.of(self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
         yield declared.case("values/boolean-declared", inserted(*flags), tags={"boolean-declared"})
@@ -319,7 +425,12 @@ class _Cases(Cases):
             ("point", "point", 0, point),
             ("point-srid", "point", 4326, point),
             ("line-srid", "linestring", 4326, line),
-            ("geometry-collection", "geometry", 0, f"{struct.pack('<BII', 1, 7, 2).hex()}{point}{line}"),
+            (
+                "geometry-collection",
+                "geometry",
+                0,
+                f"{struct.pack('<BII', 1, 7, 2).hex()}{point}{line}",
+            ),
         )
         for label, kind, srid, wkb in values:
             shape: Row = {"id": 1, "c": Json({"srid": srid, "wkb": wkb}), "b": 5}
@@ -327,33 +438,57 @@ class _Cases(Cases):
                 f"values/spatial-{label}", inserted(shape), inserted({**shape, "id": 2, "c": None})
             )
         yield self.typed(Column("c", mysql.spatial())).case(
-            "snapshot/spatial-point", read({"id": 1, "c": Json({"srid": 0, "wkb": point}), "b": 5}), tags={"snapshot"}
+            "snapshot/spatial-point",
+            read({"id": 1, "c": Json({"srid": 0, "wkb": point}), "b": 5}),
+            tags={"snapshot"},
         )
 
     def queries(self) -> Iterator[Scenario]:
-        """Statements in `source.query`: of another verb than the change's, like an envelope; none of a snapshot."""
+        """Statements in `source.query`: of another verb than the change's, like an envelope; none
+        of a snapshot.
+        """
 
         def logged(sql: str) -> SourceStatement:
             return SourceStatement(START, "rows-query", sql, self.database)
 
         sql = """REPLACE /* {"before":null,"after":null,"op":"d"},"payload":null} */\r\n\tINTO `t` VALUES (1, 'it''s', 5)"""
         yield self.case("query/envelope-in-a-comment", logged(sql), inserted(_ROW), tags={"query"})
-        yield self.case("query/of-a-snapshot", read(_ROW), inserted({**_ROW, "id": 2}), tags={"query"})
+        yield self.case(
+            "query/of-a-snapshot", read(_ROW), inserted({**_ROW, "id": 2}), tags={"query"}
+        )
         if self.profile.image == "minimal":
             return
         upsert = logged("INSERT INTO `t` VALUES (1, 'x', 6) ON DUPLICATE KEY UPDATE b = VALUES(b)")
         replaced, six = logged("REPLACE INTO `t` VALUES (1, 'y', 7)"), {"b": 6}
-        yield self.case("query/another-verb", upsert, updated(_ROW, six), replaced, deleted({**_ROW, **six}), tags={"query"})
+        yield self.case(
+            "query/another-verb",
+            upsert,
+            updated(_ROW, six),
+            replaced,
+            deleted({**_ROW, **six}),
+            tags={"query"},
+        )
 
     def ddl(self) -> Iterator[Scenario]:
         """Each statement on the schema-change topic."""
-        columns = (self.id, self.a, Column("e", mysql.enum_of("a", "b,c")), Column("d", mysql.decimal(10, 2)))
-        for event in (ddl_event(action, self.database) for action in mysql.DDL_ACTIONS if action not in SILENT):
+        columns = (
+            self.id,
+            self.a,
+            Column("e", mysql.enum_of("a", "b,c")),
+            Column("d", mysql.decimal(10, 2)),
+        )
+        for event in (
+            ddl_event(action, self.database) for action in mysql.DDL_ACTIONS if action not in SILENT
+        ):
             known = Table(event.database, event.table, columns, ("id",)) if event.table else None
-            yield of_statement(replace(event, before=known, after=None if event.action == "drop table" else known))
+            yield of_statement(
+                replace(event, before=known, after=None if event.action == "drop table" else known)
+            )
         text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
         yield named(
-            "ddl/comment-and-lines", SchemaChange(START, "add column", text, self.database, "t1"), tags={"ddl:add column"}
+            "ddl/comment-and-lines",
+            SchemaChange(START, "add column", text, self.database, "t1"),
+            tags={"ddl:add column"},
         )
 
     def postgresql(self) -> Iterator[Scenario]:
@@ -368,7 +503,10 @@ class _Cases(Cases):
         for label, text in shapes:
             shape: Row = {"id": 1, "c": text, "b": 5}
             yield self.typed(Column("c", postgresql.other(label))).case(
-                f"values/unknown-{label}", inserted(shape), inserted({**shape, "id": 2, "c": None}), tags={"unknown-type"}
+                f"values/unknown-{label}",
+                inserted(shape),
+                inserted({**shape, "id": 2, "c": None}),
+                tags={"unknown-type"},
             )
         if self.profile.modes.money_digits != 2:
             texts = ("2.50", "3.50", "-2.50", "0.49", "-0.50", "7.00")
@@ -377,9 +515,17 @@ class _Cases(Cases):
                 "values/money-digits", inserted(*amounts), tags={"money-digits"}
             )
         if self.profile.version >= (1, 8):
-            for name, content in (("plain", "hello"), ("json", '{"op":"c","after":{"id":1}}'), ("empty", "")):
-                event = SourceStatement(START, "logical-message", content, self.database, f"p{len(content)}")
-                yield named(f"control/logical-message-{name}", event, tags={"control:logical-message"})
+            for name, content in (
+                ("plain", "hello"),
+                ("json", '{"op":"c","after":{"id":1}}'),
+                ("empty", ""),
+            ):
+                event = SourceStatement(
+                    START, "logical-message", content, self.database, f"p{len(content)}"
+                )
+                yield named(
+                    f"control/logical-message-{name}", event, tags={"control:logical-message"}
+                )
 
     def identity(self) -> Iterator[Scenario]:
         """What of the old row is sent."""
@@ -388,14 +534,21 @@ class _Cases(Cases):
         row: dict[str, Value] = {"id": 1}
         for name in kinds:
             row[f"c_{slug(name)}"] = next(reversed(list(postgresql.boundary_values(name).values())))
-        yield self.of(self.id, *columns).case("identity/delete-not-null", deleted(row), tags={"identity"})
+        yield self.of(self.id, *columns).case(
+            "identity/delete-not-null", deleted(row), tags={"identity"}
+        )
         old = _ROW
         yield self.case("identity/delete", deleted(old), tags={"identity"})
         yield self.case("identity/update", updated(old, {"a": None}), tags={"identity"})
         yield self.case("identity/update-nothing", updated(old, old), tags={"identity"})
-        yield self.case("identity/update-key", updated(old, {"id": 2}), tags={"identity", "key-update"})
+        yield self.case(
+            "identity/update-key", updated(old, {"id": 2}), tags={"identity", "key-update"}
+        )
         name = "identity/mixed"
-        whole, indexed = self.table(f"{name}-full"), self.of(unique=(("b",),)).table(f"{name}-index")
+        whole, indexed = (
+            self.table(f"{name}-full"),
+            self.of(unique=(("b",),)).table(f"{name}-index"),
+        )
         given = tuple(
             SourceStatement(START, "replica-identity", identity, self.database, t.name)
             for t, identity in ((whole, "full"), (indexed, "index"))
@@ -403,8 +556,13 @@ class _Cases(Cases):
         tables = (self.table(name), whole, indexed)
         updates = (change(t, Op.UPDATE, (old, {**old, "a": "y"})) for t in tables)
         deletes = (change(t, Op.DELETE, ({**old, "a": "y"}, None)) for t in tables)
-        begin, end = TransactionMark(START, "BEGIN", "t1"), TransactionMark(START, "COMMIT", "t1", 6)
-        yield named(name, *given, begin, *updates, *deletes, end, tags={"identity", "mixed-identity"})
+        begin, end = (
+            TransactionMark(START, "BEGIN", "t1"),
+            TransactionMark(START, "COMMIT", "t1", 6),
+        )
+        yield named(
+            name, *given, begin, *updates, *deletes, end, tags={"identity", "mixed-identity"}
+        )
         bare: Row = {"a": "x", "b": 5}
         yield self.of(self.a, self.b, key=()).case(
             "identity/keyless-update", updated(bare, {"a": "y", "b": 5}), tags={"identity"}
@@ -448,10 +606,22 @@ class _Cases(Cases):
         yield named("rows/debezium/read", change(table, Op.READ, (None, row)), level=2)
         yield named("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
         if self.profile.version >= (1, 5):
-            yield named("rows/debezium/truncate", RowChange(START, table, Op.TRUNCATE, ()), insert(table, row), level=2)
+            yield named(
+                "rows/debezium/truncate",
+                RowChange(START, table, Op.TRUNCATE, ()),
+                insert(table, row),
+                level=2,
+            )
         # One table for every release: each table more is a decode call more.
-        typed = tuple((column, value) for label, column, value in self.with_default() if label != "bytes")
-        columns = (self.id, self.a, Column("c", self.origin.number), *(column for column, _ in typed))
+        typed = tuple(
+            (column, value) for label, column, value in self.with_default() if label != "bytes"
+        )
+        columns = (
+            self.id,
+            self.a,
+            Column("c", self.origin.number),
+            *(column for column, _ in typed),
+        )
         lacking = Table(table.database, "seats", columns, ("id",), (), table.schema)
         given: Row = {column.name: value for column, value in typed}
         filled: tuple[tuple[Row | None, Row | None], ...] = (
@@ -464,16 +634,36 @@ class _Cases(Cases):
         yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
         if self.profile.is_mysql:
             labelled = tuple(Column(slug(label), type) for label, type, _ in BACK_SLASHES)
-            packed = Column("packed", mysql.binary("binary", 8), declared="CHAR(8) CHARACTER SET binary")
-            columns = (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN"), packed, *labelled)
+            packed = Column(
+                "packed", mysql.binary("binary", 8), declared="CHAR(8) CHARACTER SET binary"
+            )
+            columns = (
+                self.id,
+                Column("flag", mysql.boolean(), declared="BOOLEAN"),
+                packed,
+                *labelled,
+            )
             flags = Table(table.database, "rooms", columns, ("id",))
             several = tuple(
-                (None, {"id": n, "flag": n if n < 2 else None, "packed": None if n else b"abcdef12"}) for n in range(3)
+                (
+                    None,
+                    {"id": n, "flag": n if n < 2 else None, "packed": None if n else b"abcdef12"},
+                )
+                for n in range(3)
             )
             tagged = {"boolean-declared"}
-            yield named("rows/debezium/boolean-declared", change(flags, Op.INSERT, *several), level=2, tags=tagged)
+            yield named(
+                "rows/debezium/boolean-declared",
+                change(flags, Op.INSERT, *several),
+                level=2,
+                tags=tagged,
+            )
             yield named("rows/debezium/boolean-read", change(flags, Op.READ, *several), level=2)
-            chosen: Row = {"id": 3, "flag": None, **{slug(label): value for label, _, value in BACK_SLASHES}}
+            chosen: Row = {
+                "id": 3,
+                "flag": None,
+                **{slug(label): value for label, _, value in BACK_SLASHES},
+            }
             more = change(flags, Op.READ, (None, {**chosen, "id": 4}))
             yield named("rows/debezium/back-slashes", insert(flags, chosen), more, level=2)
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
@@ -481,7 +671,9 @@ class _Cases(Cases):
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
         for text, number in digits.items():
             value = Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -10))
-            event = insert(table, {**dict.fromkeys(row), "id": 2, column: value, raw: base64.b64decode(text)})
+            event = insert(
+                table, {**dict.fromkeys(row), "id": 2, column: value, raw: base64.b64decode(text)}
+            )
             yield named(f"rows/debezium/base64-{text}", event, level=2, tags={"base64-digits"})
         if self.profile.image == "minimal":
             return
@@ -492,17 +684,41 @@ class _Cases(Cases):
         pairs: list[tuple[Row | None, Row | None]] = [({**bare, "a": i}, None) for i in range(3)]
         yield named("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
         if not self.profile.is_mysql:
-            kinds = {**ARRAYS, **{label: postgresql.TYPES[label] for label in ("hstore", "integer-array", "text-array")}}
+            kinds = {
+                **ARRAYS,
+                **{
+                    label: postgresql.TYPES[label]
+                    for label in ("hstore", "integer-array", "text-array")
+                },
+            }
             arrays = tuple(Column(slug(label), type) for label, type in kinds.items())
-            long: Row = {"id": 1, "uuid_array": Json([_UUID] * 200), "bytea_array": Json([_BYTES]), "b": 5}
-            long = {**long, "hstore": Json({"a": LONG}), "integer_array": Json(list(range(700))), "text_array": Json([LONG])}
+            long: Row = {
+                "id": 1,
+                "uuid_array": Json([_UUID] * 200),
+                "bytea_array": Json([_BYTES]),
+                "b": 5,
+            }
+            long = {
+                **long,
+                "hstore": Json({"a": LONG}),
+                "integer_array": Json(list(range(700))),
+                "text_array": Json([LONG]),
+            }
             if self.profile.modes.decimal != "numeric":  # readers refuse a number of 2,000 digits
                 arrays = (*arrays, Column("n", postgresql.numeric(5, -2)))
                 long = {**long, "n": Decimal(12300)}
-            wide = Table(table.database, "wide", (self.id, *arrays, self.b), ("id",), (), table.schema)
+            wide = Table(
+                table.database, "wide", (self.id, *arrays, self.b), ("id",), (), table.schema
+            )
             kept = change(wide, Op.UPDATE, (long, {**long, "b": 6}))
             yield named("rows/debezium/toast-arrays", kept, level=2, tags={"toast"})
-            held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}
+            held: Row = {
+                **dict.fromkeys(row),
+                "id": 3,
+                "c_text": LONG,
+                "c_bytea": LONG.encode(),
+                "c_integer": 1,
+            }
             documents: Row = {
                 **dict.fromkeys(row),
                 "id": 4,

@@ -1,9 +1,11 @@
-"""Tencent Cloud DTS JSON: data subscription records (FlatRecord) of a MySQL source, message version 1.
+"""Tencent Cloud DTS JSON: data subscription records (FlatRecord) of a MySQL source, message version
+1.
 
-Source: the vendor's page "JSON Demo 说明" and an older edition of it (`tencent` of the catalogue of sources). There is no public
-source and no captured message: field names and rules on values are documented, JSON types and shapes are not. One record is one
-row, or one control or DDL message; `oldColumns` and `newColumns` hold texts in the order of `columns`. Geometry, on which the
-pages disagree (tencent#geometry), is no type of `generators.sources.mysql`.
+Source: the vendor's page "JSON Demo 说明" and an older edition of it (`tencent` of the catalogue of
+sources). There is no public source and no captured message: field names and rules on values are
+documented, JSON types and shapes are not. One record is one row, or one control or DDL message;
+`oldColumns` and `newColumns` hold texts in the order of `columns`. Geometry, on which the pages
+disagree (tencent#geometry), is no type of `generators.sources.mysql`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,22 @@ from typing import Final
 
 from generators.families.java_text import hash_code, remainder_of_abs
 from generators.families.mysql_texts import supports
-from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, TencentProfile, build, profile
-from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
+from generators.formats.tencent_dts_json.profiles import (
+    CHOICES,
+    NAME,
+    TencentProfile,
+    build,
+    profile,
+)
+from generators.formats.tencent_dts_json.rows import (
+    Texts,
+    columns_of,
+    images_of,
+    keys_of,
+    list_text,
+    quoted,
+    types_of,
+)
 from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
 from generators.model import (
@@ -45,25 +61,61 @@ __all__ = ["FORMAT", "TencentProfile", "profile", "write"]
 
 GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
 COMMITS_PER_FILE: Final = 1000
-"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
+"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less
+`FIRST_FILE`.
+"""
 FIRST_FILE: Final = 4
 READER_LAG_MS: Final = 789
 
 FIELDS: Final = (
-    *("id", "version", "messageType", "fileName", "position", "safePosition", "timestamp", "gtid", "transactionId", "serverId"),
-    *("threadId", "sourceType", "sourceVersion", "schemaName", "tableName", "objectName", "columns", "oldColumns", "newColumns"),
-    *("sql", "executionTime", "heartbeatTimestamp", "syncedGtid", "fakeGtid", "pkNames", "readerTimestamp", "tags", "total"),
+    *(
+        "id",
+        "version",
+        "messageType",
+        "fileName",
+        "position",
+        "safePosition",
+        "timestamp",
+        "gtid",
+        "transactionId",
+        "serverId",
+    ),
+    *(
+        "threadId",
+        "sourceType",
+        "sourceVersion",
+        "schemaName",
+        "tableName",
+        "objectName",
+        "columns",
+        "oldColumns",
+        "newColumns",
+    ),
+    *(
+        "sql",
+        "executionTime",
+        "heartbeatTimestamp",
+        "syncedGtid",
+        "fakeGtid",
+        "pkNames",
+        "readerTimestamp",
+        "tags",
+        "total",
+    ),
     "index",
 )
 """Every field of the page, in its order."""
 
 CARRIED: Final = ("heartbeatTimestamp", "pkNames")
-"""Fields that a record to which they do not apply does not carry (tencent#heartbeat, tencent#keys)."""
+"""Fields that a record to which they do not apply does not carry (tencent#heartbeat, tencent#keys).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record before serialisation: JSON text by field, its change, and what its place follows from."""
+    """A record before serialisation: JSON text by field, its change, and what its place follows
+    from.
+    """
 
     type: str
     members: Mapping[str, str]
@@ -81,10 +133,12 @@ class _Transaction:
 
 
 def write(history: History, profile: TencentProfile, layout: Layout) -> list[Written]:
-    """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat and watermark (as CHECKPOINT).
+    """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat and
+    watermark (as CHECKPOINT).
 
-    The first gtid and id are drawn from the history's seed. What lies between BEGIN and COMMIT has the gtid and the start of one
-    transaction; an event that comes twice in a row was delivered twice, so its records are the same bytes again.
+    The first gtid and id are drawn from the history's seed. What lies between BEGIN and COMMIT has
+    the gtid and the start of one transaction; an event that comes twice in a row was delivered
+    twice, so its records are the same bytes again.
     """
     chance = random.Random(f"{history.seed}/{profile.name}")
     first_id, first_gtid = chance.randrange(1, 1_000_000), chance.randrange(1, 100_000)
@@ -94,7 +148,9 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
     opened: _Transaction | None = None
     for ordinal, event in enumerate(history.events):
         if event == previous:
-            written += [replace(sent, message=replace(sent.message, event=ordinal)) for sent in last]
+            written += [
+                replace(sent, message=replace(sent.message, event=ordinal)) for sent in last
+            ]
             continue
         previous, last = event, []
         own = _Transaction(f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal)[2])
@@ -116,7 +172,9 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
             }
             place = _partition(record, profile, layout.partitions)
             text = _serialise(members, profile)
-            message = Message(layout.topic, place, None, text.encode(), timestamp_ms=stamp, event=ordinal)
+            message = Message(
+                layout.topic, place, None, text.encode(), timestamp_ms=stamp, event=ordinal
+            )
             last.append(Written(message, (record.change,)))
             written.append(last[-1])
         opened = None if mark == "COMMIT" else opened
@@ -124,21 +182,30 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
 
 
 def _fragment(profile: TencentProfile) -> dict[str, str]:
-    """`total` and `index`, reserved and without meaning; the older edition's words make `index` the total (tencent#fragments)."""
+    """`total` and `index`, reserved and without meaning; the older edition's words make `index` the
+    total (tencent#fragments).
+    """
     return {"total": "1", "index": "1" if profile.index_is_total else "0"}
 
 
 def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
-    """The JSON text in the document's order of fields; one that does not apply is null, or left out, as those always are of
-    which the document says so."""
+    """The JSON text in the document's order of fields; one that does not apply is null, or left
+    out, as those always are of which the document says so.
+    """
     left_out = FIELDS if profile.absent else CARRIED
-    parts = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or name not in left_out]
+    parts = [
+        f'"{name}":{members.get(name, "null")}'
+        for name in FIELDS
+        if name in members or name not in left_out
+    ]
     return "{" + ",".join(parts) + "}"
 
 
 def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
-    """File name, position and safe position of an event in the virtual binlog. The position's file number has lost the name's
-    zero padding. The safe position is the start of a transaction that the event makes alone."""
+    """File name, position and safe position of an event in the virtual binlog. The position's file
+    number has lost the name's zero padding. The safe position is the start of a transaction that
+    the event makes alone.
+    """
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE
     end = 2196 + 500 * ordinal
     return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
@@ -158,13 +225,20 @@ def _log(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str
     }
 
 
-def _records(event: Event, ordinal: int, transaction: _Transaction, profile: TencentProfile) -> Iterator[_Record]:
+def _records(
+    event: Event, ordinal: int, transaction: _Transaction, profile: TencentProfile
+) -> Iterator[_Record]:
     log = _log(event, ordinal, transaction)
     position = position_of(event.at, ordinal)[1]
     committed = event.at.ms // 1000 * 1_000_000
     match event:
         case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
-            yield from _rows(event, log, Change(0, Kind.ROW, event.op, position=position, commit_time_us=committed), profile)
+            yield from _rows(
+                event,
+                log,
+                Change(0, Kind.ROW, event.op, position=position, commit_time_us=committed),
+                profile,
+            )
         case SchemaChange():
             members = {
                 **log,
@@ -172,7 +246,14 @@ def _records(event: Event, ordinal: int, transaction: _Transaction, profile: Ten
                 "sql": quoted(event.sql),
                 "executionTime": "0",
             }
-            ddl = Change(0, Kind.DDL, database=event.database, sql=event.sql, position=position, commit_time_us=committed)
+            ddl = Change(
+                0,
+                Kind.DDL,
+                database=event.database,
+                sql=event.sql,
+                position=position,
+                commit_time_us=committed,
+            )
             yield _Record("DDL", members, ddl)
         case TransactionMark():
             mark = Change(0, Kind.TRANSACTION, position=position, commit_time_us=committed)
@@ -185,12 +266,16 @@ def _records(event: Event, ordinal: int, transaction: _Transaction, profile: Ten
             done = {name: log[name] for name in ("fileName", "position", "safePosition")}
             done["syncedGtid"] = f'"{GTID}:1-{transaction.gtid.rpartition(":")[2]}"'
             accept = ((Kind.WATERMARK, None), (Kind.HEARTBEAT, None))
-            yield _Record("CHECKPOINT", done, Change(0, Kind.CONTROL, position=position, accept=accept))
+            yield _Record(
+                "CHECKPOINT", done, Change(0, Kind.CONTROL, position=position, accept=accept)
+            )
         case _:
             return
 
 
-def _rows(event: RowChange, log: Mapping[str, str], bare: Change, profile: TencentProfile) -> Iterator[_Record]:
+def _rows(
+    event: RowChange, log: Mapping[str, str], bare: Change, profile: TencentProfile
+) -> Iterator[_Record]:
     table = event.table
     object_name = f"{table.database}.{table.name}"
     shared = {
@@ -206,20 +291,30 @@ def _rows(event: RowChange, log: Mapping[str, str], bare: Change, profile: Tence
     for images in event.rows:
         change, old, new = images_of(table, images, bare, profile)
         sides = {"oldColumns": old, "newColumns": new}
-        # "null on INSERT" and "null on DELETE" are documented, so these two are never left out of a row.
+        # "null on INSERT" and "null on DELETE" are documented, so these two are never left out of a
+        # row.
         members = {**shared, **{n: "null" if t is None else list_text(t) for n, t in sides.items()}}
         shown = new if new is not None else old
         assert shown is not None
-        yield _Record(event.op.value, members, _named(change, table), object_name, keys_of(table, shown))
+        yield _Record(
+            event.op.value, members, _named(change, table), object_name, keys_of(table, shown)
+        )
 
 
 def _named(change: Change, table: Table) -> Change:
-    return replace(change, database=table.database, table=table.name, keys=table.primary_key or None, types=types_of(table))
+    return replace(
+        change,
+        database=table.database,
+        table=table.name,
+        keys=table.primary_key or None,
+        types=types_of(table),
+    )
 
 
 def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int:
-    """By hash of the object's name, or of that and the key's texts (tencent#order); Java's hash is assumed, and 0 for other
-    messages."""
+    """By hash of the object's name, or of that and the key's texts (tencent#order); Java's hash is
+    assumed, and 0 for other messages.
+    """
     if not record.object:
         return 0
     code = hash_code(record.object)
@@ -236,7 +331,12 @@ def _milliseconds(_kind: SourceType, value: Value) -> Value:
 def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
     """What the records do not hold of a row: TIMESTAMP below the millisecond."""
     return (
-        Loss((Logical.TIMESTAMP,), "TIMESTAMP is cut off after milliseconds", "tencent#timestamp-milliseconds", _milliseconds),
+        Loss(
+            (Logical.TIMESTAMP,),
+            "TIMESTAMP is cut off after milliseconds",
+            "tencent#timestamp-milliseconds",
+            _milliseconds,
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""Tencent DTS JSON's message version and the choices that its documents leave open, as the facts that change what is written."""
+"""Tencent DTS JSON's message version and the choices that its documents leave open, as the facts
+that change what is written.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ RELEASE: Final = "version-1"
 """The value of `version`; the vendor names no release."""
 
 ASSUMED: Final = (
-    "JSON types and shapes, record key, partition hash, year, bit, enum, set, json, zero dates, TIME beyond a day, number texts, "
-    "time zone of TIMESTAMP, empty binaries, fields of HEARTBEAT and CHECKPOINT, names in a DDL record"
+    "JSON types and shapes, record key, partition hash, year, bit, enum, set, json, zero dates,"
+    " TIME beyond a day, number texts, time zone of TIMESTAMP, empty binaries, fields of HEARTBEAT"
+    " and CHECKPOINT, names in a DDL record"
 )
 
 
@@ -24,11 +27,13 @@ ASSUMED: Final = (
 class TencentProfile(Profile):
     """Message version 1 with an edition's and a deployment's choices.
 
-    `absent` leaves out fields that do not apply, else they are null. `short_lists` ends a value list after its last value
-    that is not NULL. `upper_hex` is the letter case of binaries. `padded_time` writes TIME with six fraction digits.
-    `pk_hash` places a row by its table and key. `epoch_ms` writes TIMESTAMP as a number of milliseconds, `index_is_total`
-    reads `index` as the older edition does. `binlog_codes` are the binlog's own type numbers, else the protocol's.
-    `source_type` is the field's text. `own_digits` gives TIMESTAMP the fraction digits of its column, up to three.
+    `absent` leaves out fields that do not apply, else they are null. `short_lists` ends a value
+    list after its last value that is not NULL. `upper_hex` is the letter case of binaries.
+    `padded_time` writes TIME with six fraction digits. `pk_hash` places a row by its table and key.
+    `epoch_ms` writes TIMESTAMP as a number of milliseconds, `index_is_total` reads `index` as the
+    older edition does. `binlog_codes` are the binlog's own type numbers, else the protocol's.
+    `source_type` is the field's text. `own_digits` gives TIMESTAMP the fraction digits of its
+    column, up to three.
     """
 
     absent: bool = False
@@ -71,8 +76,13 @@ CHOICES: Final = Choices(
             "source_type": "TDSQL-C MySQL",
             "deployment": {"time_zone": "America/New_York"},
         },
-        "older-edition": {**dict.fromkeys(("epoch_ms", "index_is_total"), True), "tags": '{"lowerCaseTableNames":"0"}'},
+        "older-edition": {
+            **dict.fromkeys(("epoch_ms", "index_is_total"), True),
+            "tags": '{"lowerCaseTableNames":"0"}',
+        },
     },
 )
-build: Final = partial(CHOICES.made, {RELEASE: TencentProfile(RELEASE, deployment=_SHANGHAI, assumed=ASSUMED)})
+build: Final = partial(
+    CHOICES.made, {RELEASE: TencentProfile(RELEASE, deployment=_SHANGHAI, assumed=ASSUMED)}
+)
 profile: Final = partial(build, RELEASE)

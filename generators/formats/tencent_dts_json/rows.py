@@ -21,7 +21,10 @@ Texts: TypeAlias = tuple[str | None, ...]
 TRIMMED: Final = "trimmed"
 """The class of a NULL that a value list ends before."""
 
-_PROTOCOL: Final = {name: 252 if name.endswith(("text", "blob")) else number for name, number in TYPE_NUMBERS.items()}
+_PROTOCOL: Final = {
+    name: 252 if name.endswith(("text", "blob")) else number
+    for name, number in TYPE_NUMBERS.items()
+}
 _STORED: Final = _PROTOCOL | {
     "varchar": 15,
     "varbinary": 15,
@@ -31,7 +34,9 @@ _STORED: Final = _PROTOCOL | {
     "enum": 254,
     "set": 254,
 }
-"""Type numbers as the protocol has them, and as a binlog stores them (tencent#type-numbers); BLOB and TEXT are 252 in both."""
+"""Type numbers as the protocol has them, and as a binlog stores them (tencent#type-numbers); BLOB
+and TEXT are 252 in both.
+"""
 
 
 def quoted(text: str | None) -> str:
@@ -64,7 +69,9 @@ def images_of(
     table: Table, images: RowImages, bare: Change, profile: TencentProfile
 ) -> tuple[Change, Texts | None, Texts | None]:
     """A row's change and its value lists, None for the image that it has not."""
-    (before, old), (after, new) = (_listed(image(table, row, profile.forms), profile) for row in (images.before, images.after))
+    (before, old), (after, new) = (
+        _listed(image(table, row, profile.forms), profile) for row in (images.before, images.after)
+    )
     return replace(bare, before=before, after=after), old, new
 
 
@@ -76,7 +83,9 @@ def _listed(row: Image | None, profile: TencentProfile) -> tuple[Image | None, T
         return row, tuple(texts)
     while texts and texts[-1] is None:
         texts.pop()
-    marked = {n: replace(c, cls=TRIMMED) if i >= len(texts) else c for i, (n, c) in enumerate(row.items())}
+    marked = {
+        n: replace(c, cls=TRIMMED) if i >= len(texts) else c for i, (n, c) in enumerate(row.items())
+    }
     return marked, tuple(texts)
 
 
@@ -86,6 +95,10 @@ def list_text(texts: Iterable[str | None]) -> str:
 
 
 def keys_of(table: Table, texts: Texts) -> Texts:
-    """The texts of the primary key in its order; a key column has a value, and so is never left out."""
+    """The texts of the primary key in its order; a key column has a value, and so is never left
+    out.
+    """
     places = {column.name: i for i, column in enumerate(table.columns)}
-    return tuple(texts[places[name]] if places[name] < len(texts) else None for name in table.primary_key)
+    return tuple(
+        texts[places[name]] if places[name] < len(texts) else None for name in table.primary_key
+    )

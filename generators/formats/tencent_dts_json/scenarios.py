@@ -25,7 +25,16 @@ from generators.model import (
     Watermark,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named
+from generators.sources.boundaries import (
+    COMPOSITE,
+    ID,
+    KEYLESS,
+    START,
+    change,
+    every_type,
+    insert,
+    named,
+)
 from generators.sources.ddl import ddl_event, of_statement
 
 _STRING: Final = mysql.text("varchar", 64)
@@ -35,7 +44,9 @@ _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
 
 
 def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
-    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    """Every format-specific case that the profile can write, with level-one tables in
+    `database`.
+    """
     cases = Cases(database, _ABC)
     yield from _ddl(cases)
     yield from _control(cases)
@@ -47,29 +58,62 @@ def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
 
 def _ddl(cases: Cases) -> Iterator[Scenario]:
     # MySQL has no sequences.
-    yield from (of_statement(ddl_event(action, cases.database)) for action in mysql.DDL_ACTIONS if "sequence" not in action)
+    yield from (
+        of_statement(ddl_event(action, cases.database))
+        for action in mysql.DDL_ACTIONS
+        if "sequence" not in action
+    )
     sql = "/* from a tool */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int"
-    yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, cases.database, "t1"), tags={"ddl:add column"})
+    yield named(
+        "ddl/comment-and-lines",
+        SchemaChange(START, "add column", sql, cases.database, "t1"),
+        tags={"ddl:add column"},
+    )
 
 
 def _control(cases: Cases) -> Iterator[Scenario]:
-    begin, commit = (TransactionMark(Instant(START.ms, seq), mark, "85") for seq, mark in ((1, "BEGIN"), (3, "COMMIT")))
+    begin, commit = (
+        TransactionMark(Instant(START.ms, seq), mark, "85")
+        for seq, mark in ((1, "BEGIN"), (3, "COMMIT"))
+    )
     yield named("control/begin", begin, tags={"control:begin"})
     yield named("control/commit", commit, tags={"control:commit"})
     yield named("control/empty-transaction", begin, commit, tags={"control:empty-transaction"})
     yield cases.case("control/whole-transaction", begin, inserted(_ONE), inserted(_TWO), commit)
-    later = (TransactionMark(Instant(START.ms, seq), mark, "86") for seq, mark in ((4, "BEGIN"), (6, "COMMIT")))
+    later = (
+        TransactionMark(Instant(START.ms, seq), mark, "86")
+        for seq, mark in ((4, "BEGIN"), (6, "COMMIT"))
+    )
     opened, closed = later
     yield cases.case(
-        "control/two-transactions", begin, inserted(_ONE), commit, opened, insert(OWN, _TWO, Instant(START.ms, 5)), closed
+        "control/two-transactions",
+        begin,
+        inserted(_ONE),
+        commit,
+        opened,
+        insert(OWN, _TWO, Instant(START.ms, 5)),
+        closed,
     )
-    yield named("control/heartbeat", Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)), tags={"control:heartbeat"})
+    yield named(
+        "control/heartbeat",
+        Heartbeat(START),
+        Heartbeat(Instant(START.ms + 10_987, 2)),
+        tags={"control:heartbeat"},
+    )
     yield cases.case(
-        "control/heartbeat-between-rows", inserted(_ONE), Heartbeat(START), inserted(_TWO), tags={"control:heartbeat"}
+        "control/heartbeat-between-rows",
+        inserted(_ONE),
+        Heartbeat(START),
+        inserted(_TWO),
+        tags={"control:heartbeat"},
     )
     yield named("control/checkpoint", Watermark(START), tags={"control:checkpoint"})
     yield cases.case(
-        "control/checkpoint-between-rows", inserted(_ONE), Watermark(START), inserted(_TWO), tags={"control:checkpoint"}
+        "control/checkpoint-between-rows",
+        inserted(_ONE),
+        Watermark(START),
+        inserted(_TWO),
+        tags={"control:checkpoint"},
     )
 
 
@@ -82,22 +126,35 @@ def _lists(cases: Cases) -> Iterator[Scenario]:
     yield cases.case("lists/delete-null-last", deleted(_TWO))
     columns = (Column("b", _STRING), Column("a", _STRING), ID)
     yield cases.of(*columns).case("lists/key-last", inserted({"id": 1, "a": "x", "b": None}))
-    yield cases.of(Column("a", _STRING), Column("b", _STRING), key=()).case("lists/all-null", inserted({"a": None, "b": None}))
+    yield cases.of(Column("a", _STRING), Column("b", _STRING), key=()).case(
+        "lists/all-null", inserted({"a": None, "b": None})
+    )
     name = "lists/columns-swapped"
     table = cases.table(name)
     swapped = replace(table, columns=(_ABC[0], _ABC[2], _ABC[1]))
-    yield named(name, insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2)), tags={"lists:swapped"})
+    yield named(
+        name,
+        insert(table, _ONE),
+        insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2)),
+        tags={"lists:swapped"},
+    )
 
 
 def _envelope(cases: Cases) -> Iterator[Scenario]:
     yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
     yield cases.case(
-        "envelope/file-above-six-digits", insert(OWN, _ONE, Instant(START.ms, 1_000_000_000)), tags={"position:file"}
+        "envelope/file-above-six-digits",
+        insert(OWN, _ONE, Instant(START.ms, 1_000_000_000)),
+        tags={"position:file"},
     )
-    yield cases.case("envelope/delivered-twice", inserted(_ONE), inserted(_ONE), tags={"delivery:twice"})
+    yield cases.case(
+        "envelope/delivered-twice", inserted(_ONE), inserted(_ONE), tags={"delivery:twice"}
+    )
     yield cases.case("envelope/fragment-fields", inserted(_ONE), tags={"fragment"})
     yield cases.case("envelope/source-type", inserted(_ONE), tags={"source-type"})
-    yield cases.of(key=()).case("envelope/no-key", inserted(_ONE), deleted(_ONE), tags={"keys:none"})
+    yield cases.of(key=()).case(
+        "envelope/no-key", inserted(_ONE), deleted(_ONE), tags={"keys:none"}
+    )
     yield named("envelope/dotted-names", insert(Table(cases.database, "a.b", _ABC, ("id",)), _ONE))
     for i in (1, 2, 3, 4):
         yield cases.case(f"envelope/place-{i}", inserted({**_ONE, "id": i}))
@@ -108,16 +165,42 @@ _BINARY: Final = mysql.binary("varbinary", 16)
 _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("document-binary", _BINARY, b"\x0f\xff"),
     ("document-number", mysql.decimal(2, 1), Decimal("3.0")),
-    ("document-datetime-6", mysql.temporal("datetime", 6), mysql.wall("2024-10-24 12:34:56.123456")),
+    (
+        "document-datetime-6",
+        mysql.temporal("datetime", 6),
+        mysql.wall("2024-10-24 12:34:56.123456"),
+    ),
     ("document-datetime-0", mysql.temporal("datetime"), mysql.wall("2024-10-25 12:34:56")),
-    ("document-timestamp-6", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.123456")),
-    ("timestamp-round-up", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.999999")),
+    (
+        "document-timestamp-6",
+        mysql.temporal("timestamp", 6),
+        mysql.wall("2024-10-24 04:34:56.123456"),
+    ),
+    (
+        "timestamp-round-up",
+        mysql.temporal("timestamp", 6),
+        mysql.wall("2024-10-24 04:34:56.999999"),
+    ),
     ("timestamp-shanghai-overlap", mysql.temporal("timestamp"), mysql.wall("1991-09-14 16:30:00")),
     ("timestamp-shanghai-after", mysql.temporal("timestamp"), mysql.wall("1991-09-14 18:30:00")),
-    *((f"datetime-{n}-digits", mysql.temporal("datetime", n), mysql.wall("2024-10-24 12:34:56")) for n in (1, 2, 4, 5)),
-    *((f"timestamp-{n}-digits", mysql.temporal("timestamp", n), mysql.wall("2024-10-24 04:34:56.120000")) for n in (2, 4, 5)),
+    *(
+        (f"datetime-{n}-digits", mysql.temporal("datetime", n), mysql.wall("2024-10-24 12:34:56"))
+        for n in (1, 2, 4, 5)
+    ),
+    *(
+        (
+            f"timestamp-{n}-digits",
+            mysql.temporal("timestamp", n),
+            mysql.wall("2024-10-24 04:34:56.120000"),
+        )
+        for n in (2, 4, 5)
+    ),
     *((f"time-{n}-digits", mysql.temporal("time", n), 3_723 * mysql.MICROS) for n in (2, 4, 5)),
-    ("datetime-day-like-month", mysql.temporal("datetime", 3), mysql.wall("2024-03-04 05:06:07.089")),
+    (
+        "datetime-day-like-month",
+        mysql.temporal("datetime", 3),
+        mysql.wall("2024-03-04 05:06:07.089"),
+    ),
     ("time-minus-tenth", mysql.temporal("time", 1), -100_000),
     ("time-over-24h-fraction", mysql.temporal("time", 3), (100 * 3600 + 62) * mysql.MICROS + 5_000),
     ("binary-text-of-hex", _BINARY, b"0x41"),
@@ -143,19 +226,32 @@ def _rows() -> Iterator[Scenario]:
     """Level two: the pool's tables, no DDL."""
     names = [column.name for column in COMPOSITE.columns]
     row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
-    yield named("rows/tencent/nulls-inside", insert(COMPOSITE, {**row, names[2]: None, names[3]: None}), level=2)
+    yield named(
+        "rows/tencent/nulls-inside",
+        insert(COMPOSITE, {**row, names[2]: None, names[3]: None}),
+        level=2,
+    )
     bare: Row = {"a": 1, "b": "x", "c": None}
-    updates = change(KEYLESS, Op.UPDATE, (bare, {**bare, "b": None}), ({**bare, "a": None, "b": None}, bare))
+    updates = change(
+        KEYLESS, Op.UPDATE, (bare, {**bare, "b": None}), ({**bare, "a": None, "b": None}, bare)
+    )
     yield named("rows/tencent/null-last", updates, level=2)
     yield named("rows/tencent/bit-two-ones", insert(_EVERY_TYPE, {"id": 1, "c_bit_8": 11}), level=2)
     moment: Row = {"id": 1, "c_datetime_3": mysql.wall("2024-03-04 05:06:07.089")}
-    yield named("rows/tencent/day-like-month", insert(_EVERY_TYPE, moment), level=2, tags={"datetime:day-first"})
+    yield named(
+        "rows/tencent/day-like-month",
+        insert(_EVERY_TYPE, moment),
+        level=2,
+        tags={"datetime:day-first"},
+    )
     beat = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85")
     yield named("rows/tencent/beside-control", *beat, insert(KEYLESS, bare), level=2)
 
 
 def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
-    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and binaries that are no whole bytes."""
+    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and binaries that
+    are no whole bytes.
+    """
     good = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
     value = b"\xab\xcd\xef\x01"
     own = (

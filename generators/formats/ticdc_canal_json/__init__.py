@@ -1,13 +1,16 @@
 """TiCDC Canal-JSON: what PingCAP TiCDC writes to Kafka with `protocol=canal-json`.
 
-Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4 to v8.5.7 of the new one (pingcap/ticdc).
-Source of truth: PingCAP's TiCDC Canal-JSON Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
+Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4 to v8.5.7 of the
+new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Canal-JSON Protocol, corrected by TiCDC's
+source and output (the facts ticdc#...).
 
-One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. The default
-dispatcher sends a table's rows to one partition, chosen by CRC-32 of its two names (ticdc#partitions). DDL goes to partition
-0 (to every partition in v5.3 and older), watermarks to every partition. With a topic for each table, classic TiCDC sends a RENAME
-to the topic of the table's old name; the one default topic of this writer hides that. Tables without a key are written as with
-`force-replicate=true`, and whole where TiCDC refuses that beside an option (delete-only-output-handle-key-columns).
+One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key
+is null. The default dispatcher sends a table's rows to one partition, chosen by CRC-32 of its two
+names (ticdc#partitions). DDL goes to partition 0 (to every partition in v5.3 and older), watermarks
+to every partition. With a topic for each table, classic TiCDC sends a RENAME to the topic of the
+table's old name; the one default topic of this writer hides that. Tables without a key are written
+as with `force-replicate=true`, and whole where TiCDC refuses that beside an option
+(delete-only-output-handle-key-columns).
 """
 
 from __future__ import annotations
@@ -56,9 +59,9 @@ CLAIM_CHECK_STORAGE: Final = "s3://claim-check/canal-json"
 def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication.
 
-    When a row of a statement is split, the statement's deletes come before its updates before its inserts (ticdc#order).
-    TiDB itself merges what one transaction does to one key; this writer does not. Statements, bootstraps, heartbeats and
-    transaction marks have no message here.
+    When a row of a statement is split, the statement's deletes come before its updates before its
+    inserts (ticdc#order). TiDB itself merges what one transaction does to one key; this writer does
+    not. Statements, bootstraps, heartbeats and transaction marks have no message here.
     """
     chance = random.Random(history.seed)
     places: dict[tuple[str, str], Place] = {}
@@ -67,16 +70,37 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
             case RowChange():
-                source, zone = sink.source_of(event.table, profile.options), profile.deployment.time_zone
-                for op, before, after in _split(event, profile, places.get((event.table.database, event.table.name), nowhere)):
+                source, zone = (
+                    sink.source_of(event.table, profile.options),
+                    profile.deployment.time_zone,
+                )
+                for op, before, after in _split(
+                    event, profile, places.get((event.table.database, event.table.name), nowhere)
+                ):
                     row = after or before or {}
-                    place = partition_of(profile.dispatcher, source, row, stamp.at.tso, layout.partitions, zone, new=profile.new)
-                    yield (place,), b"", *_row_message(profile, event.table, op, before, after, stamp, chance)
+                    place = partition_of(
+                        profile.dispatcher,
+                        source,
+                        row,
+                        stamp.at.tso,
+                        layout.partitions,
+                        zone,
+                        new=profile.new,
+                    )
+                    yield (
+                        (place,),
+                        b"",
+                        *_row_message(profile, event.table, op, before, after, stamp, chance),
+                    )
             case SchemaChange():
                 message = _ddl_message(profile, event, stamp)
                 name = (event.database, event.table)
                 made = event.after if event.action == "create table" else None
-                places[name] = placing(made, parse(event.sql)) if made else unplaced(event, places.get(name, nowhere))
+                places[name] = (
+                    placing(made, parse(event.sql))
+                    if made
+                    else unplaced(event, places.get(name, nowhere))
+                )
                 yield range(layout.partitions if profile.ddl_broadcast else 1), None, *message
             case Watermark() if profile.extension:
                 yield range(layout.partitions), None, *_watermark_message(profile, stamp)
@@ -84,11 +108,15 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     return sink.sent(history, layout, chance, messages)
 
 
-def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[tuple[Op, Row | None, Row | None]]:
+def _split(
+    event: RowChange, profile: TicdcProfile, place: Place
+) -> list[tuple[Op, Row | None, Row | None]]:
     def moves(before: Row, after: Row) -> bool:
         return sink.moved(event.table, before, after) or place(before) != place(after)
 
-    return sink.split_rows(event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change, by_tidb=moves)
+    return sink.split_rows(
+        event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change, by_tidb=moves
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +130,11 @@ def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
 
 
 def _object(members: Mapping[str, str]) -> str:
-    return "{" + ",".join([f"{text.escape_name(name)}:{value}" for name, value in members.items()]) + "}"
+    return (
+        "{"
+        + ",".join([f"{text.escape_name(name)}:{value}" for name, value in members.items()])
+        + "}"
+    )
 
 
 def _row_message(
@@ -115,7 +147,11 @@ def _row_message(
     chance: random.Random,
 ) -> tuple[bytes, Change]:
     rowkey = f',"rowkey":"{row_key(table, after or before or {})}"' if profile.row_key else ""
-    cut = table.handle_key if op is Op.DELETE and profile.delete_handle_key and table.handle_key else None
+    cut = (
+        table.handle_key
+        if op is Op.DELETE and profile.delete_handle_key and table.handle_key
+        else None
+    )
     images = _Images.of(profile, table, op, before, after, keep=cut)
     types = [c.name for c in images.columns]
     if profile.mysql_type_order == "random":
@@ -127,7 +163,9 @@ def _row_message(
             flag = f',"claimCheckLocation":{text.escape(sink.claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
         images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
         value = _pack(
-            profile, images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey), profile.terminator
+            profile,
+            images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey),
+            profile.terminator,
         )
     return value, images.change(stamp)
 
@@ -172,10 +210,14 @@ class _Images:
             old = {c.name: _cell(profile, c.type, before[c.name]) for c in columns}
             if profile.old_updated_only and not profile.new:
                 for column in columns:
-                    if column.type.name == "vector" and before[column.name] is not None and row[column.name] is not None:
+                    if (
+                        column.type.name == "vector"
+                        and before[column.name] is not None
+                        and row[column.name] is not None
+                    ):
                         raise Refused(
-                            f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR {column.name} for what changed "
-                            "(ticdc#canal-old-partial)"
+                            f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR"
+                            f" {column.name} for what changed (ticdc#canal-old-partial)"
                         )
             if profile.old_updated_only:
                 old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
@@ -192,7 +234,10 @@ class _Images:
 
     def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
         profile, names = self.profile, set(self.table.primary_key)
-        codes = {c.name: str(text.sql_type(c.type, self.row[c.name], legacy=profile.legacy_sql_types)) for c in self.columns}
+        codes = {
+            c.name: str(text.sql_type(c.type, self.row[c.name], legacy=profile.legacy_sql_types))
+            for c in self.columns
+        }
         data = f"[{_object({name: cell[0] for name, cell in self.data.items()})}]"
         old: str
         match self.op:
@@ -208,7 +253,11 @@ class _Images:
         own = {
             "database": text.escape(self.table.database),
             "table": text.escape(self.table.name),
-            "pkNames": "[" + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names) + "]",
+            "pkNames": (
+                "["
+                + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names)
+                + "]"
+            ),
             "type": f'"{self.op.value}"',
             "sqlType": _object(codes) if codes else "null",
             "mysqlType": "null" if profile.new and not self.types else mysql_types,
@@ -223,8 +272,14 @@ class _Images:
         if self.old is not None:
             old = {name: cell for name, (_, cell) in self.old.items()}
             before = self.table.image(old)
-            full = {name: old.get(name, cell) for name, cell in whole.items()} if len(old) < len(whole) else None
-        lossy = any(_beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values())
+            full = (
+                {name: old.get(name, cell) for name, cell in whole.items()}
+                if len(old) < len(whole)
+                else None
+            )
+        lossy = any(
+            _beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values()
+        )
         keys = frozenset(self.table.primary_key)
         change = sink.committed(
             Kind.ROW,
@@ -244,7 +299,11 @@ class _Images:
 
 
 def _beyond_latin1(cell: Cell) -> bool:
-    return cell.state is State.ANY and cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")
+    return (
+        cell.state is State.ANY
+        and cell.type.logical is Logical.BINARY
+        and any(ord(c) > 0xFF for c in cell.text or "")
+    )
 
 
 def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, Cell]:
@@ -253,16 +312,31 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
     value = text.canonical(type, stored)
     cls = text.value_class(type, value)
     if type.logical is Logical.TIMESTAMP and isinstance(value, int):
-        cell = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone)
+        cell = text.zoned(
+            Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone
+        )
         return text.escape(cell.text or ""), cell
-    if profile.binary_lossy and type.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
+    if (
+        profile.binary_lossy
+        and type.name in ("binary", "varbinary")
+        and isinstance(value, bytes)
+        and not value.isascii()
+    ):
         raw = text.go_utf8(value)
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
-        why = "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost (pingcap/tiflow#7058)"
+        why = (
+            "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost"
+            " (pingcap/tiflow#7058)"
+        )
         return text.escape(raw), Cell(State.ANY, type, None, shown, cls, reason=why)
-    shown = text.value_text(type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles)
+    shown = text.value_text(
+        type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles
+    )
     if profile.null_text_bug and shown == "null":
-        why = "v8.5.4 of the new architecture prints the text null as a JSON null (pingcap/ticdc#3958)"
+        why = (
+            "v8.5.4 of the new architecture prints the text null as a JSON null"
+            " (pingcap/ticdc#3958)"
+        )
         return "null", Cell(State.NULL, type, cls=cls, reason=why)
     return text.escape(shown), Cell(State.VALUE, type, value, shown, cls)
 
@@ -271,19 +345,46 @@ _NO_ROWS: Final = {"data": "null", "old": "null"}
 
 
 def _envelope(
-    profile: TicdcProfile, stamp: _Stamp, extension: str, own: Mapping[str, str], last: Mapping[str, str] = _NO_ROWS
+    profile: TicdcProfile,
+    stamp: _Stamp,
+    extension: str,
+    own: Mapping[str, str],
+    last: Mapping[str, str] = _NO_ROWS,
 ) -> str:
     """A message of the members, in JSON, that it tells beside the common ones."""
-    names = {"id": "0", "database": '""', "table": '""', "pkNames": "null", "isDdl": "false", "type": ""}
-    rest = {"es": str(stamp.at.ms), "ts": str(stamp.ts), "sql": '""', "sqlType": "null", "mysqlType": "null"}
-    members = {**names, **rest, **own, **last} | ({"_tidb": f"{{{extension}}}"} if profile.extension else {})
+    names = {
+        "id": "0",
+        "database": '""',
+        "table": '""',
+        "pkNames": "null",
+        "isDdl": "false",
+        "type": "",
+    }
+    rest = {
+        "es": str(stamp.at.ms),
+        "ts": str(stamp.ts),
+        "sql": '""',
+        "sqlType": "null",
+        "mysqlType": "null",
+    }
+    members = {**names, **rest, **own, **last} | (
+        {"_tidb": f"{{{extension}}}"} if profile.extension else {}
+    )
     return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
     sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
-    names = {"database": text.escape(event.database), "table": text.escape(event.table), "isDdl": "true"}
-    own = {**names, "type": f'"{text.ddl_type(event.action, new=profile.new)}"', "sql": text.escape(sql)}
+    names = {
+        "database": text.escape(event.database),
+        "table": text.escape(event.table),
+        "isDdl": "true",
+    }
+    own = {
+        **names,
+        "type": f'"{text.ddl_type(event.action, new=profile.new)}"',
+        "sql": text.escape(sql),
+    }
     body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', own)
     change = sink.committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
     return _pack(profile, body), change if profile.extension else replace(change, position=None)
@@ -312,7 +413,10 @@ def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
 def _replaced(_kind: SourceType, value: Value) -> Value:
     if not isinstance(value, bytes):
         return value
-    return "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in value.decode("utf-8", "surrogateescape")).encode()
+    return "".join(
+        "\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c
+        for c in value.decode("utf-8", "surrogateescape")
+    ).encode()
 
 
 def _nulled(_kind: SourceType, value: Value) -> Value:
@@ -322,7 +426,9 @@ def _nulled(_kind: SourceType, value: Value) -> Value:
 def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
     """The matrix of unfit cells, which no option changes; before v5.4 a binary is any text."""
     if not profile.options:
-        yield from unfit_cells(profile.source, {**fits, "binary/letters": "any text"} if profile.binary_lossy else fits)
+        yield from unfit_cells(
+            profile.source, {**fits, "binary/letters": "any text"} if profile.binary_lossy else fits
+        )
 
 
 FORMAT: Final[Format[TicdcProfile]] = Format(

@@ -1,7 +1,7 @@
 """TiCDC's releases and Canal-JSON options as facts about the bytes, and which of them go together.
 
-Read at the releases' tags. Facts: ticdc#canal-crlf, #canal-old-partial, #canal-content-compatible, #canal-handle-key-only,
-#canal-claim-check, #compression.
+Read at the releases' tags. Facts: ticdc#canal-crlf, #canal-old-partial, #canal-content-compatible,
+#canal-handle-key-only, #canal-claim-check, #compression.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from generators.wire_format import Choices, Limit, Profile, meanings
 class TicdcProfile(Profile):
     """A TiCDC release and its Canal-JSON options as facts about the bytes.
 
-    `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row again); `dml_key_order` are the
-    last two keys of a DML; `column_order` and `mysql_type_order` order the keys of column objects ("random" is Go's map order);
-    `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do); `json_doubles` is
-    how the TiDB inside spells doubles of JSON documents;
-    `max_message_bytes` is compared only when `reduce` says what becomes of a larger message; `delete_handle_key` tells that a
-    DELETE has the columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
-    `dispatcher` chooses the partitions of rows; `raw_change` tells that TiCDC itself splits no UPDATE;
-    `placement_rules` that statements keep placement rules, `ttl_off` that TiCDC turns TTL off in them (ticdc#ddl-restored).
+    `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row
+    again); `dml_key_order` are the last two keys of a DML; `column_order` and `mysql_type_order`
+    order the keys of column objects ("random" is Go's map order); `split_keys` tells that an UPDATE
+    of any key becomes DELETE and INSERT (clustered integer keys always do); `json_doubles` is how
+    the TiDB inside spells doubles of JSON documents; `max_message_bytes` is compared only when
+    `reduce` says what becomes of a larger message; `delete_handle_key` tells that a DELETE has the
+    columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
+    `dispatcher` chooses the partitions of rows; `raw_change` tells that TiCDC itself splits no
+    UPDATE; `placement_rules` that statements keep placement rules, `ttl_off` that TiCDC turns TTL
+    off in them (ticdc#ddl-restored).
     """
 
     new: bool = False
@@ -62,7 +64,12 @@ class TicdcProfile(Profile):
 
 _ESCAPING_ASSUMED: Final = "JSON escaping of DML before v6.5 (Go's standard rules)"
 _V6_5_1: Final = TicdcProfile(
-    "v6.5.1", terminator=b"\r\n", zerofill_suffix=False, float_via_double=True, split_keys=False, ttl_off=False
+    "v6.5.1",
+    terminator=b"\r\n",
+    zerofill_suffix=False,
+    float_via_double=True,
+    split_keys=False,
+    ttl_off=False,
 )
 _V5_4: Final = replace(
     _V6_5_1,
@@ -105,7 +112,14 @@ RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "v6.5.1": (_V6_5_1, ("extension", *_DISPATCHERS)),
     "v6.5.11": (
         TicdcProfile("v6.5.11", terminator=b"\r\n", ttl_off=False),
-        ("extension", "content-compatible", "handle-key-only", "delete-handle-key", *_DISPATCHERS, "raw-change"),
+        (
+            "extension",
+            "content-compatible",
+            "handle-key-only",
+            "delete-handle-key",
+            *_DISPATCHERS,
+            "raw-change",
+        ),
     ),
     "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
     "v8.5.7": (TicdcProfile("v8.5.7"), _OPTIONS_8_5),
@@ -129,7 +143,10 @@ CHOICES: Final = Choices(
     (
         *map(_since, OPTIONS),
         Limit("selected", "leaves out columns that columns takes", without=("columns",)),
-        *(Limit(option, "needs extension", needs=("extension",)) for option in ("handle-key-only", "claim-check", "row-key")),
+        *(
+            Limit(option, "needs extension", needs=("extension",))
+            for option in ("handle-key-only", "claim-check", "row-key")
+        ),
     ),
 )
 
@@ -141,10 +158,11 @@ DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
 
 
 def profile(release: str, *options: str) -> TicdcProfile:
-    """The profile of a release with options; they are named in one fixed order, whatever the order of the arguments.
+    """The profile of a release with options; they are named in one fixed order, whatever the order
+    of the arguments.
 
-    Raises UnknownName for an unknown release or option, UsageError for an option that the release has not, for two options that
-    exclude each other, and for one that needs the extension.
+    Raises UnknownName for an unknown release or option, UsageError for an option that the release
+    has not, for two options that exclude each other, and for one that needs the extension.
     """
     made = CHOICES.made({name: base for name, (base, _) in RELEASES.items()}, release, *options)
     compatible = "content-compatible" in options

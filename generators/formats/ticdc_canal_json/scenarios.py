@@ -21,7 +21,17 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, scenario
+from generators.sources.boundaries import (
+    COMPOSITE,
+    ID,
+    KEYLESS,
+    START,
+    change,
+    every_type,
+    insert,
+    named,
+    scenario,
+)
 
 DOCUMENT_WATERMARK: Final = 429918007904436226
 """The watermark's TSO in the documentation's sample."""
@@ -32,7 +42,9 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield from shared.statements(database, profile)
     if profile.extension:
         yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
-        yield named("control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",))
+        yield named(
+            "control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",)
+        )
     yield from _old(database)
     yield from shared.key_updates(database)
     yield from shared.selected(database, profile)
@@ -61,23 +73,39 @@ def _old(database: str) -> Iterator[Scenario]:
     row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
     yield cases.of(*cased).case("old/name-case", updated(row, {"C2": None}))
     bare: Row = {"a": 1, "b": "x", "c": None}
-    yield scenario("old/rows/update", change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})), level=2, tags=tags)
-    yield scenario("old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags)
+    yield scenario(
+        "old/rows/update",
+        change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})),
+        level=2,
+        tags=tags,
+    )
+    yield scenario(
+        "old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags
+    )
     yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2, tags=tags)
 
 
 def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
-    kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
+    kinds = {
+        n: mysql.integer(n, unsigned=True)
+        for n in ("tinyint", "smallint", "mediumint", "int", "bigint")
+    }
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
-    over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
+    over: dict[str, Value] = {
+        "id": 1,
+        **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()},
+    }
     up, down = updated(half, over), updated(over, half)
     yield cases.of(ID, *(Column(n, type) for n, type in kinds.items())).case(
         "unsigned/update-across-half", up, down, deleted(over)
     )
     typed: dict[str, tuple[SourceType, Value]] = {
         "float unsigned": (mysql.real("float", unsigned=True), 1.5),
-        "decimal unsigned": (mysql.decimal(5, 2, unsigned=True), mysql.boundary_values("unsigned-decimal-5-2")["max"]),
+        "decimal unsigned": (
+            mysql.decimal(5, 2, unsigned=True),
+            mysql.boundary_values("unsigned-decimal-5-2")["max"],
+        ),
         "bigint zerofill": (mysql.integer("bigint", zerofill=True), 7),
         "tinyint zerofill": (mysql.integer("tinyint", zerofill=True), None),
     }
@@ -89,12 +117,24 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})
     yield scenario("unsigned/rows/update-across-half", change(everything, Op.UPDATE, pair), level=2)
-    zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
-    yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
+    zero: Row = {
+        **empty,
+        "c_date": ZeroDate(),
+        "c_datetime_6": ZeroDate(2024, 0, 0),
+        "c_timestamp_3": ZeroDate(),
+    }
+    yield scenario(
+        "zero-date/rows",
+        insert(everything, zero),
+        level=2,
+        tags=frozenset({"boundary", "zero-date"}),
+    )
     yield from shared.ambiguous_hours(profile.deployment.time_zone)
     yield shared.minus_zero(database)
     yield shared.doubles(database)
-    yield cases.of(ID, Column("c", mysql.real("float"))).case("float/noise", inserted({"id": 1, "c": mysql.to_float32(123.99)}))
+    yield cases.of(ID, Column("c", mysql.real("float"))).case(
+        "float/noise", inserted({"id": 1, "c": mysql.to_float32(123.99)})
+    )
 
 
 def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
@@ -105,7 +145,9 @@ def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield from shared.reduced(profile.max_message_bytes, database)
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#canal-no-columns)
-        yield cases.of(*columns[1:], key=()).case("reduced/keyless", inserted({"a": "x", "big": big}), tags=tags)
+        yield cases.of(*columns[1:], key=()).case(
+            "reduced/keyless", inserted({"a": "x", "big": big}), tags=tags
+        )
     yield from shared.reduced_rows(profile.max_message_bytes)
     names = [c.name for c in COMPOSITE.columns]
     small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}

@@ -1,19 +1,25 @@
-"""TiCDC Open Protocol: what PingCAP TiCDC writes to Kafka with `protocol=open-protocol`, its default.
+"""TiCDC Open Protocol: what PingCAP TiCDC writes to Kafka with `protocol=open-protocol`, its
+default.
 
-Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of the new one (pingcap/ticdc).
-Source of truth: PingCAP's TiCDC Open Protocol, corrected by TiCDC's source (the facts ticdc-open#...).
+Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of
+the new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Open Protocol, corrected by TiCDC's
+source (the facts ticdc-open#...).
 
-A record is a batch of events. Its key is the version, 1, and behind it the key of each event; its value is the value of each
-event. Each of them is a JSON object behind its length, in 64 bits, big-endian. Neither half can be read without the other: the
-key tells what an event is, of which table and when, the value has the row. The rows of a statement that go to one partition share
-a record, 16 (max-batch-size) at most; TiCDC also joins rows of other statements. DDL and Resolved Events, which are watermarks
-with nothing in the value but a length of 0, go to every partition, each in a record of its own.
+A record is a batch of events. Its key is the version, 1, and behind it the key of each event; its
+value is the value of each event. Each of them is a JSON object behind its length, in 64 bits,
+big-endian. Neither half can be read without the other: the key tells what an event is, of which
+table and when, the value has the row. The rows of a statement that go to one partition share a
+record, 16 (max-batch-size) at most; TiCDC also joins rows of other statements. DDL and Resolved
+Events, which are watermarks with nothing in the value but a length of 0, go to every partition,
+each in a record of its own.
 
-A row is `u` (and `p`, the row before, of an UPDATE) or `d`, objects of columns with their type's code `t`, `h` where the column
-is of the handle key, flags `f` and value `v`. An UPDATE without `p` cannot be told from an INSERT, which TiCDC's own decoder
-takes it for. `keys` are the columns with `h`.
+A row is `u` (and `p`, the row before, of an UPDATE) or `d`, objects of columns with their type's
+code `t`, `h` where the column is of the handle key, flags `f` and value `v`. An UPDATE without `p`
+cannot be told from an INSERT, which TiCDC's own decoder takes it for. `keys` are the columns with
+`h`.
 
-Not written: large-message-handle-compression, which packs each value behind its length; `ptn` of a partitioned table.
+Not written: large-message-handle-compression, which packs each value behind its length; `ptn` of a
+partitioned table.
 """
 
 from __future__ import annotations
@@ -107,7 +113,10 @@ CHOICES: Final = Choices(
     {
         "one-row": {"batch": 1},
         "without-before": {"deployment": Deployment("Asia/Kolkata")},
-        **{option: {"reduce": option, "max_message_bytes": sink.REDUCED_LIMIT} for option in sink.REDUCED},
+        **{
+            option: {"reduce": option, "max_message_bytes": sink.REDUCED_LIMIT}
+            for option in sink.REDUCED
+        },
     },
 )
 
@@ -155,24 +164,38 @@ _CODES: Final[Mapping[str, int]] = {
 """TiDB's code of a DDL action (ticdc-open#ddl)."""
 
 
-def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random) -> Iterator[sink.Sent]:
+def _records(
+    event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random
+) -> Iterator[sink.Sent]:
     everywhere = range(layout.partitions)
     match event:
         case RowChange():
             waiting: dict[int, list[tuple[str, str, Change]]] = {}
-            for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
+            for place, op, before, after in sink.placed_rows(
+                event, profile.options, layout.partitions
+            ):
                 row = _Row(profile, event.table, op, before, after, event.at).event(chance)
                 waiting.setdefault(place, []).append(row)
             for place, rows in waiting.items():
                 for start in range(0, len(rows), profile.batch):
                     keys, values, changes = zip(*rows[start : start + profile.batch], strict=True)
-                    yield (place,), key_of(keys), framed(values), *(replace(c, row=i) for i, c in enumerate(changes))
+                    yield (
+                        (place,),
+                        key_of(keys),
+                        framed(values),
+                        *(replace(c, row=i) for i, c in enumerate(changes)),
+                    )
         case SchemaChange():
             sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
             value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
             table = event.table or (event.table if profile.new else None)
-            yield everywhere, key_of([key]), framed([value]), sink.committed(Kind.DDL, event.at, event.database, table, sql=sql)
+            yield (
+                everywhere,
+                key_of([key]),
+                framed([value]),
+                sink.committed(Kind.DDL, event.at, event.database, table, sql=sql),
+            )
         case Watermark():
             key = f'{{"ts":{event.at.tso},"t":3}}'
             yield everywhere, key_of([key]), framed([""]), sink.committed(Kind.WATERMARK, event.at)
@@ -185,10 +208,23 @@ def _string(profile: OpenProfile, value: str) -> str:
     return escaped(value, html=not profile.new, short=profile.short_escapes)
 
 
-def _key(profile: OpenProfile, instant: Instant, database: str, table: str, *, kind: int, row: int = 0, more: str = "") -> str:
+def _key(
+    profile: OpenProfile,
+    instant: Instant,
+    database: str,
+    table: str,
+    *,
+    kind: int,
+    row: int = 0,
+    more: str = "",
+) -> str:
     """The key of an event; the classic architecture leaves out what is empty."""
     names = {"scm": database, "tbl": table}
-    shown = "".join(f',"{name}":{_string(profile, value)}' for name, value in names.items() if value or profile.new)
+    shown = "".join(
+        f',"{name}":{_string(profile, value)}'
+        for name, value in names.items()
+        if value or profile.new
+    )
     number = f',"rid":{row}' if row and not profile.new else ""
     return f'{{"ts":{instant.tso}{shown}{number},"t":{kind}{more}}}'
 
@@ -220,19 +256,37 @@ class _Row:
 
     def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
         old, new = (self._cells(row, keep) for row in (self.before, self.after))
-        shown = {name: pair for name, pair in old.items() if not self.profile.only_updated or pair[0] != new.get(name, pair)[0]}
+        shown = {
+            name: pair
+            for name, pair in old.items()
+            if not self.profile.only_updated or pair[0] != new.get(name, pair)[0]
+        }
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
         elif not self.profile.before or not (shown or self.profile.new):
             members = {"u": new}
         else:
             members = {"u": new, "p": shown}
-        key = _key(self.profile, self.at, self.table.database, self.table.name, kind=1, row=self._number(), more=more)
-        value = "{" + ",".join(f'"{name}":{self._object(cells)}' for name, cells in members.items()) + "}"
+        key = _key(
+            self.profile,
+            self.at,
+            self.table.database,
+            self.table.name,
+            kind=1,
+            row=self._number(),
+            more=more,
+        )
+        value = (
+            "{"
+            + ",".join(f'"{name}":{self._object(cells)}' for name, cells in members.items())
+            + "}"
+        )
         op = self.op if self.op is not Op.UPDATE or "p" in members else Op.INSERT
         images = {"before": old} if op is Op.DELETE else {"after": new}
         if "p" in members:
-            images |= {"before": shown} | ({"full_before": {**new, **shown}} if len(shown) < len(old) else {})
+            images |= {"before": shown} | (
+                {"full_before": {**new, **shown}} if len(shown) < len(old) else {}
+            )
         handle = self.table.handle_key
         expected = sink.committed(
             Kind.ROW,
@@ -243,7 +297,10 @@ class _Row:
             keys=tuple(name for name in self._ordered(new or old) if name in handle),
             key_sets=(frozenset(handle),),
             accept=((Kind.ROW, Op.UPDATE),) if op is not self.op else (),
-            **{side: self.table.image({n: c for n, (_, c) in cells.items()}) for side, cells in images.items()},
+            **{
+                side: self.table.image({n: c for n, (_, c) in cells.items()})
+                for side, cells in images.items()
+            },
         )
         return key, value, expected
 
@@ -258,20 +315,44 @@ class _Row:
         return 0 if key else zlib.crc32(repr(sorted(row.items())).encode())
 
     def _cells(self, row: Row | None, keep: tuple[str, ...] | None) -> dict[str, tuple[str, Cell]]:
-        zone, html, short = self.profile.deployment.time_zone, not self.profile.new, self.profile.short_escapes
-        columns = (c for c in sink.columns_of_rows(self.table, self.profile.options) if keep is None or c.name in keep)
-        return {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns} if row else {}
+        zone, html, short = (
+            self.profile.deployment.time_zone,
+            not self.profile.new,
+            self.profile.short_escapes,
+        )
+        columns = (
+            c
+            for c in sink.columns_of_rows(self.table, self.profile.options)
+            if keep is None or c.name in keep
+        )
+        return (
+            {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns}
+            if row
+            else {}
+        )
 
     def _ordered(self, names: Mapping[str, object]) -> list[str]:
-        return list(names) if self.profile.new else sorted(names, key=lambda name: name.encode(errors="surrogatepass"))
+        return (
+            list(names)
+            if self.profile.new
+            else sorted(names, key=lambda name: name.encode(errors="surrogatepass"))
+        )
 
     def _object(self, cells: Mapping[str, tuple[str, Cell]]) -> str:
         columns = ((name, self.table.column(name), cells[name][0]) for name in self._ordered(cells))
-        return "{" + ",".join(f"{_string(self.profile, n)}:{column_json(self.table, c, v)}" for n, c, v in columns) + "}"
+        return (
+            "{"
+            + ",".join(
+                f"{_string(self.profile, n)}:{column_json(self.table, c, v)}" for n, c, v in columns
+            )
+            + "}"
+        )
 
 
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
-    """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or base64, large rows."""
+    """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or
+    base64, large rows.
+    """
     yield from shared.statements(database, profile)
     yield shared.watermark(415508856908021766)
     yield from shared.key_updates(database)
@@ -283,11 +364,18 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
         rows = [(None, {**bare, "a": i}) for i in range(count)]
         bag = replace(KEYLESS, database=database, name=neutral(f"batch/{label}"))
         yield named(f"batch/{label}", change(bag, Op.INSERT, *rows), tags=("batch",))
-        yield named(f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *rows), tags=("batch",), level=2)
+        yield named(
+            f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *rows), tags=("batch",), level=2
+        )
     cases = Cases(database, (ID, Column("a", mysql.text("varchar", 64))))
-    pairs: list[tuple[Row, Row]] = [({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)]
+    pairs: list[tuple[Row, Row]] = [
+        ({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)
+    ]
     yield cases.case("batch/split", change(OWN, Op.UPDATE, *pairs), tags=("batch", "key-update"))
-    awkward: list[Row] = [{"id": i, "a": value} for i, value in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
+    awkward: list[Row] = [
+        {"id": i, "a": value}
+        for i, value in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))
+    ]
     yield cases.case("batch/awkward", inserted(*awkward), tags=("batch",))
     raws = {
         "document": b"\x89PNG\r\n\x1a\n",
@@ -301,8 +389,15 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     yield shared.declared("values/declared", database, profile.release, "virtual")
     everything = every_type(lambda _type: True)
     nothing: Row = dict.fromkeys(column.name for column in everything.columns)
-    quoted: list[Row] = [{**nothing, "id": i, "c_varbinary": raw} for i, raw in enumerate(raws.values())]
-    yield named("quoted/rows", change(everything, Op.INSERT, *((None, row) for row in quoted)), tags=("quoted",), level=2)
+    quoted: list[Row] = [
+        {**nothing, "id": i, "c_varbinary": raw} for i, raw in enumerate(raws.values())
+    ]
+    yield named(
+        "quoted/rows",
+        change(everything, Op.INSERT, *((None, row) for row in quoted)),
+        tags=("quoted",),
+        level=2,
+    )
     zero: Row = {**nothing, "id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
     if profile.reduce:

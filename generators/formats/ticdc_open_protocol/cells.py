@@ -1,4 +1,5 @@
-"""Columns, framing and JSON of TiCDC's Open Protocol: pure functions from the model's values to wire bytes.
+"""Columns, framing and JSON of TiCDC's Open Protocol: pure functions from the model's values to
+wire bytes.
 
 Facts: ticdc-open#framing, #columns, #flags, #binaries, #texts, #numbers.
 """
@@ -14,10 +15,14 @@ from generators.families.ticdc import text
 from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
 
 _VERSION: Final = (1).to_bytes(8, "big")
-BASE64: Final = frozenset(f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob"))
+BASE64: Final = frozenset(
+    f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob")
+)
 """Types whose values are base64, the texts among them too."""
 _CODES: Final = TYPE_NUMBERS | {"varchar": 15, "varbinary": 15, "vector": 225}
-_ESCAPED: Final = dict(zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True))
+_ESCAPED: Final = dict(
+    zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True)
+)
 
 
 def framed(parts: Iterable[bytes | str]) -> bytes:
@@ -44,7 +49,9 @@ def unframed(value: bytes) -> list[bytes] | None:
 
 
 def go_quoted(value: bytes) -> str:
-    """Go's `strconv.Quote` without its quotes: escapes for what is not printable, and for each byte that is no UTF-8."""
+    """Go's `strconv.Quote` without its quotes: escapes for what is not printable, and for each byte
+    that is no UTF-8.
+    """
     return "".join(map(_quoted, value.decode("utf-8", "surrogateescape")))
 
 
@@ -60,7 +67,9 @@ def _quoted(char: str) -> str:
 
 
 def flags(table: Table, column: Column) -> int:
-    """The bit flags of a column: binary, handle key, generated, primary key, unique key, several columns, nullable, unsigned."""
+    """The bit flags of a column: binary, handle key, generated, primary key, unique key, several
+    columns, nullable, unsigned.
+    """
     kind, name = column.type, column.name
     keys = (table.primary_key, *table.unique)
     bits = (
@@ -76,8 +85,12 @@ def flags(table: Table, column: Column) -> int:
     return sum(1 << bit for bit, is_set in enumerate(bits) if is_set)
 
 
-def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool) -> tuple[str, Cell]:
-    """A column's value as JSON, and what a perfect decoder recovers of it; `html` and `short` are the JSON library's escapes."""
+def cell(
+    type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool
+) -> tuple[str, Cell]:
+    """A column's value as JSON, and what a perfect decoder recovers of it; `html` and `short` are
+    the JSON library's escapes.
+    """
     if stored is None:
         return "null", Cell(State.NULL, type)
     value = text.canonical(type, stored)

@@ -1,4 +1,5 @@
-"""How records of TiCDC's Open Protocol can be spoiled: JSON behind its length, and the lengths themselves.
+"""How records of TiCDC's Open Protocol can be spoiled: JSON behind its length, and the lengths
+themselves.
 
 A cell's fault takes as many bytes as the honest cell, so that the framing stays whole.
 """
@@ -41,17 +42,25 @@ def _within(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes 
 
 
 def _length(by: int) -> Callable[[bytes], bytes]:
-    return lambda value: ((int.from_bytes(value[:8], "big") + by) % (1 << 64)).to_bytes(8, "big") + value[8:]
+    return lambda value: (
+        ((int.from_bytes(value[:8], "big") + by) % (1 << 64)).to_bytes(8, "big") + value[8:]
+    )
 
 
 _OF_JSON: Final = tuple(
     replace(fault, apply=_within(fault.apply))
     for fault in json_faults.FAULTS
-    if fault.name in _INSIDE or (fault.obligation == UNSPECIFIED and fault.name != "wrong-container")
+    if fault.name in _INSIDE
+    or (fault.obligation == UNSPECIFIED and fault.name != "wrong-container")
 )
 FAULTS: Final[tuple[Fault, ...]] = (
     *_OF_JSON,
-    Fault("truncated", "truncated", "The value is cut in the middle.", lambda value: value[: len(value) // 2]),
+    Fault(
+        "truncated",
+        "truncated",
+        "The value is cut in the middle.",
+        lambda value: value[: len(value) // 2],
+    ),
     Fault("length-cut", "truncated", "The value is a part of a length.", lambda value: value[:5]),
     Fault("empty", "empty", "The value has no bytes.", lambda _value: b""),
     replace(json_faults.NULL),
@@ -61,19 +70,38 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "The last event of the key has no value.",
         lambda value: framed((unframed(value) or [])[:-1]),
     ),
-    Fault("event-more", "trailing-content", "The value has an event more than the key.", lambda value: value + framed((b"{}",))),
-    Fault("trailing-bytes", "trailing-content", "Bytes follow the last event.", lambda value: value + b"\0\0\0"),
+    Fault(
+        "event-more",
+        "trailing-content",
+        "The value has an event more than the key.",
+        lambda value: value + framed((b"{}",)),
+    ),
+    Fault(
+        "trailing-bytes",
+        "trailing-content",
+        "Bytes follow the last event.",
+        lambda value: value + b"\0\0\0",
+    ),
     Fault("length-short", "length", "The first length is one byte short.", _length(-1)),
     Fault("length-long", "length", "The first length is one byte too long.", _length(1)),
     Fault("length-huge", "length", "The first length is beyond 2^62.", _length(1 << 62)),
     Fault("length-negative", "length", "The first length is negative.", _length(-(1 << 62))),
-    Fault("unframed", "foreign-framing", "The JSON stands without its length.", lambda value: value[8:]),
-    Fault("no-message", "no-message", "The row's object has no member.", _within(lambda _part: b"{}")),
+    Fault(
+        "unframed",
+        "foreign-framing",
+        "The JSON stands without its length.",
+        lambda value: value[8:],
+    ),
+    Fault(
+        "no-message", "no-message", "The row's object has no member.", _within(lambda _part: b"{}")
+    ),
     Fault(
         "no-such-row",
         "no-such-message",
         "The row stands in a member that is neither u nor d.",
-        _within(lambda part: part.replace(b'"u":', b'"UNHEARD":', 1).replace(b'"d":', b'"UNHEARD":', 1)),
+        _within(
+            lambda part: part.replace(b'"u":', b'"UNHEARD":', 1).replace(b'"d":', b'"UNHEARD":', 1)
+        ),
     ),
 )
 
@@ -85,16 +113,48 @@ def _fault(name: str, column: str, value: Value, good: str, bad: str) -> CellFau
 
 CELL_FAULTS: Final = (
     _fault("cell-int", "c_int", 1234567891, "1234567891", '"12x45678"'),
-    _fault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
-    _fault("cell-unsigned-bigint-over", "c_unsigned_bigint", 12345678901234567892, "12345678901234567892", "9" * 20),
-    _fault("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), '"7654321.25"', '"7654321257"'),
-    _fault("cell-decimal-text", "c_decimal_10_2", Decimal("7654321.75"), '"7654321.75"', '"7,654,3.75"'),
+    _fault(
+        "cell-bigint-over",
+        "c_bigint",
+        1234567890123456789,
+        "1234567890123456789",
+        "9223372036854775808",
+    ),
+    _fault(
+        "cell-unsigned-bigint-over",
+        "c_unsigned_bigint",
+        12345678901234567892,
+        "12345678901234567892",
+        "9" * 20,
+    ),
+    _fault(
+        "cell-decimal-digits",
+        "c_decimal_10_2",
+        Decimal("7654321.25"),
+        '"7654321.25"',
+        '"7654321257"',
+    ),
+    _fault(
+        "cell-decimal-text", "c_decimal_10_2", Decimal("7654321.75"), '"7654321.75"', '"7,654,3.75"'
+    ),
     _fault("cell-float", "c_float", 12345.5, "12345.5", '"1.2.3"'),
     _fault("cell-double", "c_double", 54321.25, "54321.25", '"54321x"'),
     _fault("cell-bit", "c_bit_8", 173, "173", "256"),
     _fault("cell-date", "c_date", dt.date(2021, 7, 19), '"2021-07-19"', '"2021-13-45"'),
-    _fault("cell-datetime", "c_datetime_0", mysql.wall("2021-07-19 11:12:13"), '"2021-07-19 11:12:13"', '"2021-07-19 25:61:61"'),
-    _fault("cell-time", "c_time_0", (11 * 3600 + 12 * 60 + 13) * mysql.MICROS, '"11:12:13"', '"99:99:99"'),
+    _fault(
+        "cell-datetime",
+        "c_datetime_0",
+        mysql.wall("2021-07-19 11:12:13"),
+        '"2021-07-19 11:12:13"',
+        '"2021-07-19 25:61:61"',
+    ),
+    _fault(
+        "cell-time",
+        "c_time_0",
+        (11 * 3600 + 12 * 60 + 13) * mysql.MICROS,
+        '"11:12:13"',
+        '"99:99:99"',
+    ),
     _fault("cell-year", "c_year", 2019, "2019", '"2x"'),
     _fault("cell-set", "c_set_64", 4886718345, "4886718345", '"48x67183"'),
     _fault("cell-base64", "c_blob", b"unfit cell", '"dW5maXQgY2VsbA=="', '"dW5m%XQgY2VsbA=="'),
@@ -103,12 +163,16 @@ CELL_FAULTS: Final = (
 
 
 def left(value: bytes | None) -> Left:
-    """What is left of a record's value, whatever its key says: each event's JSON behind its length."""
+    """What is left of a record's value, whatever its key says: each event's JSON behind its
+    length.
+    """
     if value is None:
         return NULL
     parts = unframed(value) if value else None
     if not parts:
         return Left(State.UNREADABLE, "truncated" if value else "empty")
     rests = [json_left(part) for part in parts if part]
-    worst = [rest for rest in rests if rest.state is State.UNREADABLE] or [rest for rest in rests if rest.state is State.DOUBTFUL]
+    worst = [rest for rest in rests if rest.state is State.UNREADABLE] or [
+        rest for rest in rests if rest.state is State.DOUBTFUL
+    ]
     return worst[0] if worst else READABLE

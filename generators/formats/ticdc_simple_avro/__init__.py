@@ -1,14 +1,18 @@
-"""TiCDC Simple protocol, Avro encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=avro`.
+"""TiCDC Simple protocol, Avro encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`,
+`encoding-format=avro`.
 
-Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 to v8.5.7 of the new one (pingcap/ticdc).
-Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
+Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 to v8.5.7 of the
+new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's
+source and output (the facts ticdc#...).
 
-A value is one raw Avro datum of a union of twelve records, always its last, Message: no registry, no magic, no container, and the
-first byte is 16. Keys, partitions, versions, the schema cache, `types` and `keys` are as in ticdc-simple-json. A BOOTSTRAP has no
-commitTs: it has no position and no commit time. A row's map is in random order, drawn from the history's seed.
+A value is one raw Avro datum of a union of twelve records, always its last, Message: no registry,
+no magic, no container, and the first byte is 16. Keys, partitions, versions, the schema cache,
+`types` and `keys` are as in ticdc-simple-json. A BOOTSTRAP has no commitTs: it has no position and
+no commit time. A row's map is in random order, drawn from the history's seed.
 
-At level one a long, float or double is a plain JSON number, a string text, bytes lower-case hex, Timestamp and UnsignedBigint
-compact JSON. A large message of a table without a key has empty maps, where JSON leaves the images out.
+At level one a long, float or double is a plain JSON number, a string text, bytes lower-case hex,
+Timestamp and UnsignedBigint compact JSON. A large message of a table without a key has empty maps,
+where JSON leaves the images out.
 """
 
 from __future__ import annotations
@@ -26,7 +30,14 @@ from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
 from generators.formats.ticdc_simple_avro.faults import FAULTS, FITS, cell_faults, unfit
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile, profile
 from generators.formats.ticdc_simple_avro.scenarios import scenarios
-from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
+from generators.formats.ticdc_simple_avro.schema import (
+    ENCODER,
+    NAMESPACE,
+    VERSION,
+    checksum,
+    control,
+    wrapped,
+)
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.wire_format import Format, about
 
@@ -119,7 +130,9 @@ class Binary:
             case Logical.BINARY, bytes():
                 return "bytes", value
             case _:
-                return "string", text.value_text(type, value, json_doubles=self.profile.json_doubles)
+                return "string", text.value_text(
+                    type, value, json_doubles=self.profile.json_doubles
+                )
 
 
 def signed(value: int) -> int:
@@ -128,7 +141,8 @@ def signed(value: int) -> int:
 
 
 def _fraction(number: str) -> str:
-    # without a dot a JSON number is an integer, and compared exactly rather than as the nearest binary64
+    # without a dot a JSON number is an integer, and compared exactly rather than as the nearest
+    # binary64
     return number if "." in number else f"{number}.0"
 
 

@@ -1,6 +1,8 @@
-"""How Simple messages in Avro can be spoiled beyond what any raw Avro record can, and the cells that their columns cannot hold.
+"""How Simple messages in Avro can be spoiled beyond what any raw Avro record can, and the cells
+that their columns cannot hold.
 
-Facts: standards#avro-datum, #avro-union, #avro-blocks; ticdc#avro-framing, #avro-branches, #avro-outdated-schema.
+Facts: standards#avro-datum, #avro-union, #avro-blocks; ticdc#avro-framing, #avro-branches,
+#avro-outdated-schema.
 """
 
 from __future__ import annotations
@@ -22,14 +24,20 @@ from generators.sources import boundaries, mysql
 
 _STRING: Final = Encoder("string")
 _HUGE: Final = 1_900_000_000
-"""A string length that a reader must not allocate; from 2147483639 on Apache's Java reader refuses it unread."""
+"""A string length that a reader must not allocate; from 2147483639 on Apache's Java reader refuses
+it unread.
+"""
 
 _FRAME: Final = 3
 """Union index, message type and payload index: a byte each."""
 
 _ROW_FRAME: Final = b"\x16\x06\x06"
 
-_TYPES: Final = [record for record in avro.SCHEMA if record["name"] in ("Checksum", "Timestamp", "UnsignedBigint")]
+_TYPES: Final = [
+    record
+    for record in avro.SCHEMA
+    if record["name"] in ("Checksum", "Timestamp", "UnsignedBigint")
+]
 
 
 def _fields(count: int) -> Encoder:
@@ -40,7 +48,12 @@ def _fields(count: int) -> Encoder:
 
 _HEAD: Final = _fields(len(avro.DML_HEAD))
 _BEFORE_TYPE: Final = _fields(4)
-_VALUE: Final = Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": [{"name": "value", "type": list(avro.VALUE)}]}])
+_VALUE: Final = Encoder(
+    [
+        *_TYPES,
+        {"type": "record", "name": "Head", "fields": [{"name": "value", "type": list(avro.VALUE)}]},
+    ]
+)
 _INDEX: Final = LONG(len(_TYPES))
 
 
@@ -51,7 +64,9 @@ def _size(encoder: Encoder, value: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A column in a row's map: where the branch and the content of its value begin, and where the content ends."""
+    """A column in a row's map: where the branch and the content of its value begin, and where the
+    content ends.
+    """
 
     branch: int
     start: int
@@ -81,7 +96,11 @@ def _entries(value: bytes) -> Iterator[_Entry]:
 
 def _text(value: bytes) -> _Entry | None:
     """The first column whose value is a string of at least one byte."""
-    texts = (entry for entry in _entries(value) if entry.branch == avro.VALUE.index("string") and value[entry.content])
+    texts = (
+        entry
+        for entry in _entries(value)
+        if entry.branch == avro.VALUE.index("string") and value[entry.content]
+    )
     return next(texts, None)
 
 
@@ -105,7 +124,11 @@ def _length(size: int) -> Callable[[bytes], bytes | None]:
         entry = _text(value)
         if not entry:
             return None
-        return value[: entry.content] + LONG(size) + value[entry.content + LONG.read(value[entry.content :])[1] :]
+        return (
+            value[: entry.content]
+            + LONG(size)
+            + value[entry.content + LONG.read(value[entry.content :])[1] :]
+        )
 
     return apply
 
@@ -121,7 +144,9 @@ def _map_count(count: int) -> Callable[[bytes], bytes | None]:
     def apply(value: bytes) -> bytes:
         place = _image(value)
         place += value[place] == 0
-        return value[: place + 1] + LONG(count) + value[place + 1 + LONG.read(value[place + 1 :])[1] :]
+        return (
+            value[: place + 1] + LONG(count) + value[place + 1 + LONG.read(value[place + 1 :])[1] :]
+        )
 
     return apply
 
@@ -160,7 +185,10 @@ _OLD_DML: Final = {
         {"name": "database", "type": "string"},
         {"name": "table", "type": "string"},
         {"name": "tableID", "type": "long"},
-        {"name": "type", "type": {"type": "enum", "name": "DMLType", "symbols": ["INSERT", "UPDATE", "DELETE"]}},
+        {
+            "name": "type",
+            "type": {"type": "enum", "name": "DMLType", "symbols": ["INSERT", "UPDATE", "DELETE"]},
+        },
         {"name": "commitTs", "type": "long"},
         {"name": "buildTs", "type": "long"},
         {"name": "schemaVersion", "type": "long"},
@@ -181,31 +209,60 @@ _OLD_ROW: Final[dict[str, Any]] = {
     "old": None,
 }
 OUTDATED: Final = LONG(9) + LONG(3) + LONG(3) + Encoder(_OLD_DML)(_OLD_ROW)
-"""A row as the outdated example schema has it: Message is the last of ten records, an int and a boolean are in the map
-(ticdc#avro-outdated-schema). Its other fields are those of today's DML without the options."""
+"""A row as the outdated example schema has it: Message is the last of ten records, an int and a
+boolean are in the map (ticdc#avro-outdated-schema). Its other fields are those of today's DML
+without the options.
+"""
 
 _WATERMARK: Final = avro.ENCODER(
-    avro.wrapped("Watermark", {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}),
+    avro.wrapped(
+        "Watermark", {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}
+    ),
 )
 _MESSAGE: Final = len(avro.SCHEMA) - 1
 _OTHERS: Final = tuple(index for index in range(-1, _MESSAGE + 2) if index != _MESSAGE)
 
 
 def _other_record(index: int) -> Fault:
-    named = f"the record {avro.SCHEMA[index]['name']}" if 0 <= index < _MESSAGE else "no record of the schema"
+    named = (
+        f"the record {avro.SCHEMA[index]['name']}"
+        if 0 <= index < _MESSAGE
+        else "no record of the schema"
+    )
     name = f"union-index-{'minus-one' if index < 0 else index}"
-    return Fault(name, "wrong-branch", f"The first byte is union index {index}, {named}.", _replaced(0, LONG(index)))
+    return Fault(
+        name,
+        "wrong-branch",
+        f"The first byte is union index {index}, {named}.",
+        _replaced(0, LONG(index)),
+    )
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
     *map(_other_record, _OTHERS),
-    Fault("message-type-unknown", "wrong-branch", "The message type is symbol 4 of four.", _replaced(1, LONG(4))),
-    Fault("payload-unknown", "wrong-branch", "The payload is branch 4 of four.", _replaced(2, LONG(4))),
+    Fault(
+        "message-type-unknown",
+        "wrong-branch",
+        "The message type is symbol 4 of four.",
+        _replaced(1, LONG(4)),
+    ),
+    Fault(
+        "payload-unknown", "wrong-branch", "The payload is branch 4 of four.", _replaced(2, LONG(4))
+    ),
     Fault("row-type-unknown", "wrong-branch", "The row's type is symbol 3 of three.", _row_type),
-    Fault("value-branch-unknown", "wrong-branch", "A column's value is branch 8 of eight.", _branch(8)),
+    Fault(
+        "value-branch-unknown", "wrong-branch", "A column's value is branch 8 of eight.", _branch(8)
+    ),
     Fault("value-branch-negative", "wrong-branch", "A column's value is branch -1.", _branch(-1)),
-    Fault("image-branch-unknown", "wrong-branch", "The row's image is branch 2 of two.", _image_branch),
-    Fault("type-of-another-payload", "contradiction", "The type says WATERMARK of a DML payload.", _replaced(1, LONG(0))),
+    Fault(
+        "image-branch-unknown", "wrong-branch", "The row's image is branch 2 of two.", _image_branch
+    ),
+    Fault(
+        "type-of-another-payload",
+        "contradiction",
+        "The type says WATERMARK of a DML payload.",
+        _replaced(1, LONG(0)),
+    ),
     Fault(
         "payload-of-another-type",
         "contradiction",
@@ -215,14 +272,25 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault("string-length-huge", "huge-length", "A string is to have 1.9e9 bytes.", _length(_HUGE)),
     Fault("string-length-negative", "huge-length", "A string is to have -5 bytes.", _length(-5)),
     Fault("map-count-huge", "huge-length", "The row is to have 2^40 columns.", _map_count(1 << 40)),
-    Fault("outdated-schema", "foreign-schema", "A row of TiCDC's outdated example schema.", _constant(OUTDATED)),
+    Fault(
+        "outdated-schema",
+        "foreign-schema",
+        "A row of TiCDC's outdated example schema.",
+        _constant(OUTDATED),
+    ),
     Fault(
         "message-alone",
         "foreign-schema",
         "The Message without its union index, as a schema of Message alone has it.",
         lambda value: value[1:],
     ),
-    Fault("invalid-utf-8", "invalid-utf-8", "A string value ends in the byte FF.", _invalid, UNSPECIFIED),
+    Fault(
+        "invalid-utf-8",
+        "invalid-utf-8",
+        "A string value ends in the byte FF.",
+        _invalid,
+        UNSPECIFIED,
+    ),
     Fault(
         "overlong-number",
         "overlong-number",
@@ -231,8 +299,9 @@ FAULTS: Final[tuple[Fault, ...]] = (
         UNSPECIFIED,
     ),
 )
-"""Beside `_avro.FAULTS`. No document says what is owed where type and payload contradict each other; TiCDC
-writes no such message (ticdc#avro-records)."""
+"""Beside `_avro.FAULTS`. No document says what is owed where type and payload contradict each
+other; TiCDC writes no such message (ticdc#avro-records).
+"""
 
 
 _DATE: Final = dt.date(2021, 7, 19)
@@ -241,8 +310,14 @@ _CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
 
 
 def _branched(branch: str, value: Any) -> bytes:
-    """A value of the map's union: its branch and its content, of a record the members' values in order."""
-    content = b"".join(map(_member, value.values())) if isinstance(value, dict) else Encoder(branch)(value)
+    """A value of the map's union: its branch and its content, of a record the members' values in
+    order.
+    """
+    content = (
+        b"".join(map(_member, value.values()))
+        if isinstance(value, dict)
+        else Encoder(branch)(value)
+    )
     return LONG(avro.VALUE.index(branch)) + content
 
 
@@ -263,7 +338,11 @@ def _cell(name: str, column: str, value: Value, good: bytes, bad: bytes) -> Cell
 
 
 _NOWHERE: Final = (f"{avro.NAMESPACE}.Timestamp", {"location": "?", "value": "?"})
-_UNFIT: Final[Mapping[Way, tuple[str, Any]]] = {Way.LETTERS: ("string", "?€"), Way.EMPTY: ("string", ""), Way.SHAPE: _NOWHERE}
+_UNFIT: Final[Mapping[Way, tuple[str, Any]]] = {
+    Way.LETTERS: ("string", "?€"),
+    Way.EMPTY: ("string", ""),
+    Way.SHAPE: _NOWHERE,
+}
 _OUTSIDE: Final[Mapping[Logical, tuple[str, Any]]] = {
     Logical.INT: ("long", 1 << 31),
     Logical.FLOAT: ("double", 1e39),
@@ -278,7 +357,9 @@ FITS: Final = {
 
 
 def unfit(
-    profile: AvroProfile, fits: Mapping[str, str], wire: Callable[[SourceType, Value], tuple[str, Any]]
+    profile: AvroProfile,
+    fits: Mapping[str, str],
+    wire: Callable[[SourceType, Value], tuple[str, Any]],
 ) -> Iterator[CellFault]:
     """The matrix of unfit cells; `wire` gives a value's branch and content."""
     for logical, way, column, value in matrix(profile.source, fits):
@@ -286,11 +367,15 @@ def unfit(
         bad = _UNFIT.get(way) or _OUTSIDE.get(logical, ("string", SAMPLES[logical][3]))
         if (logical, way) == (Logical.TIMESTAMP, Way.SHAPE):
             bad = ("bytes", b"?")
-        yield _cell(f"cell-{logical}-{way}", column, value, _branched(*wire(type, value)), _branched(*bad))
+        yield _cell(
+            f"cell-{logical}-{way}", column, value, _branched(*wire(type, value)), _branched(*bad)
+        )
 
 
 def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
-    """Cells that do not fit their column, by branch or by content, as the profile's messages would carry them."""
+    """Cells that do not fit their column, by branch or by content, as the profile's messages would
+    carry them.
+    """
     zone = host_zone(profile)
     location = profile.location or zone
     wall = timestamp_text(_WALL, 0, zone)[0]
@@ -322,16 +407,54 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
             _branched("string", "12x4"),
         ),
         string("cell-decimal", "c_decimal_10_2", Decimal("7654321.5"), "7654321.50", "12x4"),
-        string("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"),
-        string("cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"),
-        _cell("cell-float", "c_float", 12345.5, _branched("float", 12345.5), _branched("string", "1.2.3")),
-        _cell("cell-double", "c_double", 54321.25, _branched("double", 54321.25), _branched("string", "5432x")),
+        string(
+            "cell-decimal-digits",
+            "c_decimal_10_2",
+            Decimal("7654321.25"),
+            "7654321.25",
+            "123456789.25",
+        ),
+        string(
+            "cell-decimal-scale",
+            "c_decimal_10_2",
+            Decimal("7654321.75"),
+            "7654321.75",
+            "7654321.755",
+        ),
+        _cell(
+            "cell-float",
+            "c_float",
+            12345.5,
+            _branched("float", 12345.5),
+            _branched("string", "1.2.3"),
+        ),
+        _cell(
+            "cell-double",
+            "c_double",
+            54321.25,
+            _branched("double", 54321.25),
+            _branched("string", "5432x"),
+        ),
         bit("cell-bit", "c_bit_8", 173, 256),
         string("cell-date", "c_date", _DATE, "2021-07-19", "2021-13-45"),
-        string("cell-datetime", "c_datetime_0", _WALL, "2021-07-19 11:12:13", "2021-07-19 25:61:61"),
+        string(
+            "cell-datetime", "c_datetime_0", _WALL, "2021-07-19 11:12:13", "2021-07-19 25:61:61"
+        ),
         string("cell-time", "c_time_0", _CLOCK, "11:12:13", "99:99:99"),
         number("cell-year", "c_year", 2019, _branched("string", "20x4")),
         number("cell-set", "c_set_64", 4886718345, _branched("string", "48x6")),
-        _cell("cell-timestamp-value", "c_timestamp_0", _WALL, _stamp(location, wall), _stamp(location, "2021-07-19 25:61:61")),
-        _cell("cell-timestamp-zone", "c_timestamp_0", _WALL, _stamp(location, wall), _stamp("Mars/Olympus", wall)),
+        _cell(
+            "cell-timestamp-value",
+            "c_timestamp_0",
+            _WALL,
+            _stamp(location, wall),
+            _stamp(location, "2021-07-19 25:61:61"),
+        ),
+        _cell(
+            "cell-timestamp-zone",
+            "c_timestamp_0",
+            _WALL,
+            _stamp(location, wall),
+            _stamp("Mars/Olympus", wall),
+        ),
     )

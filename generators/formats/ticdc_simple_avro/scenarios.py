@@ -23,16 +23,25 @@ def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
-    """BIT columns whose default, a raw byte string, is no UTF-8, and one of several bytes (ticdc#simple-bit-default)."""
+    """BIT columns whose default, a raw byte string, is no UTF-8, and one of several bytes
+    (ticdc#simple-bit-default).
+    """
     for label, bits, literal, tags in (
         ("bit-wide", 16, "b'100000101000010'", ("default:bit",)),
         ("bit-not-utf-8", 8, "b'11111111'", ("default:bit-not-utf-8",)),
     ):
         name = f"default/{label}"
         declared = f"`c` bit({bits}) DEFAULT {literal}"
-        sql = f"CREATE TABLE {mysql.quote(neutral(name))} (`id` bigint NOT NULL, {declared}, PRIMARY KEY (`id`))"
+        sql = (
+            f"CREATE TABLE {mysql.quote(neutral(name))} (`id` bigint NOT NULL, {declared}, PRIMARY"
+            " KEY (`id`))"
+        )
         table = Table(database, neutral(name), (ID, Column("c", mysql.bit(bits))), ("id",))
-        yield named(name, SchemaChange(START, "create table", sql, database, table.name, after=table), tags=("default", *tags))
+        yield named(
+            name,
+            SchemaChange(START, "create table", sql, database, table.name, after=table),
+            tags=("default", *tags),
+        )
 
 
 def _rows(database: str) -> Iterator[Scenario]:
@@ -60,10 +69,18 @@ def _rows(database: str) -> Iterator[Scenario]:
     bare: Row = {**dict.fromkeys(row), "id": 1}
     yield cases.of(*columns).case("map/every-branch", updated(row, bare), updated(bare, row))
     numbers = tuple(Column(f"n{i}", mysql.integer("int")) for i in range(8))
-    first, other = ({"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20))
+    first, other = (
+        {"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20)
+    )
     pairs = (inserted(first), updated(first, other), deleted(other))
     yield cases.of(ID, *numbers).case("map/order", *pairs, tags=("map:order",))
-    reals = {"tenth": 0.1, "third": 1 / 3, "max": 3.4028234663852886e38, "least": 1.401298464324817e-45, "sixteen": 16777217.0}
+    reals = {
+        "tenth": 0.1,
+        "third": 1 / 3,
+        "max": 3.4028234663852886e38,
+        "least": 1.401298464324817e-45,
+        "sixteen": 16777217.0,
+    }
     yield cases.of(ID, *(Column(n, mysql.real("float")) for n in reals)).case(
         "float/widened", inserted({"id": 1, **{n: mysql.to_float32(v) for n, v in reals.items()}})
     )
@@ -73,6 +90,14 @@ def _framing(database: str) -> Scenario:
     """One message of each of the four types."""
     name = "framing/every-type"
     table = Table(database, neutral(name), (ID, Column("c", mysql.integer("int"))), ("id",))
-    changed = SchemaChange(START, "table comment", f"ALTER TABLE {mysql.quote(table.name)} COMMENT = 'x'", database, table.name)
+    changed = SchemaChange(
+        START,
+        "table comment",
+        f"ALTER TABLE {mysql.quote(table.name)} COMMENT = 'x'",
+        database,
+        table.name,
+    )
     sent = (Bootstrap(START, table), replace(changed, before=table, after=table))
-    return named(name, *sent, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",))
+    return named(
+        name, *sent, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",)
+    )

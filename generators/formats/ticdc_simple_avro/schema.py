@@ -23,20 +23,32 @@ _KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "Ta
 
 
 def _fields(declared: str, **types: Schema) -> Fields:
-    """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type with a capital is a record.
-    `types` are those of the fields that stand without one, `?` behind the names of those that may be null."""
+    """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type
+    with a capital is a record. `types` are those of the fields that stand without one, `?` behind
+    the names of those that may be null.
+    """
     fields = []
     for word in declared.split():
         optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
         if kind and kind not in _KINDS:
             raise UnknownName("type", kind, _KINDS, name)
         type = types[name] if not kind else _named(kind) if kind[0].isupper() else kind
-        fields.append({"name": name, "type": ["null", type], "default": None} if optional else {"name": name, "type": type})
+        fields.append(
+            {"name": name, "type": ["null", type], "default": None}
+            if optional
+            else {"name": name, "type": type}
+        )
     return tuple(fields)
 
 
 def _record(name: str, docs: str, fields: Fields) -> Mapping[str, Any]:
-    return {"namespace": NAMESPACE, "name": name, "type": "record", "docs": docs, "fields": list(fields)}
+    return {
+        "namespace": NAMESPACE,
+        "name": name,
+        "type": "record",
+        "docs": docs,
+        "fields": list(fields),
+    }
 
 
 def _named(name: str) -> str:
@@ -65,8 +77,8 @@ VALUE: Final[Sequence[str]] = (
 
 
 DML_HEAD: Final = _fields(
-    "version:int database:string table:string tableID:long type commitTs:long buildTs:long schemaVersion:long "
-    "claimCheckLocation:string? handleKeyOnly:boolean? checksum:Checksum?",
+    "version:int database:string table:string tableID:long type commitTs:long buildTs:long"
+    " schemaVersion:long claimCheckLocation:string? handleKeyOnly:boolean? checksum:Checksum?",
     type=_enum("DMLType", "INSERT", "UPDATE", "DELETE"),
 )
 """The fields of a DML before its images."""
@@ -76,23 +88,45 @@ PAYLOADS: Final = ("Watermark", "Bootstrap", "DDL", "DML")
 
 
 def schema(default: str = "string") -> list[Mapping[str, Any]]:
-    """The published schema, a union of twelve records; `default` is the type of a column's default."""
+    """The published schema, a union of twelve records; `default` is the type of a column's
+    default.
+    """
     data_type = (
-        "mysqlType:string charset:string collate:string length:long decimal:int? elements? unsigned:boolean? zerofill:boolean?"
+        "mysqlType:string charset:string collate:string length:long decimal:int? elements?"
+        " unsigned:boolean? zerofill:boolean?"
     )
-    index = _fields("name:string unique:boolean primary:boolean nullable:boolean columns", columns=_array("string"))
+    index = _fields(
+        "name:string unique:boolean primary:boolean nullable:boolean columns",
+        columns=_array("string"),
+    )
     lists = {"columns": _array(_named("ColumnSchema")), "indexes": _array(_named("IndexSchema"))}
-    table = _fields("database:string table:string tableID:long version:long columns indexes", **lists)
-    statements = _enum("DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")
-    ddl = "version:int type sql:string commitTs:long buildTs:long tableSchema:TableSchema? preTableSchema:TableSchema?"
+    table = _fields(
+        "database:string table:string tableID:long version:long columns indexes", **lists
+    )
+    statements = _enum(
+        "DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY"
+    )
+    ddl = (
+        "version:int type sql:string commitTs:long buildTs:long tableSchema:TableSchema?"
+        " preTableSchema:TableSchema?"
+    )
     image = {"type": "map", "values": list(VALUE), "default": None}
-    kinds: dict[str, Schema] = {"type": _enum("MessageType", *MESSAGE_TYPES), "payload": [_named(name) for name in PAYLOADS]}
-    column = _fields("name:string dataType:DataType nullable:boolean default", default=["null", default])
+    kinds: dict[str, Schema] = {
+        "type": _enum("MessageType", *MESSAGE_TYPES),
+        "payload": [_named(name) for name in PAYLOADS],
+    }
+    column = _fields(
+        "name:string dataType:DataType nullable:boolean default", default=["null", default]
+    )
     checksum = _fields("version:int corrupted:boolean current:long previous:long")
     watermark = _fields("version:int commitTs:long buildTs:long")
     bootstrap = _fields("version:int buildTs:long tableSchema:TableSchema")
     return [
-        _record("DataType", "each column's mysql type information", _fields(data_type, elements=_array("string"))),
+        _record(
+            "DataType",
+            "each column's mysql type information",
+            _fields(data_type, elements=_array("string")),
+        ),
         _record("ColumnSchema", "each column's schema information", column),
         _record("IndexSchema", "each index's schema information", index),
         _record("TableSchema", "table schema information", table),
@@ -102,20 +136,40 @@ def schema(default: str = "string") -> list[Mapping[str, Any]]:
         _record("DDL", "the message format of the DDL event", _fields(ddl, type=statements)),
         _record("Timestamp", "the timestamp value format", _fields("location:string value:string")),
         _record("UnsignedBigint", "unsigned bigint value format", _fields("value:long")),
-        _record("DML", "the message format of the DML event", DML_HEAD + _fields("data? old?", data=image, old=image)),
-        _record("Message", "the wrapper for all kind of messages", _fields("type payload", **kinds)),
+        _record(
+            "DML",
+            "the message format of the DML event",
+            DML_HEAD + _fields("data? old?", data=image, old=image),
+        ),
+        _record(
+            "Message", "the wrapper for all kind of messages", _fields("type payload", **kinds)
+        ),
     ]
 
 
 SCHEMA: Final = schema()
-"""The schema as published; its attribute `docs` and the default within the map type mean nothing to Avro."""
+"""The schema as published; its attribute `docs` and the default within the map type mean nothing to
+Avro.
+"""
 
 ENCODER: Final = Encoder(schema(default="bytes"))
-"""A BIT column's default is a raw byte string, which may be no UTF-8: the same bytes as a string's, but fastavro encodes
-a string from text only."""
+"""A BIT column's default is a raw byte string, which may be no UTF-8: the same bytes as a string's,
+but fastavro encodes a string from text only.
+"""
 
 FLAGGED: Final = frozenset(
-    ("tinyint", "smallint", "mediumint", "int", "bigint", "float", "double", "decimal", "bit", "year"),
+    (
+        "tinyint",
+        "smallint",
+        "mediumint",
+        "int",
+        "bigint",
+        "float",
+        "double",
+        "decimal",
+        "bit",
+        "year",
+    ),
 )
 """The types whose `unsigned` and `zerofill` are told, true or false; DECIMAL since June 2024."""
 
@@ -126,28 +180,48 @@ def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
     return _named("Message"), {"type": kind, "payload": (_named(name), payload)}
 
 
-def control(record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord, *, timestamp_decimal: bool) -> Any:
-    """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their fraction digits."""
+def control(
+    record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord,
+    *,
+    timestamp_decimal: bool,
+) -> Any:
+    """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their
+    fraction digits.
+    """
 
     def table(shape: records.TableSchema) -> Mapping[str, Any]:
         return table_schema(shape, timestamp_decimal=timestamp_decimal)
 
     match record:
         case records.WatermarkRecord():
-            return wrapped("Watermark", {"version": VERSION, "commitTs": record.commit_ts, "buildTs": record.build_ts})
+            return wrapped(
+                "Watermark",
+                {"version": VERSION, "commitTs": record.commit_ts, "buildTs": record.build_ts},
+            )
         case records.BootstrapRecord():
             return wrapped(
-                "Bootstrap", {"version": VERSION, "buildTs": record.build_ts, "tableSchema": table(record.table_schema)}
+                "Bootstrap",
+                {
+                    "version": VERSION,
+                    "buildTs": record.build_ts,
+                    "tableSchema": table(record.table_schema),
+                },
             )
         case records.DdlRecord():
-            schemas = (("tableSchema", record.table_schema), ("preTableSchema", record.pre_table_schema))
+            schemas = (
+                ("tableSchema", record.table_schema),
+                ("preTableSchema", record.pre_table_schema),
+            )
             payload = {
                 "version": VERSION,
                 "type": record.type,
                 "sql": record.sql,
                 "commitTs": record.commit_ts,
                 "buildTs": record.build_ts,
-                **{name: (_named("TableSchema"), table(shape)) if shape else None for name, shape in schemas},
+                **{
+                    name: (_named("TableSchema"), table(shape)) if shape else None
+                    for name, shape in schemas
+                },
             }
             return wrapped("DDL", payload)
 
@@ -197,5 +271,10 @@ def checksum(record: records.Checksum | None) -> Any:
     """A checksum record, or null."""
     if record is None:
         return None
-    block = {"version": record.version, "corrupted": False, "current": record.current, "previous": record.previous}
+    block = {
+        "version": record.version,
+        "corrupted": False,
+        "current": record.current,
+        "previous": record.previous,
+    }
     return _named("Checksum"), block

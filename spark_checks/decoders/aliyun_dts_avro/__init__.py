@@ -1,12 +1,15 @@
 """Aliyun DTS's Avro Record as native Spark expressions.
 
-One message is one Record; `operation` says whether it is a row change, a DDL statement, a mark of a transaction, a heartbeat or a
-message for DTS itself. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`, in any order. The Avro branch of a
-cell decides how it is read, never its `dataTypeNumber`; null is SQL NULL, and EmptyObject a column that was not captured.
-`position` is `sourcePosition`, `types` are data type numbers, `commit_time` is `sourceTimestamp`, in seconds.
+One message is one Record; `operation` says whether it is a row change, a DDL statement, a mark of a
+transaction, a heartbeat or a message for DTS itself. `fields[i]` names the column of
+`beforeImages[i]` and `afterImages[i]`, in any order. The Avro branch of a cell decides how it is
+read, never its `dataTypeNumber`; null is SQL NULL, and EmptyObject a column that was not captured.
+`position` is `sourcePosition`, `types` are data type numbers, `commit_time` is `sourceTimestamp`,
+in seconds.
 
-The primary key is what the tag `pk_uk_info` lists as PRIMARY. On DRDS the object's name is that of a physical table, and the tags
-`l_db_name` and `l_tb_name` have the logical one; so they have behind PolarDB-X, whose source is MySQL.
+The primary key is what the tag `pk_uk_info` lists as PRIMARY. On DRDS the object's name is that of
+a physical table, and the tags `l_db_name` and `l_tb_name` have the logical one; so they have behind
+PolarDB-X, whose source is MySQL.
 """
 
 from __future__ import annotations
@@ -61,7 +64,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     return _messages(records, CHANGE, deployment).select(*COORDINATES, *change)
 
 
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, *, deployment: Deployment | None = None
+) -> DataFrame:
     """Typed row changes of `table`."""
     m, kind = F.col("m"), F.col("kind")
     mine = (kind == "ROW") & _is(table, m)
@@ -72,7 +77,9 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
         return F.struct(
             op.alias("op"),
             m["fields"]["member1"]["name"].alias("names"),
-            _aliyun_cells.in_nanoseconds(m["source"]["sourceType"], m["sourcePosition"]).alias("nanos"),
+            _aliyun_cells.in_nanoseconds(m["source"]["sourceType"], m["sourcePosition"]).alias(
+                "nanos"
+            ),
             F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
         )
 
@@ -88,13 +95,19 @@ def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None)
     # Trailing empty parts do not count, as in Java's split (aliyun#dots).
     parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
     kind = _framing.kind(F.col("whole"), _kind(F.col("m"), F.col("parts")))
-    return framed.select(*COORDINATES, "m", "whole", parts.alias("parts")).select(*COORDINATES, "m", "parts", kind.alias("kind"))
+    return framed.select(*COORDINATES, "m", "whole", parts.alias("parts")).select(
+        *COORDINATES, "m", "parts", kind.alias("kind")
+    )
 
 
 def _kind(m: Column, parts: Column) -> Column:
-    """`operation` decides; a row change must have its object, its columns and its row, a statement its text."""
+    """`operation` decides; a row change must have its object, its columns and its row, a statement
+    its text.
+    """
     of = m["operation"]
-    needed = _present(F.when(of == "DELETE", m["beforeImages"]["member1"]).otherwise(m["afterImages"]["member1"]))
+    needed = _present(
+        F.when(of == "DELETE", m["beforeImages"]["member1"]).otherwise(m["afterImages"]["member1"])
+    )
     named = parts.isNull() | (F.size(parts) <= 3)
     return F.when(
         named,
@@ -134,19 +147,28 @@ def _is(table: Table, m: Column) -> Column:
     """Whether the message belongs to the table, by the object's name as written."""
     parts = (table.database, *([table.schema] if table.schema else []), table.name)
     written = m["objectName"] == ".".join(part.replace(".", _DOT) for part in parts)
-    database = F.coalesce(m["tags"]["l_db_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(1))))
-    last = F.coalesce(m["tags"]["l_tb_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(-1))))
+    database = F.coalesce(
+        m["tags"]["l_db_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(1)))
+    )
+    last = F.coalesce(
+        m["tags"]["l_tb_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(-1)))
+    )
     logical = (database == table.database) & (last == table.name)
-    return F.when(F.coalesce(m["tags"]["l_db_name"], m["tags"]["l_tb_name"]).isNotNull(), logical).otherwise(written)
+    return F.when(
+        F.coalesce(m["tags"]["l_db_name"], m["tags"]["l_tb_name"]).isNotNull(), logical
+    ).otherwise(written)
 
 
 def _image(side: str) -> Column:
     """The image as a map of texts, without columns that were not captured."""
     names, cells = "m.fields.member1.name", f"m.{side}.member1"
     empty, text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
-    some = f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {text}) END)"
+    some = (
+        f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {text})"
+        " END)"
+    )
     return F.expr(
-        f"CASE WHEN kind = 'ROW' AND size({cells}) > 0 THEN CASE WHEN exists({cells}, x -> {empty} IS NOT NULL) "
-        f"THEN map_from_entries(filter({some}, e -> e IS NOT NULL)) "
-        f"ELSE map_from_arrays({names}, transform({cells}, x -> {text})) END END"
+        f"CASE WHEN kind = 'ROW' AND size({cells}) > 0 THEN CASE WHEN exists({cells}, x -> {empty}"
+        f" IS NOT NULL) THEN map_from_entries(filter({some}, e -> e IS NOT NULL)) ELSE"
+        f" map_from_arrays({names}, transform({cells}, x -> {text})) END END"
     )

@@ -1,7 +1,9 @@
-"""The baseline of Aliyun DTS's Record: `from_avro` with the plain schema, the text of a cell whatever its branch, try_cast.
+"""The baseline of Aliyun DTS's Record: `from_avro` with the plain schema, the text of a cell
+whatever its branch, try_cast.
 
-It notices nothing malformed, ignores what follows `afterImages`, takes every Character for UTF-8, gives NULL for what was not
-captured, and drops fractions of times; operations and names stay as written.
+It notices nothing malformed, ignores what follows `afterImages`, takes every Character for UTF-8,
+gives NULL for what was not captured, and drops fractions of times; operations and names stay as
+written.
 """
 
 from __future__ import annotations
@@ -42,15 +44,21 @@ class AliyunBaseline:
             sql=m["afterImages"]["member0"],
         )
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Typed before and after structs of every row change."""
         m = F.col("m")
-        images = (typed(table, _image(m, side).__getitem__) for side in ("beforeImages", "afterImages"))
+        images = (
+            typed(table, _image(m, side).__getitem__) for side in ("beforeImages", "afterImages")
+        )
         return level_two(_records(records), _of_row(m, "ROW"), _of_row(m, m["operation"]), *images)
 
 
 def _records(records: DataFrame) -> DataFrame:
-    return records.select(*COORDINATES, from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"}).alias("m"))
+    return records.select(
+        *COORDINATES, from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"}).alias("m")
+    )
 
 
 def _of_row(m: Column, value: Column | str) -> Column:

@@ -1,8 +1,9 @@
 """Cells of Aliyun DTS's Record, structs of Avro branches, as texts and as typed values.
 
-Like `families.mysql`, this module gives SQL text that never raises and does not depend on session time zone, ANSI mode or case
-sensitivity. A cell's Avro branch decides how it is read: a column takes the branches that its type can have, and any other gives
-no value. A cell without a value fits only if it is SQL NULL, not captured, or a zero date.
+Like `families.mysql`, this module gives SQL text that never raises and does not depend on session
+time zone, ANSI mode or case sensitivity. A cell's Avro branch decides how it is read: a column
+takes the branches that its type can have, and any other gives no value. A cell without a value fits
+only if it is SQL NULL, not captured, or a zero date.
 """
 
 from __future__ import annotations
@@ -39,12 +40,23 @@ def _as_json(branch: str) -> str:
     value = _of("x", branch)
     fields = BRANCHES[list(MEMBERS).index(branch)]["fields"]
     if any(f["type"] == "bytes" for f in fields):
-        parts = {f["name"]: _of("x", branch, f["name"]) for f in fields} | {"value": LOWER.format(f"hex({value}.value)")}
+        parts = {f["name"]: _of("x", branch, f["name"]) for f in fields} | {
+            "value": LOWER.format(f"hex({value}.value)")
+        }
         value = f"struct({', '.join(f'{part} AS {name(n)}' for n, part in parts.items())})"
     return f"to_json({value}, map('ignoreNullFields', 'false'))"
 
 
-_OFTEN_FIRST: Final = ("Character", "Integer", "Decimal", "DateTime", "Timestamp", "Float", "TextObject", "BinaryObject")
+_OFTEN_FIRST: Final = (
+    "Character",
+    "Integer",
+    "Decimal",
+    "DateTime",
+    "Timestamp",
+    "Float",
+    "TextObject",
+    "BinaryObject",
+)
 _WHENS: Final = (
     f"WHEN {_of('x', branch)} IS NOT NULL THEN {_as_json(branch)}"
     for branch in dict.fromkeys((*_OFTEN_FIRST, *MEMBERS))
@@ -55,20 +67,26 @@ TEXT: Final = f"CASE {' '.join(_WHENS)} END"
 
 
 def in_nanoseconds(source: Column, position: Column) -> Column:
-    """Whether `millis` of a DateTime holds nanoseconds and not microseconds: never from MySQL, from PostgreSQL if its physical
-    log is read, always from other sources."""
+    """Whether `millis` of a DateTime holds nanoseconds and not microseconds: never from MySQL, from
+    PostgreSQL if its physical log is read, always from other sources.
+    """
     physical = (source == "PostgreSQL") & F.contains(position, F.lit("<->"))
     return ~source.isin("MySQL", "PostgreSQL") | physical
 
 
 def images(table: Table, cells: str, nanos: str) -> str:
-    """SQL: the images of `cells`, an array of structs of cells, as structs `value` (typed) and `unfit`: whether a cell is not of
-    its type. `nanos` is `in_nanoseconds`."""
-    return framing.judged(table, lambda c, image: _value(framing.cell(c, image), c.type, nanos), _unfit, cells)
+    """SQL: the images of `cells`, an array of structs of cells, as structs `value` (typed) and
+    `unfit`: whether a cell is not of its type. `nanos` is `in_nanoseconds`.
+    """
+    return framing.judged(
+        table, lambda c, image: _value(framing.cell(c, image), c.type, nanos), _unfit, cells
+    )
 
 
 def _unfit(c: ColumnOf) -> str:
-    """Whether the cell `i.t` has a value that is not of the type, or whose value is outside of it."""
+    """Whether the cell `i.t` has a value that is not of the type, or whose value is outside of
+    it.
+    """
     x, value = framing.cell(c, "i.t"), framing.cell(c, "i.value")
     zero = _zero(x, c.type)
     none = f"{value} IS NULL AND {x} IS NOT NULL AND {_of(x, 'EmptyObject')} IS NULL"
@@ -103,10 +121,17 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
         case Logical.JSON:
             return let(label, "text", mysql_typed("text", type))
         case Logical.BINARY:
-            character = f"CASE WHEN {_of(x, 'Character', 'charset')} IN ('binary', '') THEN {_of(x, 'Character', 'value')} END"
+            character = (
+                f"CASE WHEN {_of(x, 'Character', 'charset')} IN ('binary', '') THEN"
+                f" {_of(x, 'Character', 'value')} END"
+            )
             return f"coalesce({character}, {_of(x, 'BinaryObject', 'value')})"
         case Logical.DECIMAL:
-            return from_text(f"coalesce({_of(x, 'Decimal', 'value')}, {integer})", type.precision or 0, type.scale or 0)
+            return from_text(
+                f"coalesce({_of(x, 'Decimal', 'value')}, {integer})",
+                type.precision or 0,
+                type.scale or 0,
+            )
         case Logical.FLOAT | Logical.DOUBLE:
             return _float(_of(x, "Float", "value"), type)
         case Logical.DATE | Logical.DATETIME:
@@ -117,7 +142,10 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
             return _time(x, type, nanos)
         case Logical.YEAR:
             parts = _of(x, "DateTime")
-            alone = f"coalesce({parts}.month, {parts}.day, {parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NULL"
+            alone = (
+                f"coalesce({parts}.month, {parts}.day, {parts}.hour, {parts}.minute,"
+                f" {parts}.second, {parts}.millis) IS NULL"
+            )
             return f"coalesce(try_cast({integer} AS int), CASE WHEN {alone} THEN {parts}.year END)"
         case Logical.ENUM:
             return f"coalesce(try_cast({integer} AS int), {_index(label, type)})"
@@ -130,10 +158,17 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
 
 
 def _text(x: str) -> str:
-    """The text of a Character in UTF-8, a TextObject or a BinaryObject; the last names no charset and is taken for UTF-8."""
+    """The text of a Character in UTF-8, a TextObject or a BinaryObject; the last names no charset
+    and is taken for UTF-8.
+    """
     character = f"CAST({_of(x, 'Character', 'value')} AS string)"
-    others = f"coalesce({_of(x, 'TextObject', 'value')}, CAST({_of(x, 'BinaryObject', 'value')} AS string))"
-    text = f"CASE WHEN {_of(x, 'Character', 'charset')} IN {UTF_8} THEN {character} ELSE {others} END"
+    others = (
+        f"coalesce({_of(x, 'TextObject', 'value')}, CAST({_of(x, 'BinaryObject', 'value')} AS"
+        " string))"
+    )
+    text = (
+        f"CASE WHEN {_of(x, 'Character', 'charset')} IN {UTF_8} THEN {character} ELSE {others} END"
+    )
     return f"try_validate_utf8({text})"
 
 
@@ -161,7 +196,10 @@ def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
         return f"CASE WHEN {dated} AND {timeless} THEN CAST({midnight} AS date) END"
     inside = f"{hour} BETWEEN 0 AND 23 AND {minute} BETWEEN 0 AND 59 AND {second} BETWEEN 0 AND 59"
     seconds = f"({hour} * 3600 + {minute} * 60 + {second}) * 1000000L"
-    moved = f"CASE WHEN f BETWEEN 0 AND 999999 THEN timestampadd(MICROSECOND, {seconds} + f, {midnight}) END"
+    moved = (
+        f"CASE WHEN f BETWEEN 0 AND 999999 THEN timestampadd(MICROSECOND, {seconds} + f,"
+        f" {midnight}) END"
+    )
     return f"CASE WHEN {dated} AND {inside} THEN {let(_fraction(parts, nanos), 'f', moved)} END"
 
 
@@ -170,32 +208,46 @@ def _zero(x: str, type: SourceType) -> str | None:
     if type.source == _POSTGRESQL:
         return None
     parts = _of(x, "DateTime")
-    date = f"{parts}.year BETWEEN 0 AND 9999 AND {parts}.month BETWEEN 0 AND 12 AND {parts}.day BETWEEN 0 AND 31"
+    date = (
+        f"{parts}.year BETWEEN 0 AND 9999 AND {parts}.month BETWEEN 0 AND 12 AND {parts}.day"
+        " BETWEEN 0 AND 31"
+    )
     zero = f"{date} AND 0 IN ({parts}.year, {parts}.month, {parts}.day)"
     match type.logical:
         case Logical.DATE | Logical.DATETIME:
             return zero
         case Logical.TIMESTAMP:
-            return f"{zero} OR {_of(x, 'Timestamp', 'timestamp')} = 0 AND {_of(x, 'Timestamp', 'millis')} = 0"
+            return (
+                f"{zero} OR {_of(x, 'Timestamp', 'timestamp')} = 0 AND"
+                f" {_of(x, 'Timestamp', 'millis')} = 0"
+            )
         case _:
             return None
 
 
 def _instant(x: str, type: SourceType) -> str:
-    """A Timestamp's `millis` are microseconds, from every source. MySQL has no value at the epoch: it is a zero date."""
+    """A Timestamp's `millis` are microseconds, from every source. MySQL has no value at the epoch:
+    it is a zero date.
+    """
     seconds, micros = _of(x, "Timestamp", "timestamp"), _of(x, "Timestamp", "millis")
-    inside = f"{seconds} BETWEEN {_FIRST_SECOND} AND {_LAST_SECOND} AND {micros} BETWEEN 0 AND 999999"
+    inside = (
+        f"{seconds} BETWEEN {_FIRST_SECOND} AND {_LAST_SECOND} AND {micros} BETWEEN 0 AND 999999"
+    )
     if type.source != _POSTGRESQL:
         inside += f" AND {seconds} + {micros} <> 0"
     return f"CASE WHEN {inside} THEN timestamp_micros({seconds} * 1000000L + {micros}) END"
 
 
 def _zoned(x: str, type: SourceType, nanos: str) -> str:
-    """A wall clock and its zone, mostly a bare offset. The cast gives NULL for an unknown zone; without a zone it would take the
-    session's."""
+    """A wall clock and its zone, mostly a bare offset. The cast gives NULL for an unknown zone;
+    without a zone it would take the session's.
+    """
     zone = _of(x, "TimestampWithTimeZone", "timezone")
     clock = _wall_clock(_of(x, "TimestampWithTimeZone", "value"), type, nanos)
-    return f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat(CAST({clock} AS string), ' ', {zone}) AS timestamp) END"
+    return (
+        f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat(CAST({clock} AS string), ' ',"
+        f" {zone}) AS timestamp) END"
+    )
 
 
 def _time(x: str, type: SourceType, nanos: str) -> str:
@@ -204,32 +256,63 @@ def _time(x: str, type: SourceType, nanos: str) -> str:
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     undated = f"{parts} IS NOT NULL AND coalesce({parts}.year, {parts}.month, {parts}.day) IS NULL"
     some = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NOT NULL"
-    one_sign = f"least({hour}, {minute}, {second}, f) >= 0 OR greatest({hour}, {minute}, {second}, f) <= 0"
+    one_sign = (
+        f"least({hour}, {minute}, {second}, f) >= 0 OR greatest({hour}, {minute}, {second}, f) <= 0"
+    )
     inside = f"abs({minute}) <= 59 AND abs({second}) <= 59 AND abs(f) <= 999999"
     total = f"(({hour} * 60L + {minute}) * 60 + {second}) * 1000000L + f"
     whole = f"CASE WHEN ({one_sign}) AND {inside} THEN {total} END"
-    low, high = (0, _DAY) if type.source == _POSTGRESQL else (-(839 * _HOUR - 1_000_000), 839 * _HOUR - 1_000_000)
-    hours = (
-        "CASE WHEN a < 360000000000 THEN lpad(CAST(a DIV 3600000000 AS string), 2, '0') ELSE CAST(a DIV 3600000000 AS string) END"
+    low, high = (
+        (0, _DAY)
+        if type.source == _POSTGRESQL
+        else (-(839 * _HOUR - 1_000_000), 839 * _HOUR - 1_000_000)
     )
-    rest = "lpad(CAST(a DIV 60000000 % 60 AS string), 2, '0'), ':', lpad(CAST(a DIV 1000000 % 60 AS string), 2, '0')"
-    fraction = "CASE WHEN a % 1000000 = 0 THEN '' ELSE concat('.', lpad(CAST(a % 1000000 AS string), 6, '0')) END"
+    hours = (
+        "CASE WHEN a < 360000000000 THEN lpad(CAST(a DIV 3600000000 AS string), 2, '0') ELSE CAST(a"
+        " DIV 3600000000 AS string) END"
+    )
+    rest = (
+        "lpad(CAST(a DIV 60000000 % 60 AS string), 2, '0'), ':', lpad(CAST(a DIV 1000000 % 60 AS"
+        " string), 2, '0')"
+    )
+    fraction = (
+        "CASE WHEN a % 1000000 = 0 THEN '' ELSE concat('.', lpad(CAST(a % 1000000 AS string), 6,"
+        " '0')) END"
+    )
     text = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {hours}, ':', {rest}, {fraction})"
     shown = let("abs(v)", "a", f"CASE WHEN v BETWEEN {low} AND {high} THEN {text} END")
-    return f"CASE WHEN {undated} AND {some} THEN {let(let(_fraction(parts, nanos), 'f', whole), 'v', shown)} END"
+    return (
+        f"CASE WHEN {undated} AND {some} THEN"
+        f" {let(let(_fraction(parts, nanos), 'f', whole), 'v', shown)} END"
+    )
 
 
 def _index(label: str, type: SourceType) -> str:
     """The index of an ENUM's label; 0 is the empty text of invalid input."""
-    labels = f"array({', '.join(map(literal, type.members))})" if type.members else "CAST(array() AS array<string>)"
-    index = f"coalesce(nullif(CAST(array_position({labels}, l) AS int), 0), CASE WHEN l = '' THEN 0 END)"
+    labels = (
+        f"array({', '.join(map(literal, type.members))})"
+        if type.members
+        else "CAST(array() AS array<string>)"
+    )
+    index = (
+        f"coalesce(nullif(CAST(array_position({labels}, l) AS int), 0), CASE WHEN l = '' THEN 0"
+        " END)"
+    )
     return let(label, "l", index)
 
 
 def _mask(label: str, type: SourceType) -> str:
     """The bit mask of a SET's labels, which hold no comma."""
-    labels = f"array({', '.join(map(literal, type.members))})" if type.members else "CAST(array() AS array<string>)"
-    bit = let(f"array_position({labels}, m)", "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
+    labels = (
+        f"array({', '.join(map(literal, type.members))})"
+        if type.members
+        else "CAST(array() AS array<string>)"
+    )
+    bit = let(
+        f"array_position({labels}, m)",
+        "p",
+        "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END",
+    )
     mask = let(
         f"aggregate(split(l, ','), 0L, (b, m) -> b | {bit})",
         "v",
@@ -241,6 +324,16 @@ def _mask(label: str, type: SourceType) -> str:
 def _bits(label: str, type: SourceType) -> str:
     """A boolean's text, or the digits of a bit string."""
     if type.name == "boolean":
-        return let(LOWER.format(label), "l", "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END")
-    number = let(label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{type.length}}}$' THEN conv(l, 2, 10) END")
-    return f"CAST(CAST({number} AS int) AS boolean)" if type.spark == "boolean" else f"try_cast({number} AS {type.spark})"
+        return let(
+            LOWER.format(label),
+            "l",
+            "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END",
+        )
+    number = let(
+        label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{type.length}}}$' THEN conv(l, 2, 10) END"
+    )
+    return (
+        f"CAST(CAST({number} AS int) AS boolean)"
+        if type.spark == "boolean"
+        else f"try_cast({number} AS {type.spark})"
+    )

@@ -1,12 +1,13 @@
 """Characters of Aliyun DTS's Record whose bytes are not in UTF-8, as UTF-8 (aliyun#charset).
 
-A Character's bytes are in the charset that it names, by MySQL's names. Nearly all are in UTF-8, so an image is looked through
-once, and cells are rebuilt only where another charset occurs.
+A Character's bytes are in the charset that it names, by MySQL's names. Nearly all are in UTF-8, so
+an image is looked through once, and cells are rebuilt only where another charset occurs.
 
-MySQL's latin1 is Windows-1252, whose five undefined bytes are control characters: Latin-1 with some characters replaced. Spark
-decodes few other charsets unless a session setting allows it, hence Java's URLDecoder on percent escapes of all bytes: it knows
-all of Java's charsets and gives U+FFFD for bytes that a charset does not have. A Character with an empty or unknown name, or with
-`binary`, stays as it is.
+MySQL's latin1 is Windows-1252, whose five undefined bytes are control characters: Latin-1 with some
+characters replaced. Spark decodes few other charsets unless a session setting allows it, hence
+Java's URLDecoder on percent escapes of all bytes: it knows all of Java's charsets and gives U+FFFD
+for bytes that a charset does not have. A Character with an empty or unknown name, or with `binary`,
+stays as it is.
 """
 
 from __future__ import annotations
@@ -60,21 +61,35 @@ _WINDOWS_1252: Final = [bytes([ord(c)]).decode("cp1252") for c in _LATIN_1]
 
 
 def in_utf_8(cells: str) -> str:
-    """SQL: an array of cells with every Character of a known charset in `utf8mb4`; without a value if it cannot be decoded."""
+    """SQL: an array of cells with every Character of a known charset in `utf8mb4`; without a value
+    if it cannot be decoded.
+    """
     character = f"x.{MEMBERS['Character']}"
     text = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"
     own = {member: f"x.{member}" for member in MEMBERS.values()}
     own[MEMBERS["Character"]] = f"named_struct('charset', 'utf8mb4', 'value', {text})"
     anew = f"named_struct({', '.join(f'{member!r}, {value}' for member, value in own.items())})"
     known = ", ".join(map(repr, ("latin1", *_JAVA_CHARSETS)))
-    each = f"transform({cells}, x -> CASE WHEN {LOWER.format(f'{character}.charset')} IN ({known}) THEN {anew} ELSE x END)"
-    return f"CASE WHEN exists({cells}, x -> {character}.charset NOT IN {UTF_8}) THEN {each} ELSE {cells} END"
+    each = (
+        f"transform({cells}, x -> CASE WHEN {LOWER.format(f'{character}.charset')} IN ({known})"
+        f" THEN {anew} ELSE x END)"
+    )
+    return (
+        f"CASE WHEN exists({cells}, x -> {character}.charset NOT IN {UTF_8}) THEN {each} ELSE"
+        f" {cells} END"
+    )
 
 
 def _decoded(charset: str, value: str) -> str:
-    latin = f"translate(decode({value}, 'ISO-8859-1'), {literal(''.join(_LATIN_1))}, {literal(''.join(_WINDOWS_1252))})"
+    latin = (
+        f"translate(decode({value}, 'ISO-8859-1'), {literal(''.join(_LATIN_1))},"
+        f" {literal(''.join(_WINDOWS_1252))})"
+    )
     names = " ".join(f"WHEN {mysql!r} THEN {java!r}" for mysql, java in _JAVA_CHARSETS.items())
     escaped = f"regexp_replace(hex({value}), '(..)', '%$1')"
-    java = f"try_reflect('java.net.URLDecoder', 'decode', {escaped}, CASE {LOWER.format(charset)} {names} END)"
+    java = (
+        f"try_reflect('java.net.URLDecoder', 'decode', {escaped}, CASE {LOWER.format(charset)}"
+        f" {names} END)"
+    )
     whole = let(java, "text", f"CASE WHEN NOT contains(text, {literal(chr(0xFFFD))}) THEN text END")
     return f"CASE WHEN {LOWER.format(charset)} = 'latin1' THEN {latin} ELSE {whole} END"

@@ -1,8 +1,10 @@
-"""Aliyun DTS's Record as Avro schemas (aliyun#bare-record, aliyun#editions): the writer's, and those of what we read.
+"""Aliyun DTS's Record as Avro schemas (aliyun#bare-record, aliyun#editions): the writer's, and
+those of what we read.
 
-The published file is an array of 14 schemas, which reads no Record; here each named type stands where it first occurs.
-Both schemas end before `bornTimestamp`, which only newer writers have. Spark gives a union as a struct of its branches `member0`,
-`member1` ... without null, which is a NULL struct; `MEMBERS` names those of a cell.
+The published file is an array of 14 schemas, which reads no Record; here each named type stands
+where it first occurs. Both schemas end before `bornTimestamp`, which only newer writers have. Spark
+gives a union as a struct of its branches `member0`, `member1` ... without null, which is a NULL
+struct; `MEMBERS` names those of a cell.
 """
 
 from __future__ import annotations
@@ -16,11 +18,37 @@ _MAYBE_INT: Final = ("null", "int")
 _DATE_TIME_PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
 
 OPERATIONS: Final = (
-    *("INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "ROLLBACK", "ABORT", "HEARTBEAT", "CHECKPOINT", "COMMAND", "FILL"),
+    *(
+        "INSERT",
+        "UPDATE",
+        "DELETE",
+        "DDL",
+        "BEGIN",
+        "COMMIT",
+        "ROLLBACK",
+        "ABORT",
+        "HEARTBEAT",
+        "CHECKPOINT",
+        "COMMAND",
+        "FILL",
+    ),
     *("FINISH", "CONTROL", "RDB", "NOOP", "INIT"),
 )
 SOURCES: Final = (
-    *("MySQL", "Oracle", "SQLServer", "PostgreSQL", "MongoDB", "Redis", "DB2", "PPAS", "DRDS", "HBASE", "HDFS", "FILE"),
+    *(
+        "MySQL",
+        "Oracle",
+        "SQLServer",
+        "PostgreSQL",
+        "MongoDB",
+        "Redis",
+        "DB2",
+        "PPAS",
+        "DRDS",
+        "HBASE",
+        "HDFS",
+        "FILE",
+    ),
     "OTHER",
 )
 BRANCHES: Final[tuple[dict[str, Any], ...]] = (
@@ -63,13 +91,17 @@ def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]
         "beforeImages": ("null", "string", array(("null", *branches))),
         "afterImages": ("null", "string", array(("null", *names))),
     }
-    return record("Record", **head, fields=("null", "string", array(field)), **images) | {"namespace": _NAMESPACE}
+    return record("Record", **head, fields=("null", "string", array(field)), **images) | {
+        "namespace": _NAMESPACE
+    }
 
 
 WIRE: Final = _record(_HEAD, _FIELD, BRANCHES)
 """Everything that the older edition has."""
 
-_READ: Final[dict[str, Schema]] = {name: kind for name, kind in _HEAD.items() if name not in _SKIPPED}
+_READ: Final[dict[str, Schema]] = {
+    name: kind for name, kind in _HEAD.items() if name not in _SKIPPED
+}
 CHANGE: Final = _record(_READ, _FIELD, BRANCHES)
 """What level one reads."""
 

@@ -1,12 +1,15 @@
-"""What the decoders of Avro formats share: they read a message as one record, with nothing before and nothing behind it.
+"""What the decoders of Avro formats share: they read a message as one record, with nothing before
+and nothing behind it.
 
-`from_avro` ignores bytes after a record. So eight bytes of the value's own hash are appended, and the value is read as a record
-of the message and these bytes: they come out unchanged only if the message ends where the value does. Where the bytes do not fit
-the schema, or a length is beyond `session.AVRO_LIMITS`, `from_avro` gives a record of NULLs.
+`from_avro` ignores bytes after a record. So eight bytes of the value's own hash are appended, and
+the value is read as a record of the message and these bytes: they come out unchanged only if the
+message ends where the value does. Where the bytes do not fit the schema, or a length is beyond
+`session.AVRO_LIMITS`, `from_avro` gives a record of NULLs.
 
-A newer edition of a format may have one more field, a long at the end, and raw Avro shows no version. Parsing twice would cost
-double; instead the longest encoding of a long stands between value and hash. It is the last field of an older message, and comes
-out unchanged behind a newer one. A truncated message cannot use it either: a number that continues into it is too long.
+A newer edition of a format may have one more field, a long at the end, and raw Avro shows no
+version. Parsing twice would cost double; instead the longest encoding of a long stands between
+value and hash. It is the last field of an older message, and comes out unchanged behind a newer
+one. A truncated message cannot use it either: a number that continues into it is too long.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from generators.model import Deployment
 from spark_checks.decoders.families.framing import COORDINATES, decompressed
 
 Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
-"""An Avro schema as the specification writes it in JSON: a name, an object, or the branches of a union."""
+"""An Avro schema as the specification writes it in JSON: a name, an object, or the branches of a
+union.
+"""
 
 _HASH: Final = 8
 _LONGEST: Final = b"\x80" * 9 + b"\x01"
@@ -32,7 +37,11 @@ _LONGEST_READ: Final = 1 << 62
 
 def record(name: str, /, **fields: Schema) -> dict[str, Any]:
     """The schema of a record with these fields, in their order."""
-    return {"type": "record", "name": name, "fields": [{"name": n, "type": kind} for n, kind in fields.items()]}
+    return {
+        "type": "record",
+        "name": name,
+        "fields": [{"name": n, "type": kind} for n, kind in fields.items()],
+    }
 
 
 def enum(name: str, *symbols: str) -> dict[str, Any]:
@@ -53,17 +62,18 @@ def messages(
     wanted: Schema | None = None,
     newer_long: bool = False,
 ) -> DataFrame:
-    """Coordinates, `value` (decompressed), `m` (the message by `schema`, NULLs if it cannot be read) and `whole`: whether it can
-    be read and nothing follows it.
+    """Coordinates, `value` (decompressed), `m` (the message by `schema`, NULLs if it cannot be
+    read) and `whole`: whether it can be read and nothing follows it.
 
-    `wanted` is the reader's schema in Avro's schema resolution: fields that it lacks are skipped and not in `m`. With
-    `newer_long` a long may follow what `schema` describes; it is not in `m`.
+    `wanted` is the reader's schema in Avro's schema resolution: fields that it lacks are skipped
+    and not in `m`. With `newer_long` a long may follow what `schema` describes; it is not in `m`.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
     framed = _framed(F.col("value"), schema, wanted, newer_long)
     j = F.col("j")
     whole = F.coalesce(_whole(j, F.col("value"), newer_long), F.lit(False))
-    # Two steps, since Spark decodes a column twice that one step uses twice, unless it finds the common part.
+    # Two steps, since Spark decodes a column twice that one step uses twice, unless it finds the
+    # common part.
     parsed = records.select(*COORDINATES, "value", framed.alias("j"))
     return parsed.select(*COORDINATES, "value", j["m"].alias("m"), whole.alias("whole"))
 
@@ -76,15 +86,23 @@ def _framed(value: Column, schema: Schema, wanted: Schema | None, newer_long: bo
     read = {"mode": "PERMISSIVE"}
     if wanted is not None:
         read["avroSchema"] = json.dumps(record("Framed", m=wanted, **fields, end=end))
-    appended = (F.lit(_LONGEST), _hash(value), F.lit(bytes(len(_LONGEST)))) if newer_long else (_hash(value),)
-    return from_avro(F.concat(value, *appended), json.dumps(record("Framed", m=schema, **fields, end=end)), read)
+    appended = (
+        (F.lit(_LONGEST), _hash(value), F.lit(bytes(len(_LONGEST))))
+        if newer_long
+        else (_hash(value),)
+    )
+    return from_avro(
+        F.concat(value, *appended), json.dumps(record("Framed", m=schema, **fields, end=end)), read
+    )
 
 
 def _whole(j: Column, value: Column, newer_long: bool) -> Column:
     if not newer_long:
         return j["end"] == _hash(value)
     newer = j["end"] == F.concat(F.lit(_LONGEST), _hash(value))
-    older = (j["last"] == _LONGEST_READ) & (j["end"] == F.concat(_hash(value), F.lit(bytes(len(_LONGEST)))))
+    older = (j["last"] == _LONGEST_READ) & (
+        j["end"] == F.concat(_hash(value), F.lit(bytes(len(_LONGEST))))
+    )
     return newer | older
 
 

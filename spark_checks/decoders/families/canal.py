@@ -1,6 +1,7 @@
 """The Canal flat message: what its dialects share when read with native Spark expressions.
 
-They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, one of which has its own names for the same members.
+They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, one of which has its own names for the
+same members.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ from spark_checks.decoders.families.sql import given, let, literal, name
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
-_WHY: Final = f"CASE WHEN part.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN {literal(framing.MISFIT)} END"
+_WHY: Final = (
+    f"CASE WHEN part.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN"
+    f" {literal(framing.MISFIT)} END"
+)
 _ANY_OBJECT: Final = StructType([])
 _TEXTS: Final = MapType(StringType(), StringType())
 
@@ -57,11 +61,13 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class CanalDialect:
-    """How the formats differ. `kind` is the kind of a whole message, given `m`; `extra` are fields of the envelope beside the
-    common ones; `position` is its ordering value as text, the batch by default; `binary_codes`: sqlType tells how a binary is
-    written; `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `op` is the operation of a row by its
-    type, `millis` the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's value from the SQL
-    of its text where the deployment has it differ from `mysql.typed`, else None."""
+    """How the formats differ. `kind` is the kind of a whole message, given `m`; `extra` are fields
+    of the envelope beside the common ones; `position` is its ordering value as text, the batch by
+    default; `binary_codes`: sqlType tells how a binary is written; `deletes_in_old`: a deleted row
+    may stand in `old` while `data` holds none; `op` is the operation of a row by its type, `millis`
+    the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's
+    value from the SQL of its text where the deployment has it differ from `mysql.typed`, else None.
+    """
 
     kind: Callable[[Column], Column]
     extra: tuple[StructField, ...] = ()
@@ -71,7 +77,9 @@ class CanalDialect:
     deletes_in_old: bool = False
     op: Callable[[Column], Column] = lambda wire: wire
     millis: Callable[[Column], Column] = lambda wire: wire
-    typed: Callable[[str, SourceType, Deployment], str | None] = lambda _text, _kind, _deployment: None
+    typed: Callable[[str, SourceType, Deployment], str | None] = lambda _text, _kind, _deployment: (
+        None
+    )
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one."""
@@ -95,19 +103,29 @@ class CanalDialect:
                         keys=readable[names.keys],
                         position=F.when(kind != "CORRUPT", self.position(m)),
                         commit_time=framing.instant(self.millis(readable[names.committed])),
-                        before=F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)),
+                        before=F.when(op == "DELETE", image).when(
+                            op == "UPDATE", _old(m, names, row)
+                        ),
                         after=framing.after(op, image),
                         types=readable[names.types],
-                        sql=F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]),
+                        sql=F.when(
+                            kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]
+                        ),
                     )
                 )
 
-            return F.transform(F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change)
+            return F.transform(
+                F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change
+            )
 
         return framing.changes(records, _message(self, changes, _TEXTS, types=_TEXTS), deployment)
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level two: typed rows of `table`, and CORRUPT rows; a partial `old` is completed from `data`."""
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
+        """Level two: typed rows of `table`, and CORRUPT rows; a partial `old` is completed from
+        `data`.
+        """
         deployment = deployment or Deployment()
         images = StructType([StructField(c.name, StringType()) for c in table.columns])
         bytes_ = [c.name for c in table.columns if c.type.logical is Logical.BINARY]
@@ -117,10 +135,16 @@ class CanalDialect:
         names = self.names
 
         def part(m: Column, kind: Column) -> Column:
-            mine = (kind == "ROW") & (m[names.database] == table.database) & (m[names.table] == table.name)
+            mine = (
+                (kind == "ROW")
+                & (m[names.database] == table.database)
+                & (m[names.table] == table.name)
+            )
             data, paired = m[names.data], F.size(m[names.old]) == F.size(m[names.data])
             if self.deletes_in_old:
-                data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(data)
+                data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(
+                    data
+                )
             return F.struct(
                 F.when((kind == "CORRUPT") | (mine & _shaped(m, names, bytes_)), "CORRUPT")
                 .when(mine, self.op(m[names.op]))
@@ -130,31 +154,46 @@ class CanalDialect:
                 *([m[names.codes].alias("codes")] if binaries else []),
             )
 
-        return framing.rows(records, _message(self, part, images, codes=codes), sql.result, deployment)
+        return framing.rows(
+            records, _message(self, part, images, codes=codes), sql.result, deployment
+        )
 
 
 def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
-    """Whether an object or a list stands where the text of bytes should: from_json gives its JSON as the text, so that a message
-    with a text that begins like one is read again."""
+    """Whether an object or a list stands where the text of bytes should: from_json gives its JSON
+    as the text, so that a message with a text that begins like one is read again.
+    """
 
     def cells(row: Column) -> list[Column]:
         return [F.try_element_at(row, F.lit(c)) for c in binaries]
 
-    def any_of(rows: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]) -> Column:
-        return F.coalesce(F.exists(rows, lambda row: reduce(or_, map(test, cells(row)))), F.lit(False))
+    def any_of(
+        rows: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]
+    ) -> Column:
+        return F.coalesce(
+            F.exists(rows, lambda row: reduce(or_, map(test, cells(row)))), F.lit(False)
+        )
 
     if not binaries:
         return F.lit(False)
     image = ArrayType(StructType([StructField(c, VariantType()) for c in binaries]))
     sides = {names.data: lambda row: [row[c] for c in binaries], names.old: cells}
-    looks = (any_of(m[side], of, lambda text: F.left(text, F.lit(1)).isin("{", "[")) for side, of in sides.items())
+    looks = (
+        any_of(m[side], of, lambda text: F.left(text, F.lit(1)).isin("{", "["))
+        for side, of in sides.items()
+    )
 
     def container(cell: Column) -> Column:
         return F.schema_of_variant(cell).rlike("^(OBJECT|ARRAY)<")
 
     text = F.col("value").cast("string")
-    again = F.from_json(text, StructType([StructField(side, image) for side in sides]), framing.OPTIONS)
-    has_container = given(again, lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)))
+    again = F.from_json(
+        text, StructType([StructField(side, image) for side in sides]), framing.OPTIONS
+    )
+    has_container = given(
+        again,
+        lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)),
+    )
     return F.when(reduce(or_, looks), has_container).otherwise(False)
 
 
@@ -162,18 +201,21 @@ def _structs(maps: Column, table: Table) -> Column:
     """Rows in the message's `old` as `data` has them: structs in the place of maps."""
 
     def struct(row: Column) -> Column:
-        return F.struct(*(F.try_element_at(row, F.lit(c.name)).alias(c.name) for c in table.columns))
+        return F.struct(
+            *(F.try_element_at(row, F.lit(c.name)).alias(c.name) for c in table.columns)
+        )
 
     return F.transform(maps, lambda row: F.when(row.isNotNull(), struct(row)))
 
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
-    table's), `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType).
+    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read,
+    NULL for what is not the table's), `data` (structs of texts), `old` (maps, or NULL) and `codes`
+    (sqlType).
 
-    It uses only lambdas: they are interpreted, while generated code for a wide table exceeds the size up to which the JVM
-    compiles a method, and is then slower by an order of magnitude.
+    It uses only lambdas: they are interpreted, while generated code for a wide table exceeds the
+    size up to which the JVM compiles a method, and is then slower by an order of magnitude.
     """
 
     table: Table
@@ -183,37 +225,59 @@ class _RowSql:
 
     @property
     def result(self) -> str:
-        """The rows, NULL without one. One cell that does not fit makes one CORRUPT row of the message.
+        """The rows, NULL without one. One cell that does not fit makes one CORRUPT row of the
+        message.
 
-        The texts of `data` and behind them those before an UPDATE are typed by one pair of lambdas."""
+        The texts of `data` and behind them those before an UPDATE are typed by one pair of lambdas.
+        """
         cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
         was = f"transform(part.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
-        images = framing.images(self.table, framing.cell, self._typed, f"concat(part.data, coalesce({was}, array()))")
+        images = framing.images(
+            self.table, framing.cell, self._typed, f"concat(part.data, coalesce({was}, array()))"
+        )
         members = {
             "row": "r",
             "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
             "op": "CASE WHEN fits THEN part.op END",
-            "before": "CASE WHEN part.op = 'DELETE' THEN i.value WHEN fits THEN get(images, array_size(part.data) + r).value END",
+            "before": (
+                "CASE WHEN part.op = 'DELETE' THEN i.value WHEN fits THEN get(images,"
+                " array_size(part.data) + r).value END"
+            ),
             "after": "CASE WHEN part.op <> 'DELETE' THEN i.value END",
             "error": _WHY,
         }
         row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
         # A place that no array has gives a NULL of the images' type.
-        now = "CASE WHEN fits THEN slice(images, 1, array_size(part.data)) ELSE array(get(images, -1)) END"
+        now = (
+            "CASE WHEN fits THEN slice(images, 1, array_size(part.data)) ELSE array(get(images,"
+            " -1)) END"
+        )
         fits = "part.op <> 'CORRUPT' AND NOT coalesce(array_contains(images.unfit, true), false)"
         rows = let(fits, "fits", f"transform({now}, (i, r) -> {row})")
         return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', rows)} END"
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
-        """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
-        table's order, so that none has to be searched for."""
+        """The old text, else NULL if `old` names the column, else the text of `data`. A complete
+        `old` has the columns in the table's order, so that none has to be searched for.
+        """
         column, key = name(c.name), literal(c.name)
-        searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN get(part.data, r).{column} END)"
-        return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched} END AS {column}"
+        searched = (
+            f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN get(part.data,"
+            f" r).{column} END)"
+        )
+        return (
+            f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched}"
+            f" END AS {column}"
+        )
 
     def _typed(self, c: ColumnOf, image: str) -> str:
-        text, code = framing.cell(c, image), f"part.codes.{name(c.name)}" if c.name in self.coded else None
-        return self.dialect.typed(text, c.type, self.deployment) or typed(text, c.type, self.deployment.time_zone, code)
+        text, code = (
+            framing.cell(c, image),
+            f"part.codes.{name(c.name)}" if c.name in self.coded else None,
+        )
+        return self.dialect.typed(text, c.type, self.deployment) or typed(
+            text, c.type, self.deployment.time_zone, code
+        )
 
 
 def _message(
@@ -224,15 +288,17 @@ def _message(
     types: DataType = _ANY_OBJECT,
     codes: StructType = _ANY_OBJECT,
 ) -> Column:
-    """The result of `extract` for a record's message (NULL if it is not one JSON object) and the message's kind.
+    """The result of `extract` for a record's message (NULL if it is not one JSON object) and the
+    message's kind.
 
-    `image`, `types` and `codes` are the types of what it has of them."""
+    `image`, `types` and `codes` are the types of what it has of them.
+    """
     names = dialect.names
     schema = f"{names.schema}:string " if names.schema else ""
     members = (
-        f"{names.id}:long {names.database}:string {schema}{names.table}:string {names.keys}:strings isDdl:boolean "
-        f"{names.op}:string {names.committed}:long {names.sent}:long sql:string "
-        f"{names.codes} {names.types} {names.data} {names.old}"
+        f"{names.id}:long {names.database}:string {schema}{names.table}:string {names.keys}:strings"
+        f" isDdl:boolean {names.op}:string {names.committed}:long {names.sent}:long sql:string"
+        f" {names.codes} {names.types} {names.data} {names.old}"
     )
     images = {names.data: ArrayType(image), names.old: ArrayType(_TEXTS)}
     common = framing.struct(members, **{names.codes: codes, names.types: types}, **images)
@@ -255,6 +321,7 @@ def _deleted_in_old(m: Column, names: Names) -> Column:
 
 
 def _old(m: Column, names: Names, row: Column) -> Column:
-    """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then its rows are
-    unknown (canal#old-left-out)."""
+    """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then
+    its rows are unknown (canal#old-left-out).
+    """
     return F.when(F.size(m[names.old]) == F.size(m[names.data]), F.get(m[names.old], row))

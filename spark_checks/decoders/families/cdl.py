@@ -1,7 +1,8 @@
-"""What both versions of Huawei CDL's messages share beyond the Connect family (the page huawei of the sources).
+"""What both versions of Huawei CDL's messages share beyond the Connect family (the page huawei of
+the sources).
 
-`unique` has the primary key's columns, null for a table without one. `HEARTBEAT_IDENTIFIER` stands in ordinary rows and
-`message_type` in all of them: neither is read.
+`unique` has the primary key's columns, null for a table without one. `HEARTBEAT_IDENTIFIER` stands
+in ordinary rows and `message_type` in all of them: neither is read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def keys(payload: Column) -> Column:
 
 
 def form(type: SourceType, *, stamp: str, time: str) -> str:
-    """The form (`connect.values`) of a column's cells without a schema: `stamp` of timestamps, `time` of times.
+    """The form (`connect.values`) of a column's cells without a schema: `stamp` of timestamps,
+    `time` of times.
 
     Decimals are text in both versions; nothing depends on the deployment.
     """

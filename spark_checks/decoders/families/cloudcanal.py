@@ -1,10 +1,13 @@
-"""What the vendor's page leaves open (cloudcanal#values-open), decided for CloudCanal's Canal-shaped formats.
+"""What the vendor's page leaves open (cloudcanal#values-open), decided for CloudCanal's
+Canal-shaped formats.
 
-Every value of the examples is a string; the form of a binary, a bit, a label, a decimal or a time is not documented. CloudCanal
-reads the binlog as Canal does and offers Canal's format, so Canal's texts are taken: MySQL's own texts, decimal numbers for
-bits, TIMESTAMP in the deployment's zone, binaries as ISO-8859-1. A deployment that states the form of its binaries is followed
-instead. An ENUM's text is its index as in Canal, else one of its labels, the empty text the empty value unless that is a label;
-a SET's is its mask, else labels between commas. Values are indices and masks in any case.
+Every value of the examples is a string; the form of a binary, a bit, a label, a decimal or a time
+is not documented. CloudCanal reads the binlog as Canal does and offers Canal's format, so Canal's
+texts are taken: MySQL's own texts, decimal numbers for bits, TIMESTAMP in the deployment's zone,
+binaries as ISO-8859-1. A deployment that states the form of its binaries is followed instead. An
+ENUM's text is its index as in Canal, else one of its labels, the empty text the empty value unless
+that is a label; a SET's is its mask, else labels between commas. Values are indices and masks in
+any case.
 """
 
 from __future__ import annotations
@@ -17,13 +20,17 @@ from spark_checks.decoders.families.mysql import index, mask
 
 
 def typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
-    """SQL of a cell's value from the SQL of its text, where it may differ from Canal's; else None. Raises ValueError for an
-    unknown form of binaries."""
+    """SQL of a cell's value from the SQL of its text, where it may differ from Canal's; else None.
+    Raises ValueError for an unknown form of binaries.
+    """
     match type.logical:
         case Logical.BINARY:
             form = _FORMS.get(deployment.binary)
             if form is None:
-                raise ValueError(f"binary {deployment.binary!r}: one of {', '.join(filter(None, _FORMS))}, or '' for ISO-8859-1")
+                raise ValueError(
+                    f"binary {deployment.binary!r}: one of {', '.join(filter(None, _FORMS))}, or ''"
+                    " for ISO-8859-1"
+                )
             return form(text)
         case Logical.ENUM:
             return f"coalesce({_number(text, type)}, {index(text, type)})"

@@ -1,9 +1,10 @@
 """Avro in Confluent's framing as Kafka Connect's JSON: what `connect` reads.
 
-Spark's `from_avro` takes one schema for a column and knows no registry: users strip five bytes, and read every message by the
-schema that they looked up once, which misreads the first message of another one. Here each message is read by the schema that it
-names: the tasks ask the registry for ids that their process has not seen. A record of Python's is slower than Spark's reader, and
-right for any mixture of tables and versions.
+Spark's `from_avro` takes one schema for a column and knows no registry: users strip five bytes, and
+read every message by the schema that they looked up once, which misreads the first message of
+another one. Here each message is read by the schema that it names: the tasks ask the registry for
+ids that their process has not seen. A record of Python's is slower than Spark's reader, and right
+for any mixture of tables and versions.
 
 The address is a setting of the environment on the driver, which sends it with the plan:
 
@@ -11,8 +12,9 @@ The address is a setting of the environment on the driver, which sends it with t
 - `CDC_CONFORMANCE_REGISTRY_USER`: `NAME:PASSWORD`, if it asks for one;
 - `CDC_CONFORMANCE_REGISTRY_CA`: a file of certificates in PEM, for a registry with TLS.
 
-An id that the registry does not have makes its message unreadable; the next batch asks again. A registry that does not answer is
-asked again for WAIT_S seconds, and then raises: what it would have told is not lost.
+An id that the registry does not have makes its message unreadable; the next batch asks again. A
+registry that does not answer is asked again for WAIT_S seconds, and then raises: what it would have
+told is not lost.
 """
 
 from __future__ import annotations
@@ -53,9 +55,15 @@ class Registry:
     ca: str = ""
 
     def schema(self, number: int) -> Any:
-        """The schema of an id, None if the registry has none. Raises ConnectionError if it does not answer."""
+        """The schema of an id, None if the registry has none. Raises ConnectionError if it does not
+        answer.
+        """
         to, path = _connection(self)
-        user = {"Authorization": f"Basic {base64.b64encode(self.user.encode()).decode()}"} if self.user else {}
+        user = (
+            {"Authorization": f"Basic {base64.b64encode(self.user.encode()).decode()}"}
+            if self.user
+            else {}
+        )
         end, pause = time.monotonic() + WAIT_S, 0.1
         while True:
             status = None
@@ -70,7 +78,9 @@ class Registry:
                 why = str(error)
                 to.close()
             if (status and 300 <= status < 500 and status != 429) or time.monotonic() + pause > end:
-                raise ConnectionError(f"the schema registry at {self.url} does not tell schema {number}: {why}")
+                raise ConnectionError(
+                    f"the schema registry at {self.url} does not tell schema {number}: {why}"
+                )
             time.sleep(pause)
             pause = min(2 * pause, 5)
 
@@ -81,7 +91,9 @@ def _connection(to: Registry) -> tuple[http.client.HTTPConnection, str]:
     at = urlsplit(to.url)
     if at.scheme == "https":
         context = ssl.create_default_context(cafile=to.ca or None)
-        return http.client.HTTPSConnection(at.hostname or "", at.port, timeout=ASKED_S, context=context), at.path
+        return http.client.HTTPSConnection(
+            at.hostname or "", at.port, timeout=ASKED_S, context=context
+        ), at.path
     return http.client.HTTPConnection(at.hostname or "", at.port, timeout=ASKED_S), at.path
 
 
@@ -89,13 +101,20 @@ def registry() -> Registry:
     """The registry of the environment. Raises RuntimeError if none is named."""
     name = "CDC_CONFORMANCE_REGISTRY"
     if not os.environ.get(name):
-        raise RuntimeError(f"the environment variable {name} must name the schema registry: http://HOST:PORT")
-    return Registry(os.environ[name].rstrip("/"), os.environ.get(f"{name}_USER", ""), os.environ.get(f"{name}_CA", ""))
+        raise RuntimeError(
+            f"the environment variable {name} must name the schema registry: http://HOST:PORT"
+        )
+    return Registry(
+        os.environ[name].rstrip("/"),
+        os.environ.get(f"{name}_USER", ""),
+        os.environ.get(f"{name}_CA", ""),
+    )
 
 
 def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFrame:
-    """The records with values as JSON of schema and payload, and keys as JSON of the payload alone, or `whole_keys`. What cannot
-    be read has no bytes, in a key it is NULL."""
+    """The records with values as JSON of schema and payload, and keys as JSON of the payload alone,
+    or `whole_keys`. What cannot be read has no bytes, in a key it is NULL.
+    """
     asked = registry()
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -115,12 +134,16 @@ class Behind:
         """Level one."""
         return self.of.decode(as_connect_json(records), deployment=deployment)
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Level two."""
         return self.of.decode_rows(as_connect_json(records), table, deployment=deployment)
 
 
-def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)) -> pa.RecordBatch:
+def _converted(
+    batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)
+) -> pa.RecordBatch:
     shapes: dict[bytes, Shape | None] = {}
 
     def text(raw: bytes | None, name: str) -> bytes | None:
@@ -151,7 +174,9 @@ _SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
 
 
 def _shape(head: bytes, asked: Registry) -> Shape | None:
-    """The schema that the framing names; None for another framing or an id that the registry does not know."""
+    """The schema that the framing names; None for another framing or an id that the registry does
+    not know.
+    """
     number = int.from_bytes(head[1:], signed=True)
     if len(head) < _HEAD or head[0] or number < 0:
         return None
@@ -173,7 +198,9 @@ class Shape:
         self._schema = json.dumps(spec)
 
     def text(self, raw: bytes, whole: bool) -> str | None:
-        """The message as JSON, with its schema if `whole`; None if it does not end where the datum does."""
+        """The message as JSON, with its schema if `whole`; None if it does not end where the datum
+        does.
+        """
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):
             return None
@@ -184,7 +211,9 @@ class Shape:
         """How data of the schema are read, and what of it Connect's schema says."""
         if isinstance(schema, list):
             branches = [self._compiled(branch, space) for branch in schema]
-            return _union([read for read, _ in branches]), next(spec for _, spec in branches if spec["type"] != "null")
+            return _union([read for read, _ in branches]), next(
+                spec for _, spec in branches if spec["type"] != "null"
+            )
         if isinstance(schema, str):
             known = self._named.get(schema) or self._named.get(f"{space}.{schema}")
             return known or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
@@ -195,7 +224,11 @@ class Shape:
                 for field in schema["fields"]:
                     read, spec = self._compiled(field["type"], own)
                     fields.append((field["name"], read, {**spec, "field": field["name"]}))
-                shape = {"type": "struct", "fields": [spec for *_, spec in fields], "name": schema.get("connect.name")}
+                shape = {
+                    "type": "struct",
+                    "fields": [spec for *_, spec in fields],
+                    "name": schema.get("connect.name"),
+                }
                 shape["record"] = f"{own}.{schema['name']}"
                 compiled = _record([(name, read) for name, read, _ in fields]), shape
                 self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = compiled
@@ -203,13 +236,24 @@ class Shape:
             case "array":
                 return _blocks(self._compiled(schema["items"], space)[0], list), {"type": "array"}
             case "map":
-                entry = _record([("name", _string), ("value", self._compiled(schema["values"], space)[0])])
-                return _blocks(entry, lambda entries: {item["name"]: item["value"] for item in entries}), {"type": "map"}
+                entry = _record(
+                    [("name", _string), ("value", self._compiled(schema["values"], space)[0])]
+                )
+                return _blocks(
+                    entry, lambda entries: {item["name"]: item["value"] for item in entries}
+                ), {"type": "map"}
             case "bytes" if schema.get("logicalType") == "decimal":
-                return _decimal(schema["scale"]), {"type": "string", "parameters": schema.get("connect.parameters")}
+                return _decimal(schema["scale"]), {
+                    "type": "string",
+                    "parameters": schema.get("connect.parameters"),
+                }
             case str() as kind:
                 read, spec = self._compiled(kind, space)
-                return read, {**spec, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
+                return read, {
+                    **spec,
+                    "name": schema.get("connect.name"),
+                    "parameters": schema.get("connect.parameters"),
+                }
         return self._compiled(schema["type"], space)
 
 
@@ -328,7 +372,11 @@ def _double(raw: bytes, at: int) -> tuple[float | str, int]:
 
 def _in_json(value: float) -> float | str:
     """A number, or the name of one that JSON has not."""
-    return value if math.isfinite(value) else {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(value)]
+    return (
+        value
+        if math.isfinite(value)
+        else {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(value)]
+    )
 
 
 _PRIMITIVES: Final[Mapping[str, Read]] = {

@@ -1,6 +1,8 @@
-"""Formats with one JSON object for each row change, whose rows are objects of the columns' texts or numbers.
+"""Formats with one JSON object for each row change, whose rows are objects of the columns' texts or
+numbers.
 
-How to make a decoder of one: describe its messages in a `Flat`, and call its `decode` and `decode_rows`.
+How to make a decoder of one: describe its messages in a `Flat`, and call its `decode` and
+`decode_rows`.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ def _of_mysql(text: str, type: SourceType, deployment: Deployment) -> str:
 class Flat:
     """How a format's messages are read, given as `m`, a struct of what they hold.
 
-    `members` are those beside the rows, with their types. `row` names the row after the change; `deleted` the deleted one, "" if
-    it is there, too; `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a
-    message that has what it needs, and NULL of another; `other` is the kind of a message that is no row change, and NULL of one
-    that is CORRUPT; `columns` are those of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of
-    its text. `exact` are the types as which cells are parsed again whose texts the first parse changes, and how each is a text
-    again: Spark reads a JSON number with a fraction through a double, and drops the quotes of a text in a document. `text` is
-    the SQL of a cell's text as MySQL spells it.
+    `members` are those beside the rows, with their types. `row` names the row after the change;
+    `deleted` the deleted one, "" if it is there, too; `old` is what an UPDATE's row was: a column
+    that it lacks did not change. `op` is the operation of a message that has what it needs, and
+    NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
+    CORRUPT; `columns` are those of level one beside op and images. `typed` is the SQL of a cell's
+    value from the SQL of its text. `exact` are the types as which cells are parsed again whose
+    texts the first parse changes, and how each is a text again: Spark reads a JSON number with a
+    fraction through a double, and drops the quotes of a text in a document. `text` is the SQL of a
+    cell's text as MySQL spells it.
     """
 
     members: Mapping[str, DataType]
@@ -54,14 +58,19 @@ class Flat:
         """Level one."""
 
         def change(m: Column, kind: Column, op: Column) -> Column:
-            columns = {column: F.when(kind != "CORRUPT", value) for column, value in self.columns(m).items()}
+            columns = {
+                column: F.when(kind != "CORRUPT", value)
+                for column, value in self.columns(m).items()
+            }
             old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.deleted or self.row])
             images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
             return F.struct(*framing.change(kind, op=op, **columns, **images))
 
         return framing.changes(records, F.array(self._message(_TEXTS, change)), deployment)
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
         own = {"database": table.database, "schema": table.schema, "table": table.name}
         exact = {c.name: form for c in table.columns if (form := self.exact(c.type))}
@@ -76,7 +85,9 @@ class Flat:
             rows = [old.alias("old"), m[self.row].alias("row")]
             if exact:
                 wire = StructType([StructField(self.old, again), StructField(self.row, again)])
-                parsed = F.when(mine, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS))
+                parsed = F.when(
+                    mine, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
+                )
                 rows += [parsed[self.old].alias("old_again"), parsed[self.row].alias("row_again")]
             return F.struct(F.when(kind == "CORRUPT", kind).when(mine, op).alias("op"), *rows)
 
@@ -84,7 +95,11 @@ class Flat:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: ColumnOf) -> str:
-            text = f"part.row.{name(c.name)}" if side == "row" else f"try_element_at(part.old, {literal(c.name)})"
+            text = (
+                f"part.row.{name(c.name)}"
+                if side == "row"
+                else f"try_element_at(part.old, {literal(c.name)})"
+            )
             if c.name not in exact:
                 return self.text(text, c.type)
             parsed = exact[c.name][1].format(f"part.{side}_again.{name(c.name)}")
@@ -96,13 +111,20 @@ class Flat:
             return f"CASE WHEN {there} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
         before = f"CASE WHEN part.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
-        after = f"CASE WHEN part.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, lambda c: cell('row', c))} END"
+        after = (
+            "CASE WHEN part.op IN ('INSERT', 'READ', 'UPDATE') THEN"
+            f" {_struct(table, lambda c: cell('row', c))} END"
+        )
         images = framing.images(table, framing.cell, value, f"array({before}, {after})")
         row = StructType([StructField(c.name, StringType()) for c in table.columns])
         return framing.rows(records, self._message(row, part), framing.row(images), deployment)
 
-    def _message(self, row: DataType, extract: Callable[[Column, Column, Column], Column]) -> Column:
-        """What `extract` makes of a message, of its kind, and of the operation of a row change; `row` is the type of its row."""
+    def _message(
+        self, row: DataType, extract: Callable[[Column, Column, Column], Column]
+    ) -> Column:
+        """What `extract` makes of a message, of its kind, and of the operation of a row change;
+        `row` is the type of its row.
+        """
         kinds = {**self.members, self.row: row, self.old: _TEXTS}
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
 
@@ -117,8 +139,9 @@ class Flat:
 
 
 def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
-    """How a number is parsed `exact`: with all digits before the point that the type has, so that one with more is refused, and
-    as many behind it as there is room for. None for another type."""
+    """How a number is parsed `exact`: with all digits before the point that the type has, so that
+    one with more is refused, and as many behind it as there is room for. None for another type.
+    """
     precision, scale = type.precision or 0, type.scale or 0
     if type.logical is not Logical.DECIMAL or precision > 38:
         return None

@@ -1,16 +1,18 @@
-"""What decoders share whatever the format: a message in JSON parsed once, rows of level one, typed images of level two.
+"""What decoders share whatever the format: a message in JSON parsed once, rows of level one, typed
+images of level two.
 
-A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value breaks the wrapping, a second document or trailing
-text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. S is a name that no value can know: one
-that closed the array itself, `{...},{}]}` or `{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal
-names and reads nothing behind the object. Spark's corrupt-record column shows containers of the wrong type, which from_json
-would otherwise turn into NULLs.
+A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value breaks the wrapping, a
+second document or trailing text adds an element or breaks it, white space (the CRLF of TiCDC v6.5)
+does neither. S is a name that no value can know: one that closed the array itself, `{...},{}]}` or
+`{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal names and reads
+nothing behind the object. Spark's corrupt-record column shows containers of the wrong type, which
+from_json would otherwise turn into NULLs.
 
-No filter uses from_json's result, and the generators are outer ones: Spark would push such filters, its own inferred
-ones too, below the projection and parse every message twice.
+No filter uses from_json's result, and the generators are outer ones: Spark would push such filters,
+its own inferred ones too, below the projection and parse every message twice.
 
-One pair of lambdas types both images of a row: Spark interprets lambdas, while generated code for a wide table grows past
-what the JVM compiles.
+One pair of lambdas types both images of a row: Spark interprets lambdas, while generated code for a
+wide table grows past what the JVM compiles.
 """
 
 from __future__ import annotations
@@ -23,7 +25,16 @@ import cramjam
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BooleanType, DataType, IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
@@ -37,7 +48,9 @@ OPTIONS: Final = {
     "allowNonNumericNumbers": "false",
     "maxStringLen": str((1 << 31) - 1),
 }
-"""Canal 1.1.6 writes raw control characters (canal#raw-controls); a LONGTEXT may pass Jackson's 20 MB limit."""
+"""Canal 1.1.6 writes raw control characters (canal#raw-controls); a LONGTEXT may pass Jackson's 20
+MB limit.
+"""
 
 COORDINATES: Final = ("topic", "partition", "offset")
 DECOMPRESSED_LIMIT: Final = 256 << 20
@@ -72,11 +85,21 @@ CellSql = Callable[[ColumnOf, str], str]
 
 
 def change(kind: Column, **columns: Column) -> Sequence[Column]:
-    """The columns of level one: those that are given, by name, and NULL for the others; `row` is 0 and `error` of the kind."""
-    known = {"row": F.lit(0), "kind": kind, "error": F.when(kind == "CORRUPT", UNREADABLE), **columns}
+    """The columns of level one: those that are given, by name, and NULL for the others; `row` is 0
+    and `error` of the kind.
+    """
+    known = {
+        "row": F.lit(0),
+        "kind": kind,
+        "error": F.when(kind == "CORRUPT", UNREADABLE),
+        **columns,
+    }
     if strange := known.keys() - LEVEL_ONE.keys():
         raise KeyError(f"no columns of level one: {', '.join(strange)}")
-    return [(known[n] if n in known else F.lit(None).cast(type_)).alias(n) for n, type_ in LEVEL_ONE.items()]
+    return [
+        (known[n] if n in known else F.lit(None).cast(type_)).alias(n)
+        for n, type_ in LEVEL_ONE.items()
+    ]
 
 
 def changes(records: DataFrame, array: Column, deployment: Deployment | None = None) -> DataFrame:
@@ -92,7 +115,9 @@ def kind(whole: Column, known: Column) -> Column:
 
 def named(wire: Column, names: Mapping[str, str]) -> Column:
     """The name of what stands on the wire; NULL of what has none."""
-    return F.try_element_at(F.create_map(*(F.lit(text) for pair in names.items() for text in pair)), wire)
+    return F.try_element_at(
+        F.create_map(*(F.lit(text) for pair in names.items() for text in pair)), wire
+    )
 
 
 def instant(millis: Column) -> Column:
@@ -115,14 +140,20 @@ _TYPES: Final[Mapping[str, DataType]] = {
 
 
 def struct(members: str, **types: DataType) -> StructType:
-    """A struct of `name:type` members in order; `types` are those of the members that stand without one."""
+    """A struct of `name:type` members in order; `types` are those of the members that stand without
+    one.
+    """
     words = [word.partition(":") for word in members.split()]
-    return StructType([StructField(name, _TYPES[kind] if kind else types[name]) for name, _, kind in words])
+    return StructType(
+        [StructField(name, _TYPES[kind] if kind else types[name]) for name, _, kind in words]
+    )
 
 
 def message_of(envelope: StructType, extract: Callable[[Column, Column], Column]) -> Column:
-    """The result of `extract` for a record's message (as `envelope`, NULL if it is not one JSON object) and for whether it is one
-    whose members, as far as `envelope` names them, have the right kinds of JSON value."""
+    """The result of `extract` for a record's message (as `envelope`, NULL if it is not one JSON
+    object) and for whether it is one whose members, as far as `envelope` names them, have the right
+    kinds of JSON value.
+    """
     text = F.col("value").cast("string")
     return given(read(text, envelope), lambda j: given(message(j), lambda m: extract(m, whole(j))))
 
@@ -137,9 +168,13 @@ def after(op: Column, image: Column) -> Column:
     return F.when(op.isin("INSERT", "READ", "UPDATE"), image)
 
 
-def part(kind: Column, mine: Column, op: Column, old: Column, new: Column, **more: Column) -> Column:
-    """What level two takes of a message: `op`, CORRUPT for what cannot be read, NULL for what is not the table's (`mine`), and
-    `images`, out of `old` and `new` those that the op has; and `more`."""
+def part(
+    kind: Column, mine: Column, op: Column, old: Column, new: Column, **more: Column
+) -> Column:
+    """What level two takes of a message: `op`, CORRUPT for what cannot be read, NULL for what is
+    not the table's (`mine`), and `images`, out of `old` and `new` those that the op has; and
+    `more`.
+    """
 
     def row(op: Column) -> Column:
         images = F.array(before(op, old), after(op, new)).alias("images")
@@ -154,45 +189,75 @@ def cell(c: ColumnOf, image: str) -> str:
 
 
 def placed(table: Table, images: str = "part.images") -> str:
-    """SQL of images, lists `v` whose columns' names are `part.names`, as structs; a column is searched for only if another one
-    stands in its place of the table."""
+    """SQL of images, lists `v` whose columns' names are `part.names`, as structs; a column is
+    searched for only if another one stands in its place of the table.
+    """
 
     def at(i: int, c: ColumnOf) -> str:
         key = literal(c.name)
         place = f"CAST(array_position(part.names, {key}) AS int) - 1"
-        return f"CASE WHEN get(part.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {place}) END AS {name(c.name)}"
+        return (
+            f"CASE WHEN get(part.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {place}) END AS"
+            f" {name(c.name)}"
+        )
 
     cells = ", ".join(at(i, c) for i, c in enumerate(table.columns))
     return f"transform({images}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
 
 
 def images(table: Table, text: CellSql, value: CellSql, texts: str = "part.images") -> str:
-    """`judged` images of which a cell fits that `misfit` says so of: `text` is NULL for SQL NULL alone."""
+    """`judged` images of which a cell fits that `misfit` says so of: `text` is NULL for SQL NULL
+    alone.
+    """
     return judged(table, value, lambda c: misfit(text(c, "i.t"), cell(c, "i.value"), c.type), texts)
 
 
-def judged(table: Table, value: CellSql, unfit: Callable[[ColumnOf], str | None], texts: str = "part.images") -> str:
-    """SQL of the images of `texts`, an array of structs, as structs `value`, typed, and `unfit`: whether a cell does not fit.
+def judged(
+    table: Table,
+    value: CellSql,
+    unfit: Callable[[ColumnOf], str | None],
+    texts: str = "part.images",
+) -> str:
+    """SQL of the images of `texts`, an array of structs, as structs `value`, typed, and `unfit`:
+    whether a cell does not fit.
 
-    `value` is a typed cell, `unfit` whether it does not fit, over the structs `i.t` and `i.value`; None if every one does.
+    `value` is a typed cell, `unfit` whether it does not fit, over the structs `i.t` and `i.value`;
+    None if every one does.
     """
     values = ", ".join(f"{value(c, 't')} AS {name(c.name)}" for c in table.columns)
     tests = " OR ".join(filter(None, map(unfit, table.columns))) or "false"
-    typed = f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
+    typed = (
+        f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS"
+        " value))"
+    )
     # NULL, which a comparison with a NULL cell gives, is no misfit.
-    return f"transform({typed}, i -> struct(i.value AS value, i.t IS NOT NULL AND coalesce({tests}, false) AS unfit))"
+    return (
+        f"transform({typed}, i -> struct(i.value AS value, i.t IS NOT NULL AND coalesce({tests},"
+        " false) AS unfit))"
+    )
 
 
 def row(typed: str) -> str:
-    """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before and after (`images`).
+    """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before
+    and after (`images`).
 
-    Both are over `part`: its `op` is CORRUPT for what cannot be read, NULL for what is not the table's."""
-    unread = f"WHEN part.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit, true) THEN {corrupt(MISFIT)}"
+    Both are over `part`: its `op` is CORRUPT for what cannot be read, NULL for what is not the
+    table's.
+    """
+    unread = (
+        f"WHEN part.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit,"
+        f" true) THEN {corrupt(MISFIT)}"
+    )
     fitting = f"array({made('0', 'ROW', 'part.op', ('0', '1'))})"
-    return f"CASE WHEN part.op IS NOT NULL THEN {let(typed, 'typed', f'CASE {unread} ELSE {fitting} END')} END"
+    return (
+        "CASE WHEN part.op IS NOT NULL THEN"
+        f" {let(typed, 'typed', f'CASE {unread} ELSE {fitting} END')} END"
+    )
 
 
-def made(row: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)") -> str:
+def made(
+    row: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)"
+) -> str:
     """SQL of a row of level two; `images` are the places of both among the `typed`."""
     sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
     return f"struct({row} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
@@ -204,18 +269,26 @@ def corrupt(why: str) -> str:
     return f"array({made('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
 
 
-def rows(records: DataFrame, part: Column, result: str, deployment: Deployment | None = None) -> DataFrame:
-    """Level two of `part`, what it takes of each record's message, and the SQL over it of an array of its rows (`row`)."""
+def rows(
+    records: DataFrame, part: Column, result: str, deployment: Deployment | None = None
+) -> DataFrame:
+    """Level two of `part`, what it takes of each record's message, and the SQL over it of an array
+    of its rows (`row`).
+    """
     records = decompressed(records, deployment.compression if deployment else "none")
-    # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
+    # Out of a generator: Spark would push a filter on it down to where the cells are made, and make
+    # them once for each name.
     named = records.select(*COORDINATES, part.alias("part"))
-    return named.select(*COORDINATES, F.inline_outer(F.expr(result))).where(F.col("kind").isNotNull())
+    return named.select(*COORDINATES, F.inline_outer(F.expr(result))).where(
+        F.col("kind").isNotNull()
+    )
 
 
 def decompressed(records: DataFrame, compression: str) -> DataFrame:
     """Records with their values decompressed: snappy blocks or LZ4 frames, NULL for other bytes.
 
-    Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another `compression`.
+    Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another
+    `compression`.
     """
     if compression == "none":
         return records
@@ -226,7 +299,10 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in source:
             at = batch.schema.get_field_index("value")
-            values = pa.array([_undone(undo, value.as_py()) for value in batch.column(at)], batch.schema.field(at).type)
+            values = pa.array(
+                [_undone(undo, value.as_py()) for value in batch.column(at)],
+                batch.schema.field(at).type,
+            )
             yield batch.set_column(at, batch.schema.field(at).with_nullable(True), values)
 
     return records.mapInArrow(batches, records.schema)
@@ -259,18 +335,25 @@ _MARK: Final = f"m{secrets.token_hex(8)}"
 def read(text: Column, envelope: StructType) -> Column:
     """A message's text parsed inside the wrapping; `message` and `whole` take it."""
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
-    schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
+    schema = StructType(
+        [StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())]
+    )
     wrapped = F.concat(F.lit(f'{{"{_MARK}":['), text, F.lit(f',{{"{_MARK}":1}}]}}'))
     return F.from_json(wrapped, schema, OPTIONS)
 
 
 def read_each(texts: Column, envelope: StructType) -> Column:
-    """Several texts, at least one, parsed inside one wrapping, in which a mark follows each of them; `each_whole` takes it, and
-    `message_at` the place of a text."""
+    """Several texts, at least one, parsed inside one wrapping, in which a mark follows each of
+    them; `each_whole` takes it, and `message_at` the place of a text.
+    """
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
-    schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
+    schema = StructType(
+        [StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())]
+    )
     marked = F.transform(texts, lambda text: F.concat(text, F.lit(f',{{"{_MARK}":1}}')))
-    return F.from_json(F.concat(F.lit(f'{{"{_MARK}":['), F.array_join(marked, ","), F.lit("]}")), schema, OPTIONS)
+    return F.from_json(
+        F.concat(F.lit(f'{{"{_MARK}":['), F.array_join(marked, ","), F.lit("]}")), schema, OPTIONS
+    )
 
 
 def each_whole(parsed: Column, count: Column) -> Column:
@@ -278,7 +361,9 @@ def each_whole(parsed: Column, count: Column) -> Column:
     elements = parsed[_MARK]
     marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)
     own = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 2).isNotNull())
-    return F.coalesce(parsed["corrupt"].isNull() & (F.size(elements) == count * 2) & marks & own, F.lit(False))
+    return F.coalesce(
+        parsed["corrupt"].isNull() & (F.size(elements) == count * 2) & marks & own, F.lit(False)
+    )
 
 
 def message_at(parsed: Column, place: Column) -> Column:
@@ -292,8 +377,15 @@ def message(parsed: Column) -> Column:
 
 
 def whole(parsed: Column) -> Column:
-    """Whether it is one JSON object, and its declared members have their kinds of JSON value; never NULL."""
+    """Whether it is one JSON object, and its declared members have their kinds of JSON value; never
+    NULL.
+    """
     elements = parsed[_MARK]
     last = F.get(elements, F.lit(1))[_MARK]
-    is_one = parsed["corrupt"].isNull() & (F.size(elements) == 2) & (last == 1) & F.get(elements, F.lit(0)).isNotNull()
+    is_one = (
+        parsed["corrupt"].isNull()
+        & (F.size(elements) == 2)
+        & (last == 1)
+        & F.get(elements, F.lit(0)).isNotNull()
+    )
     return F.coalesce(is_one, F.lit(False))

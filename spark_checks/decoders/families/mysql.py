@@ -1,12 +1,14 @@
 """MySQL's text forms as typed Spark expressions, one per logical type.
 
-`typed` makes a value of a cell's text, `misfit` is true if the text is not of the type; a misfit is NULL or a value outside
-the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither function's
-SQL raises, or depends on the session's time zone, ANSI mode or case sensitivity.
+`typed` makes a value of a cell's text, `misfit` is true if the text is not of the type; a misfit is
+NULL or a value outside the domain. SQL NULL and the zero dates, which no calendar type holds, give
+NULL and fit. Neither function's SQL raises, or depends on the session's time zone, ANSI mode or
+case sensitivity.
 
-Both give SQL text: a table has many columns, and building each node of each expression through the gateway to the JVM takes
-longer than decoding thousands of messages. Patterns stand behind a test of the usual shape where there is one, since they
-cost more than the casts; they are raw literals, which no setting reads differently.
+Both give SQL text: a table has many columns, and building each node of each expression through the
+gateway to the JVM takes longer than decoding thousands of messages. Patterns stand behind a test of
+the usual shape where there is one, since they cost more than the casts; they are raw literals,
+which no setting reads differently.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
 def typed(text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
-    """The value of the cell's text as `type.spark`; `time_zone` is the zone of TIMESTAMP texts, `code` the cell's sqlType."""
+    """The value of the cell's text as `type.spark`; `time_zone` is the zone of TIMESTAMP texts,
+    `code` the cell's sqlType.
+    """
     match type.logical:
         case Logical.TEXT:
             return text
@@ -41,7 +45,10 @@ def typed(text: str, type: SourceType, time_zone: str = "UTC", code: str | None 
             return f"CASE WHEN {text} RLIKE r'{_TIME}' THEN {text} END"
         case Logical.JSON:
             ends = f"concat(left({text}, 1), right({text}, 1))"
-            return f"CASE WHEN {ends} IN ('{{}}', '[]', '\"\"') OR {text} RLIKE r'{_JSON_SCALAR}' THEN {text} END"
+            return (
+                f"CASE WHEN {ends} IN ('{{}}', '[]', '\"\"') OR {text} RLIKE r'{_JSON_SCALAR}' THEN"
+                f" {text} END"
+            )
         case Logical.BINARY:
             return _bytes(text, code)
         case Logical.DATE:
@@ -50,25 +57,38 @@ def typed(text: str, type: SourceType, time_zone: str = "UTC", code: str | None 
             return _calendar(text, _clock(text, type.fsp), f"try_cast({text} AS timestamp_ntz)")
         case Logical.TIMESTAMP:
             # A cast without a zone would use the session's.
-            instant = _calendar(text, _clock(text, type.fsp), f"try_cast(concat({text}, 'Z') AS timestamp)")
+            instant = _calendar(
+                text, _clock(text, type.fsp), f"try_cast(concat({text}, 'Z') AS timestamp)"
+            )
             return instant if time_zone == "UTC" else f"to_utc_timestamp({instant}, '{time_zone}')"
         case Logical.DECIMAL:
             return _decimal(text, type)
         case Logical.BIT if type.spark == "boolean":
-            return f"CASE {text} WHEN '1' THEN true WHEN '0' THEN false WHEN 'true' THEN true WHEN 'false' THEN false END"
+            return (
+                f"CASE {text} WHEN '1' THEN true WHEN '0' THEN false WHEN 'true' THEN true WHEN"
+                " 'false' THEN false END"
+            )
         case Logical.FLOAT | Logical.DOUBLE:
             # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
             return f"CASE WHEN right({text}, 1) <= '9' THEN try_cast({text} AS {type.spark}) END"
         case _:
-            return exact(text, 20, 0) if type.spark.startswith("decimal") else f"try_cast({text} AS {type.spark})"
+            return (
+                exact(text, 20, 0)
+                if type.spark.startswith("decimal")
+                else f"try_cast({text} AS {type.spark})"
+            )
 
 
 def misfit(text: str, value: str, type: SourceType) -> str | None:
-    """Whether the text, of which `typed` made `value`, is not of the type; None when every text is."""
+    """Whether the text, of which `typed` made `value`, is not of the type; None when every text
+    is.
+    """
     if type.logical is Logical.TEXT:
         return None
     zero = _ZERO_FORMS.get(type.logical)
-    none = f"({value} IS NULL AND {text} IS NOT NULL" + (f" AND NOT {text} RLIKE r'{zero}')" if zero else ")")
+    none = f"({value} IS NULL AND {text} IS NOT NULL" + (
+        f" AND NOT {text} RLIKE r'{zero}')" if zero else ")"
+    )
     outside = _outside(value, type)
     return f"{none} OR {outside}" if outside else none
 
@@ -76,7 +96,10 @@ def misfit(text: str, value: str, type: SourceType) -> str | None:
 def index(text: str, type: SourceType) -> str:
     """The index of an ENUM's label; 0 of the empty text, unless it is a label."""
     labels = ", ".join(map(literal, type.members))
-    return f"CAST(coalesce(nullif(array_position(array({labels}), {text}), 0), CASE WHEN {text} = '' THEN 0 END) AS {type.spark})"
+    return (
+        f"CAST(coalesce(nullif(array_position(array({labels}), {text}), 0), CASE WHEN {text} = ''"
+        f" THEN 0 END) AS {type.spark})"
+    )
 
 
 def mask(text: str, type: SourceType) -> str:
@@ -87,9 +110,14 @@ def mask(text: str, type: SourceType) -> str:
 
 def mask_of(labels: str, type: SourceType) -> str:
     """The mask of an array of a SET's labels."""
-    bits = ", ".join(f"{literal(label)}, CAST({1 << i} AS {type.spark})" for i, label in enumerate(type.members))
+    bits = ", ".join(
+        f"{literal(label)}, CAST({1 << i} AS {type.spark})" for i, label in enumerate(type.members)
+    )
     bit, zero = f"try_element_at(map({bits}), label)", f"CAST(0 AS {type.spark})"
-    return f"aggregate(array_distinct({labels}), {zero}, (sum, label) -> CAST(sum + {bit} AS {type.spark}))"
+    return (
+        f"aggregate(array_distinct({labels}), {zero}, (sum, label) -> CAST(sum + {bit} AS"
+        f" {type.spark}))"
+    )
 
 
 def _outside(value: str, type: SourceType) -> str | None:
@@ -122,11 +150,16 @@ def _decimal(text: str, type: SourceType) -> str:
     if precision <= 38:
         return exact(text, precision, scale)
     sign = "" if type.unsigned else "-?"
-    return rf"CASE WHEN {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$' THEN {text} END"
+    return (
+        rf"CASE WHEN {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$'"
+        rf" THEN {text} END"
+    )
 
 
 def exact(text: str, precision: int, scale: int) -> str:
-    """decimal(precision, scale) when the text fits without rounding, which try_cast would do silently."""
+    """decimal(precision, scale) when the text fits without rounding, which try_cast would do
+    silently.
+    """
     value = f"try_cast({text} AS decimal({precision},{scale}))"
     short = f"(instr({text}, '.') = 0 OR length({text}) - instr({text}, '.') <= {scale})"
     plain = f"NOT contains({text}, 'E') AND NOT contains({text}, 'e')"
@@ -136,19 +169,29 @@ def exact(text: str, precision: int, scale: int) -> str:
 
 
 def _calendar(text: str, shape: str, value: str) -> str:
-    """A value of that shape with a year of four digits from 0001 on: 0000 is MySQL's zero, and Python has no others."""
-    return f"CASE WHEN {text} >= '0001' AND substring({text}, 5, 1) = '-' AND {shape} THEN {value} END"
+    """A value of that shape with a year of four digits from 0001 on: 0000 is MySQL's zero, and
+    Python has no others.
+    """
+    return (
+        f"CASE WHEN {text} >= '0001' AND substring({text}, 5, 1) = '-' AND {shape} THEN {value} END"
+    )
 
 
 def _clock(text: str, fsp: int) -> str:
-    """`YYYY-MM-DD HH:MM:SS[.f]`: try_cast would also drop a zone, and cut what follows six digits."""
-    usual = f"length({text}) = {20 + fsp} AND substring({text}, 20, 1) = '.'" if fsp else f"length({text}) = 19"
+    """`YYYY-MM-DD HH:MM:SS[.f]`: try_cast would also drop a zone, and cut what follows six
+    digits.
+    """
+    usual = (
+        f"length({text}) = {20 + fsp} AND substring({text}, 20, 1) = '.'"
+        if fsp
+        else f"length({text}) = 19"
+    )
     return f"({usual} OR {text} RLIKE r'{_DATE}{_CLOCK}')"
 
 
 def _bytes(text: str, code: str | None) -> str:
-    """Bytes of a Latin-1 text; U+FFFD, which replaces a byte that the writer lost, stays as UTF-8, so that the loss can be
-    seen. A text in ASCII is its own bytes.
+    """Bytes of a Latin-1 text; U+FFFD, which replaces a byte that the writer lost, stays as UTF-8,
+    so that the loss can be seen. A text in ASCII is its own bytes.
 
     `encode` raises on characters beyond Latin-1, hence the pattern.
     """

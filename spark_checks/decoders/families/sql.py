@@ -1,7 +1,8 @@
 """Parts of expressions for every family: names, texts, and values that are computed once.
 
-A message is read in one expression of nested lambdas, which Spark interprets. A projection for each value would copy the whole
-message into a row, by code that is generated and compiled for each table.
+A message is read in one expression of nested lambdas, which Spark interprets. A projection for each
+value would copy the whole message into a row, by code that is generated and compiled for each
+table.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 LOWER: Final = f"translate({{}}, '{ascii_uppercase}', '{ascii_lowercase}')"
-"""SQL of a text with its ASCII letters in lower case. Spark's `lower` makes tables of all of Unicode: 1.5 CPU seconds of a
-session."""
+"""SQL of a text with its ASCII letters in lower case. Spark's `lower` makes tables of all of
+Unicode: 1.5 CPU seconds of a session.
+"""
 
 _PLAIN: Final = re.compile(r"[\w .-]*", re.ASCII)
 
@@ -27,7 +29,9 @@ def name(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text in SQL that means the same under every setting. A plain one is a literal: each cast is a node more to plan."""
+    """A text in SQL that means the same under every setting. A plain one is a literal: each cast is
+    a node more to plan.
+    """
     if _PLAIN.fullmatch(text):
         return f"'{text}'"
     return f"CAST(X'{text.encode().hex()}' AS string)"

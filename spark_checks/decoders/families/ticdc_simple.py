@@ -1,7 +1,8 @@
 """What the decoders of TiCDC Simple share, in JSON and in Avro: schemas and their cache, instants.
 
-A row change names its table and `schemaVersion` but no types: those come from the schemas that the BOOTSTRAP and DDL messages of
-the same batch carry, wherever in the batch they stand. RENAME does not change the version, hence a key of all three names.
+A row change names its table and `schemaVersion` but no types: those come from the schemas that the
+BOOTSTRAP and DDL messages of the same batch carry, wherever in the batch they stand. RENAME does
+not change the version, hence a key of all three names.
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ LOCAL: Final = "Local"
 
 
 def is_schema(schema: Column, database: str) -> Column:
-    """Whether it names its table, its version and every column once, so that a map of its columns can be made. `database` is the
-    name of its database member."""
+    """Whether it names its table, its version and every column once, so that a map of its columns
+    can be made. `database` is the name of its database member.
+    """
     names = schema["columns"]["name"]
-    unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
-    named = schema[database].isNotNull() & schema["table"].isNotNull() & schema["version"].isNotNull()
+    unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(
+        names, lambda n: n.isNull()
+    )
+    named = (
+        schema[database].isNotNull() & schema["table"].isNotNull() & schema["version"].isNotNull()
+    )
     return F.coalesce(named & unique, F.lit(False))
 
 
@@ -39,12 +45,19 @@ def keys(schema: Column) -> Column:
 
 
 def unsigned(number: str) -> str:
-    """SQL of the unsigned 64-bit number, decimal(20,0), that a long holds as its two's complement."""
-    return f"CAST(CASE WHEN {number} < 0 THEN {number} + {1 << 64}BD ELSE {number} END AS decimal(20,0))"
+    """SQL of the unsigned 64-bit number, decimal(20,0), that a long holds as its two's
+    complement.
+    """
+    return (
+        f"CAST(CASE WHEN {number} < 0 THEN {number} + {1 << 64}BD ELSE {number} END AS"
+        " decimal(20,0))"
+    )
 
 
 def text(tso: Column) -> Column:
-    """A TSO or a version, which are unsigned, in decimal digits; a long holds one beyond 2^63-1 as its two's complement."""
+    """A TSO or a version, which are unsigned, in decimal digits; a long holds one beyond 2^63-1 as
+    its two's complement.
+    """
     beyond = (tso + F.lit(str(1 << 64)).cast("decimal(20,0)")).cast("decimal(20,0)")
     return F.when(tso >= 0, tso.cast("string")).otherwise(beyond.cast("string"))
 
@@ -55,7 +68,8 @@ def committed(tso: Column) -> Column:
 
 
 def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFrame:
-    """The changes with the `types` of row changes found in `carried`: coordinates, and `schemas`, the table schemas of a message.
+    """The changes with the `types` of row changes found in `carried`: coordinates, and `schemas`,
+    the table schemas of a message.
 
     Of several schemas under one key the first of the partition counts.
     """
@@ -75,13 +89,21 @@ def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFra
     )
     key = ("database", "table", "schema_version")
     same = F.struct(*key) == F.struct(*(f"of_{part}" for part in key))
-    joined = changes.join(known, (F.col("kind") == "ROW") & same, "left").withColumn("types", F.coalesce("types", "of_types"))
+    joined = changes.join(known, (F.col("kind") == "ROW") & same, "left").withColumn(
+        "types", F.coalesce("types", "of_types")
+    )
     return joined.select(*changes.columns)
 
 
 def instant(clock: str, location: str, type: SourceType, time_zone: str) -> str:
-    """SQL of a TIMESTAMP's value, from the SQL of its wall clock and of its zone; `time_zone` is what Local stands for."""
+    """SQL of a TIMESTAMP's value, from the SQL of its wall clock and of its zone; `time_zone` is
+    what Local stands for.
+    """
     zone = f"CASE {location} WHEN '{LOCAL}' THEN '{time_zone}' ELSE {location} END"
-    # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it takes the session's.
-    zoned = f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS timestamp) END"
+    # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it
+    # takes the session's.
+    zoned = (
+        f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS"
+        " timestamp) END"
+    )
     return f"CASE WHEN {typed(clock, type)} IS NOT NULL THEN {zoned} END"

@@ -1,4 +1,6 @@
-"""The broker that a user asks for: its file and properties, what they cannot be given for, and what Spark is told of them."""
+"""The broker that a user asks for: its file and properties, what they cannot be given for, and what
+Spark is told of them.
+"""
 
 import pytest
 from text_tables import rows
@@ -12,7 +14,9 @@ from generators.publishing.cluster import Cluster
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "client.properties"
-    path.write_text("bootstrap.servers=kafka:9093\nsecurity.protocol=SSL\nclient.id=mine\n", "utf-8")
+    path.write_text(
+        "bootstrap.servers=kafka:9093\nsecurity.protocol=SSL\nclient.id=mine\n", "utf-8"
+    )
     return path
 
 
@@ -27,12 +31,21 @@ def test_the_command_line_wins_over_the_file_and_the_file_names_the_broker(file)
 
 def test_without_anything_it_is_as_before():
     broker = asked()
-    assert (broker.spec, dict(broker.properties), broker.topic, broker.prefix) == ("auto", {}, "", "cdc-conformance")
+    assert (broker.spec, dict(broker.properties), broker.topic, broker.prefix) == (
+        "auto",
+        {},
+        "",
+        "cdc-conformance",
+    )
     assert (broker.kafka, asked("none").kafka) == (True, False)
-    assert asked("embedded", None, [("compression.type", "zstd")]).properties == {"compression.type": "zstd"}
+    assert asked("embedded", None, [("compression.type", "zstd")]).properties == {
+        "compression.type": "zstd"
+    }
 
 
-@pytest.mark.parametrize(("spec", "given", "topic", "expected"), rows(__file__, "contradictions.txt"))
+@pytest.mark.parametrize(
+    ("spec", "given", "topic", "expected"), rows(__file__, "contradictions.txt")
+)
 def test_what_does_not_go_together(spec, given, topic, expected):
     pairs = [tuple(given.split("=", 1))] if given != "-" else []
     with pytest.raises(UsageError) as caught:
@@ -41,8 +54,14 @@ def test_what_does_not_go_together(spec, given, topic, expected):
 
 
 def test_what_spark_cannot_take_is_told_before_it_starts():
-    broker = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
-    with pytest.raises(UsageError, match=r"property ssl\.cipher\.suites of the broker has no counterpart"):
+    broker = asked(
+        "kafka:9093",
+        None,
+        [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")],
+    )
+    with pytest.raises(
+        UsageError, match=r"property ssl\.cipher\.suites of the broker has no counterpart"
+    ):
         broker.check_spark()
 
 
@@ -52,7 +71,9 @@ LOGIN = "org.apache.kafka.common.security"
 
 
 def translated(**given):
-    options = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
+    options = spark_options(
+        Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()})
+    )
     assert options.pop("kafka.bootstrap.servers") == "kafka:9093"
     return {name.removeprefix("kafka."): value for name, value in options.items()}
 
@@ -64,14 +85,20 @@ def test_an_address_alone():
 @pytest.mark.parametrize("name", ["sasl_mechanism", "sasl_mechanisms"])
 def test_name_and_password_are_in_a_login_module(name):
     assert translated(
-        **{name: "SCRAM-SHA-512"}, security_protocol="sasl_ssl", sasl_username="alice", sasl_password='pa"ss\\w;'
+        **{name: "SCRAM-SHA-512"},
+        security_protocol="sasl_ssl",
+        sasl_username="alice",
+        sasl_password='pa"ss\\w;',
     ) == {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.jaas.config": f'{LOGIN}.scram.ScramLoginModule required username="alice" password="pa\\"ss\\\\w;";',
     }
     plain = translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")
-    assert plain["sasl.jaas.config"] == f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
+    assert (
+        plain["sasl.jaas.config"]
+        == f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
+    )
 
 
 def test_tokens_come_from_an_endpoint():
@@ -117,13 +144,24 @@ def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
     }
     https = translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https")
     assert https == {"ssl.endpoint.identification.algorithm": "https", **trusted}
-    store = {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": "a.p12", "ssl.keystore.password": "s"}
-    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {**store, "ssl.key.password": "s"}
+    store = {
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": "a.p12",
+        "ssl.keystore.password": "s",
+    }
+    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {
+        **store,
+        "ssl.key.password": "s",
+    }
 
 
 def test_what_only_producers_have_is_left_out_and_names_of_java_are_used():
     assert translated(
-        compression_type="zstd", linger_ms="5", fetch_wait_max_ms="20", isolation_level="read_committed", debug="all"
+        compression_type="zstd",
+        linger_ms="5",
+        fetch_wait_max_ms="20",
+        isolation_level="read_committed",
+        debug="all",
     ) == {"fetch.max.wait.ms": "20", "isolation.level": "read_committed"}
 
 

@@ -1,4 +1,6 @@
-"""Brokers: what a spec may be, how Java and jars are found, and that nothing is ever left behind."""
+"""Brokers: what a spec may be, how Java and jars are found, and that nothing is ever left
+behind.
+"""
 
 import hashlib
 import json
@@ -27,7 +29,14 @@ from conformance.brokers import jars as _jars
 from conformance.brokers.broker import broker, check_spec
 from conformance.brokers.embedded import EmbeddedKafka, PortTaken, free_ports
 from conformance.brokers.guarded import Guarded, kill_strays
-from conformance.brokers.jars import cached_jars, find_java, java_version, kafka_jars, pyspark_jars, require_java
+from conformance.brokers.jars import (
+    cached_jars,
+    find_java,
+    java_version,
+    kafka_jars,
+    pyspark_jars,
+    require_java,
+)
 from conformance.files import cache_dir
 from generators.errors import HarnessError, UsageError
 from generators.publishing.kafka import check_reachable
@@ -43,7 +52,16 @@ def silent(line):
 
 
 @pytest.mark.parametrize(
-    "spec", ["auto", "embedded", "container", "localhost:9092", "10.0.0.1:1", "[::1]:65535", "a.b-c_d:9,e:10"]
+    "spec",
+    [
+        "auto",
+        "embedded",
+        "container",
+        "localhost:9092",
+        "10.0.0.1:1",
+        "[::1]:65535",
+        "a.b-c_d:9,e:10",
+    ],
 )
 def test_legal_specs(spec):
     assert check_spec(spec) == spec
@@ -116,7 +134,10 @@ def test_jars_of_the_user(tmp_path):
         cached_jars(environ)
     for name in ("kafka_2.13-3.9.0.jar", "a.jar", "note.txt"):
         (tmp_path / name).touch()
-    assert [jar.name for jar in kafka_jars(silent, environ=environ)] == ["a.jar", "kafka_2.13-3.9.0.jar"]
+    assert [jar.name for jar in kafka_jars(silent, environ=environ)] == [
+        "a.jar",
+        "kafka_2.13-3.9.0.jar",
+    ]
 
 
 def test_a_cache_that_is_cut_short_does_not_count(tmp_path):
@@ -124,7 +145,11 @@ def test_a_cache_that_is_cut_short_does_not_count(tmp_path):
     folder.mkdir(parents=True)
     environ, jar = {"CDC_CONFORMANCE_CACHE": str(tmp_path)}, folder / "a b.jar"
     assert cached_jars(environ) is None
-    for listed, data, expected in (("a b.jar 5", b"12345", [jar]), ("a b.jar 5", b"1234", None), ("nonsense", b"12345", None)):
+    for listed, data, expected in (
+        ("a b.jar 5", b"12345", [jar]),
+        ("a b.jar 5", b"1234", None),
+        ("nonsense", b"12345", None),
+    ):
         (folder / "jars.txt").write_text(f"{listed}\n")
         jar.write_bytes(data)
         assert cached_jars(environ) == expected
@@ -146,10 +171,17 @@ def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
     assert f"kafka_2.13-{_jars.KAFKA_VERSION}.jar" in pinned
     assert all(re.fullmatch("[0-9a-f]{64}", pin.digest) for pin in pinned.values())
     # Each is fetched by itself, without what it depends on: the list is all.
-    assert [name for name, pin in pinned.items() if name != pin.module.split(":", 1)[1].replace(":", "-") + ".jar"] == []
+    assert [
+        name
+        for name, pin in pinned.items()
+        if name != pin.module.split(":", 1)[1].replace(":", "-") + ".jar"
+    ] == []
     (tmp_path / "a.jar").write_bytes(b"a")
     (tmp_path / "b.jar").write_bytes(b"b")
-    digests = {name: _jars.Pin(hashlib.sha256(name[:1].encode()).hexdigest()) for name in ("a.jar", "b.jar")}
+    digests = {
+        name: _jars.Pin(hashlib.sha256(name[:1].encode()).hexdigest())
+        for name in ("a.jar", "b.jar")
+    }
     monkeypatch.setattr(_jars, "pins", lambda _bundle: digests)
     both = sorted(tmp_path.glob("*.jar"))
     assert _jars.unpinned(_jars.KAFKA, both) == ""
@@ -162,7 +194,10 @@ def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
 def test_jars_of_other_content_are_refused_and_not_kept(fake_ivy, monkeypatch):
     names = (f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar")
     monkeypatch.setattr(_jars, "pins", lambda _bundle: dict.fromkeys(names, _jars.Pin("0" * 64)))
-    with pytest.raises(HarnessError, match=r"not those that this release was tested with: kafka_2\.13-.*, other-1\.jar"):
+    with pytest.raises(
+        HarnessError,
+        match=r"not those that this release was tested with: kafka_2\.13-.*, other-1\.jar",
+    ):
         kafka_jars(silent, environ=fake_ivy[0])
     assert cached_jars(fake_ivy[0]) is None
 
@@ -174,15 +209,22 @@ def fake_ivy(tmp_path, monkeypatch):
     java = fake_java(tmp_path / "java", "")
     count = tmp_path / "count"
     java.write_text(FAKE_IVY.format(count=count, version=_jars.KAFKA_VERSION))
-    return {"JAVA_HOME": str(tmp_path / "java"), "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache")}, count
+    return {
+        "JAVA_HOME": str(tmp_path / "java"),
+        "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache"),
+    }, count
 
 
 def test_jars_are_resolved_once_even_by_concurrent_runs(fake_ivy):
     environ, count = fake_ivy
     notes = []
     with ThreadPoolExecutor(3) as pool:
-        results = list(pool.map(lambda _: kafka_jars(notes.append, environ=environ, timeout_s=20), range(3)))
-    assert [[jar.name for jar in jars] for jars in results] == [[f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar"]] * 3
+        results = list(
+            pool.map(lambda _: kafka_jars(notes.append, environ=environ, timeout_s=20), range(3))
+        )
+    assert [[jar.name for jar in jars] for jars in results] == [
+        [f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar"]
+    ] * 3
     assert count.read_text().count("x") == 1
     assert any("waiting" in note for note in notes)
     # Only the jars and the lock stay.
@@ -206,14 +248,23 @@ def test_offline_says_what_to_do(tmp_path):
         f'<ibiblio name="r" m2compatible="true" root="http://127.0.0.1:{free_ports(1)[0]}/"/></resolvers></ivysettings>'
     )
     cache = tmp_path / "cache"
-    environ = {**os.environ, "CDC_CONFORMANCE_CACHE": str(cache), "CDC_CONFORMANCE_IVY_SETTINGS": str(settings)}
+    environ = {
+        **os.environ,
+        "CDC_CONFORMANCE_CACHE": str(cache),
+        "CDC_CONFORMANCE_IVY_SETTINGS": str(settings),
+    }
     environ.pop("CDC_CONFORMANCE_KAFKA_JARS", None)
     with pytest.raises(HarnessError) as caught:
         kafka_jars(silent, environ=environ, timeout_s=60)
     text = str(caught.value)
     assert caught.value.exit_code == 3
     assert text.startswith("cannot download the Kafka jars: Ivy ended with exit code")
-    for part in (f"kafka_2.13;{_jars.KAFKA_VERSION}", "CDC_CONFORMANCE_KAFKA_JARS", "--broker HOST:PORT", str(cache)):
+    for part in (
+        f"kafka_2.13;{_jars.KAFKA_VERSION}",
+        "CDC_CONFORMANCE_KAFKA_JARS",
+        "--broker HOST:PORT",
+        str(cache),
+    ):
         assert part in text
     assert cached_jars(environ) is None
     assert [path.suffix for path in (cache / "jars").iterdir()] == [".lock"]
@@ -235,7 +286,14 @@ def test_unwritable_cache_is_told(tmp_path, monkeypatch):
         kafka_jars(silent, environ={"CDC_CONFORMANCE_CACHE": str(tmp_path / "file")})
     monkeypatch.setattr(_jars, "pyspark_jars", lambda: None)
     with pytest.raises(HarnessError, match="pyspark, whose Ivy does it, is not installed"):
-        kafka_jars(silent, environ={**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path), "CDC_CONFORMANCE_KAFKA_JARS": ""})
+        kafka_jars(
+            silent,
+            environ={
+                **os.environ,
+                "CDC_CONFORMANCE_CACHE": str(tmp_path),
+                "CDC_CONFORMANCE_KAFKA_JARS": "",
+            },
+        )
 
 
 def test_pyspark_is_found_without_being_imported():
@@ -243,7 +301,9 @@ def test_pyspark_is_found_without_being_imported():
         "import sys, conformance.brokers.broker, conformance.commands.doctor; from conformance.brokers.jars import pyspark_jars;"
         "assert list(pyspark_jars().glob('ivy-*.jar')); print('pyspark' in sys.modules, 'confluent_kafka' in sys.modules)"
     )
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert ran.stdout == "False False\n"
     assert pyspark_jars() is not None
 
@@ -260,12 +320,17 @@ def test_auto_takes_the_embedded_broker_and_says_why(monkeypatch, missing):
 
     client = SimpleNamespace(close=lambda: closed.append(True))
     fake = SimpleNamespace(bootstrap="127.0.0.1:1", detail="fake")
-    monkeypatch.setattr(brokers, "engine", refuse if missing is containers.EngineMissing else lambda: client)
+    monkeypatch.setattr(
+        brokers, "engine", refuse if missing is containers.EngineMissing else lambda: client
+    )
     monkeypatch.setattr(brokers, "need_image", refuse)
     monkeypatch.setattr(brokers, "EmbeddedKafka", lambda _note: nullcontext(fake))
     with broker("auto", note=notes.append) as chosen:
         assert (chosen.kind, chosen.bootstrap, chosen.detail) == ("embedded", "127.0.0.1:1", "fake")
-    assert notes == ["broker auto uses the embedded Kafka: for a reason", "Kafka at 127.0.0.1:1: fake"]
+    assert notes == [
+        "broker auto uses the embedded Kafka: for a reason",
+        "Kafka at 127.0.0.1:1: fake",
+    ]
     assert closed == [True] * (missing is containers.ImageMissing)
     with pytest.raises(missing), broker("container"):
         pytest.fail("container must not fall back")
@@ -275,7 +340,12 @@ def test_no_engine_is_told_in_bounded_time(monkeypatch):
     pytest.importorskip("testcontainers")
     monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{free_ports(1)[0]}")
     began = time.monotonic()
-    with pytest.raises(HarnessError, match=r"no Docker engine answers at tcp://127.*--broker embedded"), broker("container"):
+    with (
+        pytest.raises(
+            HarnessError, match=r"no Docker engine answers at tcp://127.*--broker embedded"
+        ),
+        broker("container"),
+    ):
         pytest.fail("nothing may start")
     assert time.monotonic() - began < 30
 
@@ -310,8 +380,13 @@ time.sleep(600)
 )
 def test_a_child_does_not_outlive_its_parent(eventually, tmp_path, number, extra):
     (tmp_path / "data").mkdir()
-    code, quiet = SLEEPER.format(folder=str(tmp_path), extra=extra), {"stderr": subprocess.DEVNULL, "start_new_session": True}
-    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, **quiet) as process:
+    code, quiet = (
+        SLEEPER.format(folder=str(tmp_path), extra=extra),
+        {"stderr": subprocess.DEVNULL, "start_new_session": True},
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, **quiet
+    ) as process:
         try:
             child, guardian = json.loads(process.stdout.readline())
             assert alive(child)
@@ -326,8 +401,10 @@ def test_a_child_does_not_outlive_its_parent(eventually, tmp_path, number, extra
 
 @pytest.fixture
 def stray(tmp_path):
-    """A function that starts a process and shows it in the folder `proc`, as the kernel shows one in its `exec`: without an
-    environment and arguments. It returns the process and the file of its environment."""
+    """A function that starts a process and shows it in the folder `proc`, as the kernel shows one
+    in its `exec`: without an environment and arguments. It returns the process and the file of its
+    environment.
+    """
     started = []
 
     def start():
@@ -388,7 +465,9 @@ def test_stop_kills_the_child_and_leaves_the_rest_to_us(eventually, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "pid").write_text("1")
     after = ["touch", str(tmp_path / "after")]
-    guarded = Guarded(["sleep", "600"], pid_file=tmp_path / "pid", remove=tmp_path / "data", afterwards=after)
+    guarded = Guarded(
+        ["sleep", "600"], pid_file=tmp_path / "pid", remove=tmp_path / "data", afterwards=after
+    )
     eventually(lambda: guarded.pid is not None)
     assert guarded.pid != 1, "the id of a former child"
     assert guarded.exit_code() is None
@@ -433,7 +512,10 @@ def test_embedded_broker_answers_and_a_running_one_is_used(kafka):
 
 def test_a_running_broker_must_answer(monkeypatch):
     monkeypatch.setattr(brokers, "check_reachable", lambda spec: check_reachable(spec, timeout_s=1))
-    with pytest.raises(HarnessError, match="no Kafka broker answers"), broker(f"127.0.0.1:{free_ports(1)[0]}"):
+    with (
+        pytest.raises(HarnessError, match="no Kafka broker answers"),
+        broker(f"127.0.0.1:{free_ports(1)[0]}"),
+    ):
         pytest.fail("nothing answers there")
 
 
@@ -445,7 +527,9 @@ def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
         taken.listen()
         port = taken.getsockname()[1]
         choices = iter([[port, free_ports(1)[0]]])
-        monkeypatch.setattr(_embedded, "free_ports", lambda count: next(choices, None) or free_ports(count))
+        monkeypatch.setattr(
+            _embedded, "free_ports", lambda count: next(choices, None) or free_ports(count)
+        )
         with EmbeddedKafka(notes.append) as own:
             folders.append(own.directory)
             pid = own.pid
@@ -477,7 +561,9 @@ def test_kafka_s_tool_formats_the_first_broker_and_what_it_says_the_others(monke
         own._dir, own._ports = tmp_path / str(number), [1, 2]
         own._dir.mkdir()
         own._prepare()
-    assert {(own.directory / "data" / "bootstrap.checkpoint").read_bytes() for own in several} == {b"features"}
+    assert {(own.directory / "data" / "bootstrap.checkpoint").read_bytes() for own in several} == {
+        b"features"
+    }
     assert [path.name for path in (tmp_path / "classes").iterdir()] == ["kafka.checkpoint"]
     texts = [(own.directory / "data" / "meta.properties").read_text() for own in several[1:]]
     written = [dict(line.split("=") for line in text.split()) for text in texts]
@@ -495,7 +581,9 @@ def test_kafka_s_tool_formats_the_first_broker_and_what_it_says_the_others(monke
     ],
     ids=["the storage tool", "the broker"],
 )
-def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path, storage, name, value, log):
+def test_a_failed_start_shows_the_log_and_leaves_nothing(
+    monkeypatch, tmp_path, storage, name, value, log
+):
     def prepared(self, prepare=EmbeddedKafka._prepare):
         arguments = prepare(self)
         with (self.directory / "server.properties").open("a") as file:
@@ -526,7 +614,9 @@ def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path, 
         ("kafka.test:9092", None, False, False),
     ],
 )
-def test_the_jars_of_a_broker_are_fetched_ahead_if_one_will_start_from_them(monkeypatch, spec, cached, answers, fetched):
+def test_the_jars_of_a_broker_are_fetched_ahead_if_one_will_start_from_them(
+    monkeypatch, spec, cached, answers, fetched
+):
     def engine():
         if not answers:
             raise containers.EngineMissing("none")

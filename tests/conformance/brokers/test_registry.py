@@ -1,4 +1,6 @@
-"""The registries of a run: the small one and Apicurio answer alike; the user's own gets schemas by id, and loses them."""
+"""The registries of a run: the small one and Apicurio answer alike; the user's own gets schemas by
+id, and loses them.
+"""
 
 import base64
 import json
@@ -28,9 +30,16 @@ FORMATS = ("debezium-avro",)
 
 @pytest.fixture
 def named(monkeypatch):
-    """Messages of a writer: of two schemas of one subject, of a subject that must be quoted, of a schema of two subjects."""
+    """Messages of a writer: of two schemas of one subject, of a subject that must be quoted, of a
+    schema of two subjects.
+    """
     monkeypatch.setattr(confluent, "SCHEMAS", {})
-    given = (("a", '"string"'), ("a", '["null","long"]'), ("b/ü", '{"type":"fixed","name":"F","size":2}'), ("c", '"string"'))
+    given = (
+        ("a", '"string"'),
+        ("a", '["null","long"]'),
+        ("b/ü", '{"type":"fixed","name":"F","size":2}'),
+        ("c", '"string"'),
+    )
     return [message(*pair) for pair in given]
 
 
@@ -102,13 +111,22 @@ class Own(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
         asked, status = self.server.asked, 200
-        if self.headers.get("Authorization") != f"Basic {base64.b64encode(b'alice:s3cret!').decode()}":
+        if (
+            self.headers.get("Authorization")
+            != f"Basic {base64.b64encode(b'alice:s3cret!').decode()}"
+        ):
             status = 401
-        elif self.command == "POST" and ("PUT", self.path.replace("/subjects/", "/mode/").removesuffix("/versions")) not in asked:
+        elif (
+            self.command == "POST"
+            and ("PUT", self.path.replace("/subjects/", "/mode/").removesuffix("/versions"))
+            not in asked
+        ):
             status = 422
         else:
             asked[self.command, self.path] = body
-        content = json.dumps({"message": f"{status} for {self.headers.get('Authorization')}"}).encode()
+        content = json.dumps(
+            {"message": f"{status} for {self.headers.get('Authorization')}"}
+        ).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -122,7 +140,9 @@ class Own(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def own(certificates, monkeypatch):
-    """A registry with TLS and a password, which the environment names: its address, and what it was asked."""
+    """A registry with TLS and a password, which the environment names: its address, and what it was
+    asked.
+    """
     monkeypatch.setenv(USER, "alice:s3cret!")
     monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
@@ -136,7 +156,9 @@ def own(certificates, monkeypatch):
     server.server_close()
 
 
-def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(own, named, monkeypatch):
+def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(
+    own, named, monkeypatch
+):
     url, asked = own
     monkeypatch.setattr(registry, "_NOTED", 2)
     notes = []
@@ -151,13 +173,24 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
     assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC-value", "/mode/c-value"}
     assert asked["PUT", "/mode/a-value"] == {"mode": "IMPORT"}
     number = list(confluent.SCHEMAS)[2]
-    assert asked["POST", "/subjects/b%2F%C3%BC-value/versions"] == {"schema": confluent.SCHEMAS[number][1], "id": number}
-    assert {path for method, path in asked if method == "DELETE"} >= {"/subjects/a-value", "/subjects/a-value?permanent=true"}
-    assert asked["POST", "/subjects/c-value/versions"] == {"schema": '"string"', "id": next(iter(confluent.SCHEMAS))}
+    assert asked["POST", "/subjects/b%2F%C3%BC-value/versions"] == {
+        "schema": confluent.SCHEMAS[number][1],
+        "id": number,
+    }
+    assert {path for method, path in asked if method == "DELETE"} >= {
+        "/subjects/a-value",
+        "/subjects/a-value?permanent=true",
+    }
+    assert asked["POST", "/subjects/c-value/versions"] == {
+        "schema": '"string"',
+        "id": next(iter(confluent.SCHEMAS)),
+    }
 
 
 def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
-    """What the profile's other cases name, of which all are read, no decoder of this run asks for."""
+    """What the profile's other cases name, of which all are read, no decoder of this run asks
+    for.
+    """
     url, asked = own
     fmt = get("debezium-avro")
     profile = fmt.profile("3.5.0.Final")
@@ -165,7 +198,9 @@ def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
     with reached(FORMATS, Asked("none", registry=url), lambda _text: None):
         lay_out(tmp_path, "one", [written.message for written in case.written])
     subjects = {path.split("/")[2] for method, path in asked if method == "POST"}
-    assert subjects == {quote(f"{case.written[0].message.topic}-{side}", safe="") for side in ("key", "value")}
+    assert subjects == {
+        quote(f"{case.written[0].message.topic}-{side}", safe="") for side in ("key", "value")
+    }
     assert len([path for method, path in asked if method == "POST"]) == 2 < len(confluent.SCHEMAS)
 
 
@@ -194,7 +229,9 @@ def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named
 
 
 def test_the_command_line_takes_a_registry():
-    done = performed("run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1")
+    done = performed(
+        "run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1"
+    )
     assert isinstance(done.exception, UsageError)
     assert USER in str(done.exception)
     assert "s3cret" not in f"{done.output}{done.exception}"

@@ -1,4 +1,6 @@
-"""Brokers that want certificates or a password: commands reach them, are told why not, and show no secret anywhere."""
+"""Brokers that want certificates or a password: commands reach them, are told why not, and show no
+secret anywhere.
+"""
 
 import contextlib
 import json
@@ -22,7 +24,10 @@ from generators.publishing import kafka as publishing
 from generators.publishing.cluster import Cluster
 from generators.publishing.topics import check_topic, create_topic, records_in, visible
 
-pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates"),
+]
 
 TICDC = "ticdc-canal-json"
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,8 +51,9 @@ def of_server(certificates):
 
 @pytest.fixture(scope="module")
 def scram(certificates):
-    """A broker under SASL_SSL that wants the client's certificate, too: alice may do all, eve may use the topic `theirs`, and bob
-    has a password of PLAIN."""
+    """A broker under SASL_SSL that wants the client's certificate, too: alice may do all, eve may
+    use the topic `theirs`, and bob has a password of PLAIN.
+    """
     properties = of_server(certificates) | {
         "sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
         "listener.name.secured.scram-sha-256.sasl.jaas.config": f"{SCRAM} required;",
@@ -55,10 +61,15 @@ def scram(certificates):
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS;User:alice;User:bob",
     }
-    with EmbeddedKafka(lambda _line: None, classes=AUDITED, protocol="SASL_SSL", properties=properties) as started:
+    with EmbeddedKafka(
+        lambda _line: None, classes=AUDITED, protocol="SASL_SSL", properties=properties
+    ) as started:
         admin = AdminClient({"bootstrap.servers": started.bootstrap, "log_level": 0})
         kind = kafka_admin.ScramCredentialInfo(kafka_admin.ScramMechanism.SCRAM_SHA_256, 4096)
-        users = [kafka_admin.UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
+        users = [
+            kafka_admin.UserScramCredentialUpsertion(name, kind, PASSWORD.encode())
+            for name in ("alice", "eve")
+        ]
         for done in admin.alter_user_scram_credentials(users).values():
             done.result(60)
         create_topic(started.bootstrap, "theirs", 3)
@@ -71,7 +82,9 @@ def scram(certificates):
         # The controller answers before the broker has read of users and rights.
         eve, deadline = cluster(started, user("eve", certificates)), time.monotonic() + 60
         while set(seen(eve)) != {"theirs"}:
-            assert time.monotonic() < deadline, f"eve sees {sorted(seen(eve))}\n{started.log_tail()}"
+            assert time.monotonic() < deadline, (
+                f"eve sees {sorted(seen(eve))}\n{started.log_tail()}"
+            )
             time.sleep(0.1)
         yield started
 
@@ -84,7 +97,10 @@ def seen(client):
 
 
 def config(path, **properties):
-    path.write_text("".join(f"{name.replace('_', '.')}={value}\n" for name, value in properties.items()), "utf-8")
+    path.write_text(
+        "".join(f"{name.replace('_', '.')}={value}\n" for name, value in properties.items()),
+        "utf-8",
+    )
     return path
 
 
@@ -106,18 +122,27 @@ def user(name, certificates, password=PASSWORD):
 
 
 def cluster(broker, properties, **more):
-    return Cluster(broker.secured, {name.replace("_", "."): value for name, value in properties.items()}, **more)
+    return Cluster(
+        broker.secured,
+        {name.replace("_", "."): value for name, value in properties.items()},
+        **more,
+    )
 
 
 @pytest.fixture
 def command(tmp_path):
-    """A function that runs a command in a process of its own: its exit code, its output, and what `ps` showed meanwhile."""
+    """A function that runs a command in a process of its own: its exit code, its output, and what
+    `ps` showed meanwhile.
+    """
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("needs /proc")
 
     def run(*words, **variables):
         argv = [sys.executable, "-m", "conformance", "--no-config", *map(str, words)]
-        env, pipes = {**os.environ, "PYTHONPATH": str(ROOT), **variables}, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        env, pipes = (
+            {**os.environ, "PYTHONPATH": str(ROOT), **variables},
+            {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
+        )
         process = subprocess.Popen(argv, cwd=tmp_path, env=env, text=True, **pipes)
         seen: set[bytes] = set()
         ended = threading.Event()
@@ -125,7 +150,9 @@ def command(tmp_path):
         def look():
             while not ended.wait(0.25):
                 # What the command starts has a higher id, but for an overflow of ids.
-                for pid in (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()):
+                for pid in (
+                    int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()
+                ):
                     with contextlib.suppress(OSError):
                         if pid >= process.pid:
                             seen.add(Path(f"/proc/{pid}/cmdline").read_bytes())
@@ -145,19 +172,33 @@ def command(tmp_path):
 
 def forms(secret):
     """The texts in which a secret could be shown: as it is, in JSON, as Java quotes it."""
-    return {secret, json.dumps(secret)[1:-1], secret.replace("\\", "\\\\").replace('"', '\\"'), secret.rpartition(";")[2]}
+    return {
+        secret,
+        json.dumps(secret)[1:-1],
+        secret.replace("\\", "\\\\").replace('"', '\\"'),
+        secret.rpartition(";")[2],
+    }
 
 
 def leaks(secret, folder, *texts, beside=()):
     """Where a secret is shown: a text, or a file of a folder."""
     places = [(text, text if isinstance(text, bytes) else text.encode()) for text in texts]
-    places += [(str(path), path.read_bytes()) for path in folder.rglob("*") if path.is_file() and path not in beside]
+    places += [
+        (str(path), path.read_bytes())
+        for path in folder.rglob("*")
+        if path.is_file() and path not in beside
+    ]
     return [place for place, data in places if any(form.encode() in data for form in forms(secret))]
 
 
 def test_publish_and_inspect_under_scram(scram, of_alice, command, tmp_path):
-    there, packed = ("--broker", scram.secured, "--broker-config", of_alice), ("--broker-property", "compression.type=zstd")
-    code, out, err, seen = command("publish", TICDC, *there, "--topic", "orders", "--count", "50", *packed)
+    there, packed = (
+        ("--broker", scram.secured, "--broker-config", of_alice),
+        ("--broker-property", "compression.type=zstd"),
+    )
+    code, out, err, seen = command(
+        "publish", TICDC, *there, "--topic", "orders", "--count", "50", *packed
+    )
     assert (code, json.loads(out)["acknowledged"]) == (0, 50), err
     assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
     assert b"--topic" in seen
@@ -169,8 +210,22 @@ def test_publish_and_inspect_under_scram(scram, of_alice, command, tmp_path):
 
 def test_a_password_of_plain_comes_from_the_environment(scram, certificates, command):
     given = {**user("bob", certificates), "sasl_mechanism": "PLAIN", "sasl_password": "env:BOBS"}
-    words = [word for name, value in given.items() for word in ("--broker-property", f"{name.replace('_', '.')}={value}")]
-    there = ("publish", TICDC, "--broker", scram.secured, "--topic", "of-bob", "--count", "20", *words)
+    words = [
+        word
+        for name, value in given.items()
+        for word in ("--broker-property", f"{name.replace('_', '.')}={value}")
+    ]
+    there = (
+        "publish",
+        TICDC,
+        "--broker",
+        scram.secured,
+        "--topic",
+        "of-bob",
+        "--count",
+        "20",
+        *words,
+    )
     code, out, err, seen = command(*there, BOBS="bobs-password")
     assert (code, json.loads(out)["acknowledged"]) == (0, 20), err
     assert b"sasl.password=env:BOBS" in seen
@@ -182,7 +237,9 @@ def test_a_wrong_password_is_told(scram, certificates):
     with pytest.raises(HarnessError) as caught:
         publishing.check_reachable(eve, timeout_s=3)
     text = str(caught.value)
-    assert text.startswith(f"the broker at {scram.secured} does not let this client in within 3 s (")
+    assert text.startswith(
+        f"the broker at {scram.secured} does not let this client in within 3 s ("
+    )
     assert "Authentication failed" in text
     assert text.endswith(
         "Check the properties of --broker-config and --broker-property: protocol, certificates, mechanism, name, password."
@@ -192,7 +249,9 @@ def test_a_wrong_password_is_told(scram, certificates):
 
 def test_a_client_without_a_certificate_is_not_let_in(scram, certificates):
     left_out = {"ssl_certificate_location", "ssl_key_location"}
-    given = {name: value for name, value in user("alice", certificates).items() if name not in left_out}
+    given = {
+        name: value for name, value in user("alice", certificates).items() if name not in left_out
+    }
     with pytest.raises(HarnessError, match="does not let this client in"):
         publishing.check_reachable(cluster(scram, given), timeout_s=3)
 
@@ -200,14 +259,22 @@ def test_a_client_without_a_certificate_is_not_let_in(scram, certificates):
 def test_a_client_under_tls_alone_publishes(certificates):
     names = ("ssl_ca_location", "ssl_certificate_location", "ssl_key_location")
     of_client = {name: value for name, value in user("", certificates).items() if name in names}
-    with EmbeddedKafka(lambda _line: None, protocol="SSL", properties=of_server(certificates)) as started:
+    with EmbeddedKafka(
+        lambda _line: None, protocol="SSL", properties=of_server(certificates)
+    ) as started:
         client = cluster(started, {"security_protocol": "SSL", **of_client})
         with publishing.run_topic(client, 1) as topic:
-            assert publishing.publish(client, topic, [Message("", 0, None, b"x")]).acknowledged == records_in(client, topic) == 1
+            assert (
+                publishing.publish(client, topic, [Message("", 0, None, b"x")]).acknowledged
+                == records_in(client, topic)
+                == 1
+            )
 
 
 def test_a_client_without_tls_is_told_so(scram):
-    with pytest.raises(HarnessError, match=r"whether it wants TLS or a password \(--broker-config\)"):
+    with pytest.raises(
+        HarnessError, match=r"whether it wants TLS or a password \(--broker-config\)"
+    ):
         publishing.check_reachable(scram.secured, timeout_s=2)
 
 
@@ -233,20 +300,34 @@ def test_a_topic_that_is_there_is_used_and_stays(scram, certificates):
     with publishing.run_topic(eve, 3) as name:
         assert name == "theirs"
         assert publishing.publish(eve, name, [Message("cdc", 2, None, b"x")]).acknowledged == 1
-    assert "theirs" in AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0}).list_topics(timeout=60).topics
+    assert (
+        "theirs"
+        in AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0})
+        .list_topics(timeout=60)
+        .topics
+    )
     few = f"topic 'theirs' at {scram.secured} has 3 partitions; at least 4 are needed"
-    unknown = r"unknown topic 'their' of the broker at .*, which User:eve may see. Did you mean 'theirs'"
+    unknown = (
+        r"unknown topic 'their' of the broker at .*, which User:eve may see. Did you mean 'theirs'"
+    )
     absent = cluster(scram, user("eve", certificates), topic="their")
-    for client, count, error, words in ((eve, 4, UsageError, few), (absent, 1, UnknownName, unknown)):
+    for client, count, error, words in (
+        (eve, 4, UsageError, few),
+        (absent, 1, UnknownName, unknown),
+    ):
         with pytest.raises(error, match=words), publishing.run_topic(client, count):
             pass
 
 
 def test_a_topic_that_keeps_only_the_last_of_a_key_is_refused(scram):
-    topic = kafka_admin.NewTopic("compacted", num_partitions=1, replication_factor=1, config={"cleanup.policy": "compact"})
+    topic = kafka_admin.NewTopic(
+        "compacted", num_partitions=1, replication_factor=1, config={"cleanup.policy": "compact"}
+    )
     admin = AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0})
     admin.create_topics([topic])["compacted"].result(60)
-    with pytest.raises(UsageError, match="is compacted: of messages with one key only the last would remain"):
+    with pytest.raises(
+        UsageError, match="is compacted: of messages with one key only the last would remain"
+    ):
         check_topic(scram.bootstrap, "compacted", 1)
 
 
@@ -261,17 +342,44 @@ def decode(records):
 
 
 @pytest.mark.spark
-def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(scram, certificates, of_alice, command, tmp_path):
-    """A decoder that is wrong, so that a crash file and a report are written; the run's messages are told from those that were
-    there before by their offsets."""
+def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(
+    scram, certificates, of_alice, command, tmp_path
+):
+    """A decoder that is wrong, so that a crash file and a report are written; the run's messages
+    are told from those that were there before by their offsets.
+    """
     create_topic(scram.bootstrap, "used", 4)
-    there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
+    there = [
+        Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000)
+        for number in range(40)
+    ]
     publishing.publish(scram.bootstrap, "used", there)
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
-    chosen = ("--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert", "--level", "changes", "--no-reduce")
+    chosen = (
+        "--writer-profile",
+        "v7.1.6",
+        "--select",
+        f"{TICDC}/v7.1.6/shape/insert",
+        "--level",
+        "changes",
+        "--no-reduce",
+    )
     spark = (f"--spark-conf={name}={value}" for name, value in SMALL.items())
-    where = ("--broker", scram.secured, "--broker-config", of_alice, "--topic", "used", "--report", "out", "--format", "json")
-    code, out, err, seen = command("run", TICDC, *chosen, "--decoder", "wrong.py:decode", *spark, *where)
+    where = (
+        "--broker",
+        scram.secured,
+        "--broker-config",
+        of_alice,
+        "--topic",
+        "used",
+        "--report",
+        "out",
+        "--format",
+        "json",
+    )
+    code, out, err, seen = command(
+        "run", TICDC, *chosen, "--decoder", "wrong.py:decode", *spark, *where
+    )
     assert code == 1, err
     assert f'"running {scram.secured}"' in out
     records = [json.loads(line) for line in out.splitlines()]

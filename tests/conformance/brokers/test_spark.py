@@ -1,4 +1,6 @@
-"""What Spark needs to start: Java by release, modules and the releases that stand in, named jars, a temporary folder."""
+"""What Spark needs to start: Java by release, modules and the releases that stand in, named jars, a
+temporary folder.
+"""
 
 import os
 import time
@@ -8,10 +10,23 @@ import pytest
 
 from conformance.brokers import spark
 from conformance.brokers.jars import Java, fetched, lacked, pyspark_jars
-from conformance.brokers.spark import MODULES, check_java, java_words, named_jars, next_asked, packages, ready, wanted
+from conformance.brokers.spark import (
+    MODULES,
+    check_java,
+    java_words,
+    named_jars,
+    next_asked,
+    packages,
+    ready,
+    wanted,
+)
 from generators.errors import HarnessError, UnknownName, UsageError
 
-SQL, TOKEN, AVRO = "spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13", "spark-avro_2.13"
+SQL, TOKEN, AVRO = (
+    "spark-sql-kafka-0-10_2.13",
+    "spark-token-provider-kafka-0-10_2.13",
+    "spark-avro_2.13",
+)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +64,9 @@ def test_each_release_has_bounds_of_java(release, words, legal, refused):
     for version in legal:
         check_java(release, Java("/j", version, ""))
     for version in refused:
-        message = rf"^/j is Java {version}; Spark {release} runs on {words}\. Set JAVA_HOME to {words}$"
+        message = (
+            rf"^/j is Java {version}; Spark {release} runs on {words}\. Set JAVA_HOME to {words}$"
+        )
         with pytest.raises(HarnessError, match=message):
             check_java(release, Java("/j", version, ""))
 
@@ -59,10 +76,17 @@ def test_what_spark_has_or_the_user_names_is_not_fetched():
     assert wanted(kafka, {"commons-pool2"}, ["own.jar"]) == (SQL, TOKEN)
     assert wanted(avro, {AVRO}, []) == ()
     assert wanted(avro, set(), ["spark-avro_2.13-4.1.1.jar"]) == ()
-    given = [f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar", "kafka-clients-3.9.2.jar", "commons-pool2-2.13.1.jar"]
+    given = [
+        f"{SQL}-4.2.0.jar",
+        f"{TOKEN}-4.0.0.jar",
+        "kafka-clients-3.9.2.jar",
+        "commons-pool2-2.13.1.jar",
+    ]
     assert wanted(kafka, set(), given) == ()
     assert wanted(kafka, {"commons-pool2"}, given[:3]) == ()
-    message = r"names spark-sql-kafka-0-10_2\.13, which also needs kafka-clients, commons-pool2; name"
+    message = (
+        r"names spark-sql-kafka-0-10_2\.13, which also needs kafka-clients, commons-pool2; name"
+    )
     with pytest.raises(UsageError, match=message):
         wanted(kafka, set(), given[:2])
 
@@ -93,7 +117,10 @@ UNRESOLVED = """
     ("text", "expected"),
     [
         (UNRESOLVED, {AVRO}),
-        (f"Server access error at url http://x (java.net.ConnectException: Connection refused){UNRESOLVED}", set()),
+        (
+            f"Server access error at url http://x (java.net.ConnectException: Connection refused){UNRESOLVED}",
+            set(),
+        ),
         (f"java.net.UnknownHostException{UNRESOLVED}", set()),
         ("Server access error: Read timed out", set()),
     ],
@@ -106,15 +133,24 @@ def test_jars_are_named_by_file_or_folder(tmp_path):
     for name in ("b.jar", "a.jar", "note.txt"):
         (tmp_path / name).touch()
     (tmp_path / "empty").mkdir()
-    assert named_jars([str(tmp_path), str(tmp_path / "b.jar")]) == [tmp_path / "a.jar", tmp_path / "b.jar", tmp_path / "b.jar"]
+    assert named_jars([str(tmp_path), str(tmp_path / "b.jar")]) == [
+        tmp_path / "a.jar",
+        tmp_path / "b.jar",
+        tmp_path / "b.jar",
+    ]
     for wrong in (tmp_path / "none.jar", tmp_path / "empty"):
-        with pytest.raises(UsageError, match=f"CDC_CONFORMANCE_SPARK_JARS: {wrong} is neither a jar nor a folder with jars"):
+        with pytest.raises(
+            UsageError,
+            match=f"CDC_CONFORMANCE_SPARK_JARS: {wrong} is neither a jar nor a folder with jars",
+        ):
             named_jars([str(wrong)])
 
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A Spark 4.3.0 with two jars of its own, an empty cache, and a Maven repository in a folder that lacks that release."""
+    """A Spark 4.3.0 with two jars of its own, an empty cache, and a Maven repository in a folder
+    that lacks that release.
+    """
     own, repository = tmp_path / "own", tmp_path / "repository"
     own.mkdir()
     for jar in pyspark_jars().glob("ivy-*.jar"):
@@ -124,8 +160,19 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr("conformance.brokers.jars.pyspark_jars", lambda: own)
     monkeypatch.setattr("conformance.brokers.spark.pyspark_jars", lambda: own)
     spark, kafka = "org.apache.spark", "org.apache.kafka"
-    depends = {SQL: [(spark, TOKEN, None), (kafka, "kafka-clients", "3.9.2"), ("org.slf4j", "slf4j-api", "2.0.17")]}
-    published = [(spark, SQL, "4.1.1"), (spark, SQL, "4.2.0"), (spark, SQL, "5.0.0"), (spark, TOKEN, "4.0.0")]
+    depends = {
+        SQL: [
+            (spark, TOKEN, None),
+            (kafka, "kafka-clients", "3.9.2"),
+            ("org.slf4j", "slf4j-api", "2.0.17"),
+        ]
+    }
+    published = [
+        (spark, SQL, "4.1.1"),
+        (spark, SQL, "4.2.0"),
+        (spark, SQL, "5.0.0"),
+        (spark, TOKEN, "4.0.0"),
+    ]
     for group, name, release in (*published, (kafka, "kafka-clients", "3.9.2")):
         place = repository / group.replace(".", "/") / name / release
         place.mkdir(parents=True)
@@ -143,7 +190,11 @@ def machine(tmp_path, monkeypatch):
         '<ivysettings><settings defaultResolver="r"/><resolvers>'
         f'<ibiblio name="r" m2compatible="true" root="{repository.as_uri()}/"/></resolvers></ivysettings>'
     )
-    environ = {**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache"), "CDC_CONFORMANCE_IVY_SETTINGS": str(settings)}
+    environ = {
+        **os.environ,
+        "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache"),
+        "CDC_CONFORMANCE_IVY_SETTINGS": str(settings),
+    }
     environ.pop("CDC_CONFORMANCE_SPARK_JARS", None)
     return environ
 
@@ -172,7 +223,9 @@ def test_progress_of_a_download_says_how_much_of_how_much(log, total, words):
     assert fetched(log, total) == words
 
 
-def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(machine, monkeypatch, tmp_path):
+def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(
+    machine, monkeypatch, tmp_path
+):
     met, notes = Barrier(2), []
 
     def meeting(module, _release, _missing, _own, note, _environ):
@@ -182,7 +235,11 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(mac
 
     monkeypatch.setattr(spark, "_fetched", meeting)
     jars = spark.ready(("kafka", "avro"), notes.append, environ=machine)
-    assert [path.stem for path in jars] == sorted(notes, reverse=True) == ["Spark Kafka source", "Spark Avro"]
+    assert (
+        [path.stem for path in jars]
+        == sorted(notes, reverse=True)
+        == ["Spark Kafka source", "Spark Avro"]
+    )
 
     def failing(module, _release, _missing, _own, note, _environ):
         if module.title == "Spark Kafka source":
@@ -211,11 +268,16 @@ class Notes(list):
 
 @pytest.mark.slow
 def test_the_newest_release_stands_in_and_each_run_says_so(machine):
-    """Through the real Ivy: sql-kafka 4.2.0 asks for a token provider 4.2.0, and only 4.0.0 is published."""
+    """Through the real Ivy: sql-kafka 4.2.0 asks for a token provider 4.2.0, and only 4.0.0 is
+    published.
+    """
     notes = Notes()
     jars = [jar.name for jar in ready(("kafka",), notes, environ=machine)]
     assert jars == ["kafka-clients-3.9.2.jar", f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar"]
-    assert any(text.startswith(f"the registry lacks {SQL}, {TOKEN} for Spark 4.3.0; looking") for text in notes)
+    assert any(
+        text.startswith(f"the registry lacks {SQL}, {TOKEN} for Spark 4.3.0; looking")
+        for text in notes
+    )
     lines = [spark.substitution(SQL, "4.2.0", "4.3.0"), spark.substitution(TOKEN, "4.0.0", "4.3.0")]
     assert notes.stay == lines
     again = Notes()
@@ -227,24 +289,41 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
 @pytest.mark.slow
 def test_what_no_release_has_is_named_in_ivy_s_words(machine):
     for fetch, name, lacks in (
-        (lambda: ready(("avro",), Notes(), environ=machine), "Spark Avro", "org.apache.spark#spark-avro_2.13;4.+"),
-        (lambda: packages(OWN, Notes(), environ=machine), "decoders_2.13", "org.example#decoders_2.13;1.0"),
+        (
+            lambda: ready(("avro",), Notes(), environ=machine),
+            "Spark Avro",
+            "org.apache.spark#spark-avro_2.13;4.+",
+        ),
+        (
+            lambda: packages(OWN, Notes(), environ=machine),
+            "decoders_2.13",
+            "org.example#decoders_2.13;1.0",
+        ),
     ):
         with pytest.raises(HarnessError) as caught:
             fetch()
         text = str(caught.value)
-        assert text.startswith(f"cannot download the {name} jars: Ivy ended with exit code 1. Its log: ")
+        assert text.startswith(
+            f"cannot download the {name} jars: Ivy ended with exit code 1. Its log: "
+        )
         assert f"{lacks}: not found" in text
-        assert name != "Spark Avro" or ("name jars in CDC_CONFORMANCE_SPARK_JARS" in text and "--broker none" not in text)
+        assert name != "Spark Avro" or (
+            "name jars in CDC_CONFORMANCE_SPARK_JARS" in text and "--broker none" not in text
+        )
     assert "use --broker none, which needs no Kafka source" in MODULES["kafka"].remedy
 
 
 @pytest.mark.slow
 def test_packages_come_with_what_they_depend_on_but_for_spark_s_own(machine):
-    asked, notes = (("org.apache.spark", TOKEN, "4.0.0"), ("org.apache.kafka", "kafka-clients", "3.9.2")), Notes()
+    asked, notes = (
+        (("org.apache.spark", TOKEN, "4.0.0"), ("org.apache.kafka", "kafka-clients", "3.9.2")),
+        Notes(),
+    )
     expected = ["kafka-clients-3.9.2.jar", f"{TOKEN}-4.0.0.jar"]
     assert [jar.name for jar in packages(asked, notes, environ=machine)] == expected
-    assert notes[0].startswith(f"downloading {TOKEN}, kafka-clients 4.0.0 (with all that they depend on)")
+    assert notes[0].startswith(
+        f"downloading {TOKEN}, kafka-clients 4.0.0 (with all that they depend on)"
+    )
     again = Notes()
     assert [jar.name for jar in packages(asked, again, environ=machine)] == expected
     assert (list(again), packages((), again, environ={})) == ([], ())
@@ -253,13 +332,23 @@ def test_packages_come_with_what_they_depend_on_but_for_spark_s_own(machine):
 def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):
     (tmp_path / "spark-avro_2.13-4.1.1.jar").touch()
     (tmp_path / "own.jar").touch()
-    places = os.pathsep.join((str(tmp_path / "spark-avro_2.13-4.1.1.jar"), str(tmp_path / "own.jar")))
+    places = os.pathsep.join(
+        (str(tmp_path / "spark-avro_2.13-4.1.1.jar"), str(tmp_path / "own.jar"))
+    )
     environ = {**machine, "CDC_CONFORMANCE_SPARK_JARS": places}
     notes = Notes()
-    assert [jar.name for jar in ready(("avro",), notes, environ=environ)] == ["spark-avro_2.13-4.1.1.jar", "own.jar"]
-    assert [jar.name for jar in ready((), notes, named=(str(tmp_path / "own.jar"),), environ=machine)] == ["own.jar"]
+    assert [jar.name for jar in ready(("avro",), notes, environ=environ)] == [
+        "spark-avro_2.13-4.1.1.jar",
+        "own.jar",
+    ]
+    assert [
+        jar.name for jar in ready((), notes, named=(str(tmp_path / "own.jar"),), environ=machine)
+    ] == ["own.jar"]
     assert not notes
-    assert spark.state(environ) == ({"avro": "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS"}, ["kafka"])
+    assert spark.state(environ) == (
+        {"avro": "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS"},
+        ["kafka"],
+    )
     with pytest.raises(UnknownName, match="unknown module 'arvo'"):
         ready(("arvo",), notes, environ=machine)
 
@@ -268,15 +357,22 @@ def test_a_temporary_folder_that_cannot_be_written_is_told_at_once(machine, monk
     (tmp_path / "file").touch()
     for place in ("/proc", str(tmp_path / "file"), str(tmp_path / "none")):
         monkeypatch.setenv("TMPDIR", place)
-        with pytest.raises(HarnessError, match=f"^{place} cannot be written: .*Set TMPDIR to a folder that can$"):
+        with pytest.raises(
+            HarnessError, match=f"^{place} cannot be written: .*Set TMPDIR to a folder that can$"
+        ):
             ready((), Notes(), environ=machine)
 
 
 def test_without_pyspark_there_is_no_release(monkeypatch, tmp_path):
     for folder in (None, tmp_path):
         monkeypatch.setattr(spark, "pyspark_jars", lambda folder=folder: folder)
-        with pytest.raises(HarnessError, match=r"pyspark is not installed.*pip install 'pyspark>=4\.0,<5'"):
+        with pytest.raises(
+            HarnessError, match=r"pyspark is not installed.*pip install 'pyspark>=4\.0,<5'"
+        ):
             spark.installed()
     (tmp_path / "spark-core_2.12-3.5.9.jar").touch()
-    with pytest.raises(HarnessError, match=r"^pyspark 3\.5\.9 is installed; the harness needs Spark 4\. Install it: pip install"):
+    with pytest.raises(
+        HarnessError,
+        match=r"^pyspark 3\.5\.9 is installed; the harness needs Spark 4\. Install it: pip install",
+    ):
         spark.installed()

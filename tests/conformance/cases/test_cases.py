@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cases import catalogue
-from conformance.cases.catalogue import calls, drawn_cases, matches, may_match, named_cases, pool_tables, profiles, recorded_cases
+from conformance.cases.catalogue import (
+    calls,
+    drawn_cases,
+    matches,
+    may_match,
+    named_cases,
+    pool_tables,
+    profiles,
+    recorded_cases,
+)
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Origin, RowChange, Written
@@ -17,7 +26,9 @@ from generators.sources.registry import of_table
 from generators.wire_format import FORMATS, Choices, Format, KindRow, Profile, get
 
 SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")
-"""A format of each container, one of them of two sources; how cases are drawn and grouped is no matter of a format."""
+"""A format of each container, one of them of two sources; how cases are drawn and grouped is no
+matter of a format.
+"""
 PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6")}
 
 KEYLESS = "v7.1.6+force-replicate"
@@ -30,7 +41,10 @@ def some(name):
     """A format and two of its profiles, of two sources where it reads two."""
     fmt = get(name)
     by_source = {profile.source: profile for profile in fmt.profiles}
-    two = [fmt.profile(p) for p in PROFILES.get(name, ())] or [fmt.profiles[0], by_source[list(by_source)[-1]]]
+    two = [fmt.profile(p) for p in PROFILES.get(name, ())] or [
+        fmt.profiles[0],
+        by_source[list(by_source)[-1]],
+    ]
     return fmt, tuple(dict.fromkeys(two))
 
 
@@ -69,8 +83,11 @@ def test_every_profile_has_boundaries_at_both_levels_and_faults(named):
         mine = [case for case in cases if case.profile == profile.name]
         assert {case.level for case in mine} == {1, 2}
         assert any(tag.startswith("fault:") for case in mine for tag in case.tags)
-    # A registry's framing leaves nothing open: an id is known or it is not; but a value of no bytes is TiCDC's DELETE, too.
-    open_ended = any(change.anything for case in cases for w in case.written for change in w.changes)
+    # A registry's framing leaves nothing open: an id is known or it is not; but a value of no bytes
+    # is TiCDC's DELETE, too.
+    open_ended = any(
+        change.anything for case in cases for w in case.written for change in w.changes
+    )
     assert open_ended is (fmt.container != "confluent" or fmt.name == "ticdc-avro")
 
 
@@ -79,7 +96,10 @@ def test_a_case_name_stays(named):
     kept = fmt.profile(STAYS.get(fmt.name, fmt.profiles[0].name))
     ids = {case.id for case in cases}
     for scenario in (
-        *("unsigned-bigint/one-over-signed-max" if kept.source == "mysql" else "numeric-20-0/max", "shape/update-one-column"),
+        *(
+            "unsigned-bigint/one-over-signed-max" if kept.source == "mysql" else "numeric-20-0/max",
+            "shape/update-one-column",
+        ),
         *("fault/truncated/insert", "rows/keyless/multi-row-insert"),
     ):
         assert f"{fmt.name}/{kept.name}/{scenario}" in ids
@@ -102,11 +122,18 @@ def test_level_two_has_one_table_each_and_no_statements(named):
 def test_a_namesake_of_the_asked_table_elsewhere_owes_no_row(named):
     fmt, some, cases = named
     namesakes = [case for case in cases if case.scenario == "rows/keyless/same-name-elsewhere"]
-    assert {case.profile for case in namesakes} == ({KEYLESS} if fmt.name == "ticdc-avro" else {p.name for p in some})
+    assert {case.profile for case in namesakes} == (
+        {KEYLESS} if fmt.name == "ticdc-avro" else {p.name for p in some}
+    )
     for case in namesakes:
         (table,) = case.tables
         assert (table.database, table.schema) in {("pool", None), ("pool_pg", "public")}
-        owed = [(w.message.event, change.op) for w in case.written for change in w.changes if change.kind is Kind.ROW]
+        owed = [
+            (w.message.event, change.op)
+            for w in case.written
+            for change in w.changes
+            if change.kind is Kind.ROW
+        ]
         assert owed == [(0, "INSERT")], case.id
         assert {w.message.event for w in case.written} > {0}
 
@@ -123,7 +150,12 @@ def test_level_one_cases_of_one_call_never_share_a_table(grouped):
 
 def test_a_call_has_one_deployment_level_and_table(grouped):
     cases, groups = grouped
-    assert [c.id for call in groups for c in call.cases if c.deployment != call.deployment or c.level != call.level] == []
+    assert [
+        c.id
+        for call in groups
+        for c in call.cases
+        if c.deployment != call.deployment or c.level != call.level
+    ] == []
     assert sorted(c.id for call in groups for c in call.cases) == sorted(c.id for c in cases)
     assert len({call.name for call in groups}) == len(groups)
     for call in groups:
@@ -134,7 +166,17 @@ def test_a_call_has_one_deployment_level_and_table(grouped):
 def test_level_two_asks_for_few_tables(grouped):
     _, groups = grouped
     for place in {(call.deployment, call.source) for call in groups}:
-        assert 1 <= len({call.table for call in groups if call.level == 2 and (call.deployment, call.source) == place}) <= 6
+        assert (
+            1
+            <= len(
+                {
+                    call.table
+                    for call in groups
+                    if call.level == 2 and (call.deployment, call.source) == place
+                }
+            )
+            <= 6
+        )
 
 
 def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
@@ -151,7 +193,10 @@ def test_calls_of_one_level_only():
     fmt, selected = some(FORMATS[0])
     cases = list(named_cases(fmt, selected))
     assert {call.level for call in calls(fmt, cases, (1,), 1)} == {1}
-    assert ({call.level for call in calls(fmt, cases, (2,), 1)}, calls(fmt, cases, (), 1)) == ({2}, [])
+    assert ({call.level for call in calls(fmt, cases, (2,), 1)}, calls(fmt, cases, (), 1)) == (
+        {2},
+        [],
+    )
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -185,9 +230,13 @@ def _write(history, profile, layout):
         if not isinstance(event, RowChange):
             continue
         assert of_table(event.table).name == profile.source
-        change = Change(0, Kind.ROW, event.op, event.table.database, event.table.schema, event.table.name)
+        change = Change(
+            0, Kind.ROW, event.op, event.table.database, event.table.schema, event.table.name
+        )
         value = json.dumps(repr((profile.name, event.table, event.rows))).encode()
-        written.append(Written(Message(layout.topic, 0, None, _HEAD + value + b"}]}", event=number), (change,)))
+        written.append(
+            Written(Message(layout.topic, 0, None, _HEAD + value + b"}]}", event=number), (change,))
+        )
     return written
 
 
@@ -215,12 +264,19 @@ def test_a_profile_gets_cases_of_its_source():
     for call in groups:
         profiles = {MIXED.profile(case.profile) for case in call.cases}
         assert {profile.source for profile in profiles} == {call.source}
-        assert {of_table(table).name for case in call.cases for table in case.tables} == {call.source}
+        assert {of_table(table).name for case in call.cases for table in case.tables} == {
+            call.source
+        }
         assert (call.source == "postgresql") is ("postgresql" in call.name)
         written = {id(w.message): case for case in cases for w in case.written}
         assert {MIXED.profile(written[id(m)].profile).source for m in call.foreign} <= {call.source}
     assert len({call.name for call in groups}) == len(groups) == 10
-    assert {call.table.name for call in groups if call.table} == {"ledger", "plant `x`", "visits", "people"}
+    assert {call.table.name for call in groups if call.table} == {
+        "ledger",
+        "plant `x`",
+        "visits",
+        "people",
+    }
     assert "mixed/pg/fault/rows/truncated" in {case.id for case in cases}
 
 
@@ -241,13 +297,23 @@ def test_a_drawn_case_is_found_again():
         scenario = catalogue.find_scenario(MIXED, MIXED.profiles, case, 45, 5)
         profile = MIXED.profile(case.profile)
         assert catalogue.perhaps_spoiled(MIXED, profile, as_case(MIXED, profile, scenario)) == case
-    named = next(case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil")
-    assert as_case(MIXED, MIXED.profiles[2], catalogue.find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
+    named = next(
+        case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil"
+    )
+    assert (
+        as_case(
+            MIXED, MIXED.profiles[2], catalogue.find_scenario(MIXED, MIXED.profiles, named, 45, 5)
+        )
+        == named
+    )
 
 
 def test_the_pool_of_each_source():
     mine, theirs = pool_tables(MIXED, 1), pool_tables(MIXED, 1, "postgresql")
-    assert (mine, [table.name for table in mine]) == (pool_tables(MIXED, 1, "mysql"), [table.name for table in theirs])
+    assert (mine, [table.name for table in mine]) == (
+        pool_tables(MIXED, 1, "mysql"),
+        [table.name for table in theirs],
+    )
     assert {table.database for table in mine} == {"pool"}
     assert {(table.database, table.schema) for table in theirs} == {("pool_pg", "public")}
     with pytest.raises(UnknownName):
@@ -257,7 +323,10 @@ def test_the_pool_of_each_source():
 def test_the_drawn_table_of_the_pool_depends_on_the_seed():
     fmt = get(FORMATS[0])
     *fixed, drawn = pool_tables(fmt, 1)
-    assert ([table.name for table in fixed], drawn.name) == (["ledger", "plant `x`", "visits"], "people")
+    assert ([table.name for table in fixed], drawn.name) == (
+        ["ledger", "plant `x`", "visits"],
+        "people",
+    )
     assert drawn.primary_key
     assert len({pool_tables(fmt, seed)[3] for seed in range(4)}) > 1
 
@@ -265,8 +334,21 @@ def test_the_drawn_table_of_the_pool_depends_on_the_seed():
 @pytest.mark.parametrize(
     ("pattern", "matched"),
     [
-        *(("f/v1.0", True), ("f/v1.0/", True), ("f/v1", False), ("f", True), ("f/v1.0/int", True), ("f/v1.0/int/max", True)),
-        *(("f/v1.0/int/ma", False), ("f/v1.0/*", True), ("*/max", True), ("*/min", False), ("f/v?.0/int/[a-m]*", True)),
+        *(
+            ("f/v1.0", True),
+            ("f/v1.0/", True),
+            ("f/v1", False),
+            ("f", True),
+            ("f/v1.0/int", True),
+            ("f/v1.0/int/max", True),
+        ),
+        *(
+            ("f/v1.0/int/ma", False),
+            ("f/v1.0/*", True),
+            ("*/max", True),
+            ("*/min", False),
+            ("f/v?.0/int/[a-m]*", True),
+        ),
         ("F/v1.0", False),
     ],
 )
@@ -295,7 +377,11 @@ def test_patterns_write_the_matching_cases_alone(name):
         return fmt.write(history, *arguments)
 
     watched = replace(fmt, write=write)
-    every = [c for c in named_cases(fmt, (profile,)) if any(matches(c.id, pattern) for pattern in patterns)]
+    every = [
+        c
+        for c in named_cases(fmt, (profile,))
+        if any(matches(c.id, pattern) for pattern in patterns)
+    ]
     assert list(named_cases(watched, (profile,), patterns)) == every
     assert {c.origin for c in every} == {Origin.NAMED, Origin.FAULT}
     assert len(every) <= len(written) < len(list(named_cases(fmt, (profile,)))) / 2
@@ -305,9 +391,14 @@ def test_profiles_by_glob():
     fmt = get("ticdc-canal-json")
     assert (profiles(fmt), [p.name for p in profiles(fmt, "v7.1.6")]) == (fmt.profiles, ["v7.1.6"])
     assert all(p.name.startswith("v5.") for p in profiles(fmt, "v5.*"))
-    with pytest.raises(UnknownName, match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?"):
+    with pytest.raises(
+        UnknownName,
+        match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?",
+    ):
         profiles(fmt, "v7.1.7")
-    assert [p.name for p in profiles(fmt, "v7.1.6+only-updated+extension")] == ["v7.1.6+extension+only-updated"]
+    assert [p.name for p in profiles(fmt, "v7.1.6+only-updated+extension")] == [
+        "v7.1.6+extension+only-updated"
+    ]
     with pytest.raises(UnknownName, match="Did you mean 'extension'"):
         profiles(fmt, "v7.1.6+extnsion")
     with pytest.raises(UsageError, match="is an option of"):
@@ -331,7 +422,11 @@ def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name()
     assert {case.id for case in sample} < {case.id for case in every}
     assert recorded_cases(fmt, "*", 12, ("alibaba-canal-json/v1",)) == sample
     assert recorded_cases(fmt, "*", 12, ("*/recorded/*",)) == every
-    names = {"1.1.7+minimal+mariadb+utc", "1.1.7+mariadb+shanghai", "1.1.7+mariadb+old-time+shanghai"}
+    names = {
+        "1.1.7+minimal+mariadb+utc",
+        "1.1.7+mariadb+shanghai",
+        "1.1.7+mariadb+old-time+shanghai",
+    }
     assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == names
     assert recorded_cases(get("tencent-dts-json"), "*", None) == ()
 
@@ -339,14 +434,33 @@ def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name()
 def test_a_typed_call_of_recorded_cases_has_one_table_at_one_version_and_no_foreign_version_of_it():
     fmt = get("alibaba-canal-json")
     grouped = calls(fmt, recorded_cases(fmt, "1.1.8+mariadb", None), (1, 2), 1)
-    assert (len({call.name for call in grouped}), [call.level for call in grouped].count(1)) == (len(grouped), 1)
-    versions = [call for call in grouped if call.table and (call.table.database, call.table.name) == ("h_ddl", "a1")]
+    assert (len({call.name for call in grouped}), [call.level for call in grouped].count(1)) == (
+        len(grouped),
+        1,
+    )
+    versions = [
+        call
+        for call in grouped
+        if call.table and (call.table.database, call.table.name) == ("h_ddl", "a1")
+    ]
     assert len(versions) > 5
     for call in grouped:
         assert {case.tables for case in call.cases} == {(call.table,)} or call.table is None
         for message in call.foreign:
-            owner = next(case for case in recorded_cases(fmt, "1.1.8+mariadb", None) if case.id == message.case)
-            assert (owner.tables[0].database, owner.tables[0].name) != (call.table.database, call.table.name)
+            owner = next(
+                case
+                for case in recorded_cases(fmt, "1.1.8+mariadb", None)
+                if case.id == message.case
+            )
+            assert (owner.tables[0].database, owner.tables[0].name) != (
+                call.table.database,
+                call.table.name,
+            )
     named = calls(fmt, named_cases(fmt, (fmt.profile("1.1.8"),)), (2,), 1)
-    both = calls(fmt, (*named_cases(fmt, (fmt.profile("1.1.8"),)), *recorded_cases(fmt, "1.1.8+mariadb", None)), (2,), 1)
+    both = calls(
+        fmt,
+        (*named_cases(fmt, (fmt.profile("1.1.8"),)), *recorded_cases(fmt, "1.1.8+mariadb", None)),
+        (2,),
+        1,
+    )
     assert [call for call in both if not call.version] == named

@@ -1,4 +1,6 @@
-"""Named cases on disk: equal to those made anew, and made anew wherever the disk does not have them."""
+"""Named cases on disk: equal to those made anew, and made anew wherever the disk does not have
+them.
+"""
 
 import dataclasses
 import os
@@ -18,7 +20,9 @@ PROFILE = FMT.profiles[-1]
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    """An empty cache on disk, and none in memory; sources that this process has imported as they are."""
+    """An empty cache on disk, and none in memory; sources that this process has imported as they
+    are.
+    """
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
     monkeypatch.setattr(kept, "_STARTED", float("inf"))
     for cached in (kept._generation, kept._say, catalogue._named):
@@ -35,14 +39,19 @@ def anew():
 
 
 def alike(left, right, seen):
-    """Whether two values hold the same with the same types, what equality leaves out included; pairs that were seen are."""
+    """Whether two values hold the same with the same types, what equality leaves out included;
+    pairs that were seen are.
+    """
     if (id(left), id(right)) in seen:
         return True
     seen.add((id(left), id(right)))
     if type(left) is not type(right):
         return False
     if dataclasses.is_dataclass(left):
-        parts = ([getattr(value, field.name) for field in dataclasses.fields(value)] for value in (left, right))
+        parts = (
+            [getattr(value, field.name) for field in dataclasses.fields(value)]
+            for value in (left, right)
+        )
     elif isinstance(left, dict):
         parts = ([*value, *value.values()] for value in (left, right))
     elif isinstance(left, tuple | list):
@@ -50,7 +59,9 @@ def alike(left, right, seen):
     else:
         return repr(left) == repr(right) if isinstance(left, float) else left == right
     mine, theirs = parts
-    return len(mine) == len(theirs) and all(alike(a, b, seen) for a, b in zip(mine, theirs, strict=True))
+    return len(mine) == len(theirs) and all(
+        alike(a, b, seen) for a, b in zip(mine, theirs, strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS[::5])
@@ -70,7 +81,11 @@ def test_equal_messages_and_changes_stay_two():
     (sent, *_) = case.written
     (change, *_) = sent.changes
     again = replace(sent, message=replace(sent.message), changes=(replace(change), replace(change)))
-    (read,) = kept._unpacked(kept._packed((replace(case, written=(again, replace(again, message=replace(sent.message)))),)))
+    (read,) = kept._unpacked(
+        kept._packed(
+            (replace(case, written=(again, replace(again, message=replace(sent.message)))),)
+        )
+    )
     first, second = read.written
     assert first == second == again
     assert first.message is not second.message
@@ -93,7 +108,10 @@ def test_a_selection_is_not_kept(place):
     assert not place.exists()
 
 
-@pytest.mark.parametrize("spoil", [lambda data: b"", lambda data: data[:-1], lambda data: data[:-1] + bytes([data[-1] ^ 1])])
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda data: b"", lambda data: data[:-1], lambda data: data[:-1] + bytes([data[-1] ^ 1])],
+)
 def test_a_spoiled_file_is_written_again(place, spoil):
     first = anew()
     (file,) = place.rglob("*.cases")
@@ -115,14 +133,18 @@ def test_a_file_of_another_user_is_not_read(place, monkeypatch):
     assert first
 
 
-def test_where_nothing_can_be_written_cases_are_made_and_it_is_said_once(tmp_path, monkeypatch, caplog):
+def test_where_nothing_can_be_written_cases_are_made_and_it_is_said_once(
+    tmp_path, monkeypatch, caplog
+):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path / "file"))
     assert anew() == list(made(FMT, PROFILE))
     anew()
     path = tmp_path / "file" / "cases" / kept._generation() / FMT.name / f"{PROFILE.name}.cases"
     advice = "Free space, or choose another place. Until then every process makes them again."
-    assert [record.message for record in caplog.records] == [f"cannot write the named cases to {path}: Not a directory. {advice}"]
+    assert [record.message for record in caplog.records] == [
+        f"cannot write the named cases to {path}: Not a directory. {advice}"
+    ]
 
 
 def test_cases_of_sources_that_changed_meanwhile_are_not_kept(place, monkeypatch):
@@ -154,8 +176,15 @@ def test_other_sources_have_other_cases(tmp_path, monkeypatch):
 
 
 def test_the_sources_are_those_of_the_writers_and_of_the_catalogue():
-    names = {path.as_posix().split("/", path.as_posix().count("/") - 1)[-1] for path in kept._sources()}
-    assert names >= {"generators/model.py", "cases/catalogue.py", "sources/pools.json", "debezium_json/rows.py"}
+    names = {
+        path.as_posix().split("/", path.as_posix().count("/") - 1)[-1] for path in kept._sources()
+    }
+    assert names >= {
+        "generators/model.py",
+        "cases/catalogue.py",
+        "sources/pools.json",
+        "debezium_json/rows.py",
+    }
 
 
 def test_the_oldest_generations_go(place):
@@ -163,7 +192,13 @@ def test_the_oldest_generations_go(place):
         (place / f"old{number}" / "format").mkdir(parents=True)
         os.utime(place / f"old{number}", (number, number))
     anew()
-    assert {folder.name for folder in place.iterdir()} == {kept._generation(), "old2", "old3", "old4", "old5"}
+    assert {folder.name for folder in place.iterdir()} == {
+        kept._generation(),
+        "old2",
+        "old3",
+        "old4",
+        "old5",
+    }
 
 
 def test_a_value_of_another_type_is_not_kept():

@@ -1,7 +1,8 @@
-"""Nothing in a message tells what is expected of its decoder, and what budget smoke selects keeps what all cases cover.
+"""Nothing in a message tells what is expected of its decoder, and what budget smoke selects keeps
+what all cases cover.
 
-Ids say what a case is about. A word of an id, a fault or a release that stands in messages is only innocent if as many messages
-have it whose ids have not.
+Ids say what a case is about. A word of an id, a fault or a release that stands in messages is only
+innocent if as many messages have it whose ids have not.
 """
 
 from __future__ import annotations
@@ -28,10 +29,16 @@ SQL = words(
     " modify not partition primary recover rename replica rollback sequence truncate view virtual"
 )
 """Words of statements, which stand in the message as it is."""
-PROTOCOL = words("bootstrap checkpoint ddl delete heartbeat incremental init insert message null transaction update watermark")
+PROTOCOL = words(
+    "bootstrap checkpoint ddl delete heartbeat incremental init insert message null transaction update watermark"
+)
 """Words by which formats call their messages, and what stands for no value."""
-TYPES = words("ascii back slash big decimal euckr gbk geometry infinity koi latin nan none point serial sjis ucs unheard")
-"""Words of column types, of character sets, of labels, of what a vendor prints for a number or no value."""
+TYPES = words(
+    "ascii back slash big decimal euckr gbk geometry infinity koi latin nan none point serial sjis ucs unheard"
+)
+"""Words of column types, of character sets, of labels, of what a vendor prints for a number or no
+value.
+"""
 
 
 def texts(case: Case) -> bytes:
@@ -59,7 +66,9 @@ def test_no_word_of_an_id_a_fault_or_a_release_is_in_a_message(name: str) -> Non
         if release.count(".") > 1 and not name.startswith("debezium"):
             assert [text for text in spelled if text.encode() in content] == [], case.id
     assert telling
-    assert {word for word, count in telling.items() if count >= innocent[word]} - SQL - PROTOCOL - TYPES == set()
+    assert {
+        word for word, count in telling.items() if count >= innocent[word]
+    } - SQL - PROTOCOL - TYPES == set()
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -70,8 +79,16 @@ def test_drawn_cases_are_spoiled_too(name: str) -> None:
     assert 1 <= len(spoiled) <= 18
     for case in spoiled:
         # A DELETE of ticdc-avro has no value to be spoiled.
-        kinds = [{change.kind for change in written.changes} for written in case.written if written.message.value is not None]
-        assert (case.origin, {Kind.CORRUPT} in kinds, Kind.ROW in set().union(*kinds)) == (Origin.DRAWN, True, False)
+        kinds = [
+            {change.kind for change in written.changes}
+            for written in case.written
+            if written.message.value is not None
+        ]
+        assert (case.origin, {Kind.CORRUPT} in kinds, Kind.ROW in set().union(*kinds)) == (
+            Origin.DRAWN,
+            True,
+            False,
+        )
         assert any(tag.startswith("fault:") for tag in case.tags)
     again = next(case for case in spoiled if case.level == 1)
     scenario = find_scenario(fmt, fmt.profiles, again, 70, 1)
@@ -96,7 +113,11 @@ def test_each_scenario_of_a_deployment_stays_and_each_tag_of_a_profile(every):
     for pairs in (
         lambda case: {(case.deployment, case.level, case.scenario, case.fault)},
         lambda case: {(case.profile, case.level, tag) for tag in case.tags},
-        lambda case: {(case.profile, change.kind, change.op) for written in case.written for change in written.changes},
+        lambda case: {
+            (case.profile, change.kind, change.op)
+            for written in case.written
+            for change in written.changes
+        },
     ):
         assert set().union(*map(pairs, chosen)) == set().union(*map(pairs, every))
 
@@ -109,7 +130,9 @@ def test_seeds_choose_other_profiles_and_together_all(every):
 
 
 def test_what_few_profiles_have_stays_whole(every):
-    few = [case for case in every if case.profile in {profile.name for profile in FMT.profiles[:EACH]}]
+    few = [
+        case for case in every if case.profile in {profile.name for profile in FMT.profiles[:EACH]}
+    ]
     assert covering(few, 1) == few
 
 
@@ -118,7 +141,11 @@ def test_each_scenario_of_a_source_stays_and_a_database_in_capitals_of_a_profile
     source = {profile.name: profile.source for profile in FMT.profiles}
 
     def scenarios(cases):
-        valued = (case for case in cases if any(change.after for written in case.written for change in written.changes))
+        valued = (
+            case
+            for case in cases
+            if any(change.after for written in case.written for change in written.changes)
+        )
         return {(source[case.profile], case.level, case.scenario) for case in valued}
 
     chosen = covering(every, seed)
@@ -129,4 +156,8 @@ def test_each_scenario_of_a_source_stays_and_a_database_in_capitals_of_a_profile
 
 
 def named_in_capitals(case):
-    return any((change.database or "").startswith("UP_") for written in case.written for change in written.changes)
+    return any(
+        (change.database or "").startswith("UP_")
+        for written in case.written
+        for change in written.changes
+    )

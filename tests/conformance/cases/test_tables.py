@@ -8,7 +8,14 @@ import pytest
 
 from conformance.cases import tables
 from conformance.cases.catalogue import calls
-from conformance.cases.tables import drawn_cases, find_scenario, histories, named_cases, reading, usable
+from conformance.cases.tables import (
+    drawn_cases,
+    find_scenario,
+    histories,
+    named_cases,
+    reading,
+    usable,
+)
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import claimed
 from generators.bulk.mutations import Mutants
@@ -31,10 +38,24 @@ def named():
 
 
 def test_the_ids_of_a_table_s_cases(named):
-    assert {case.id for case in named.values()} == {f"ticdc-canal-json/v7.1.6/{name}" for name in named}
-    expected = {"insert", "update-key", "delete-rows", "amount/max", "amount/max/typed", "note/null", "note/update-from-null"}
+    assert {case.id for case in named.values()} == {
+        f"ticdc-canal-json/v7.1.6/{name}" for name in named
+    }
+    expected = {
+        "insert",
+        "update-key",
+        "delete-rows",
+        "amount/max",
+        "amount/max/typed",
+        "note/null",
+        "note/update-from-null",
+    }
     assert {f"tables/orders/{name}" for name in expected} < set(named)
-    assert {"tables/customers/rename-table", "tables/histories/parents-first", "tables/orders/fault/truncated"} < set(named)
+    assert {
+        "tables/customers/rename-table",
+        "tables/histories/parents-first",
+        "tables/orders/fault/truncated",
+    } < set(named)
     assert "tables/orders/quantity/max" not in named
     assert "tables/orders/quantity/check-1-high" in named
 
@@ -43,25 +64,36 @@ def test_a_message_is_one_of_the_user_s_table(named):
     (written,) = named["tables/orders/amount/max"].written
     body = json.loads(written.message.value)
     assert (body["database"], body["table"], body["type"]) == ("app", "orders", "INSERT")
-    assert (body["data"][0]["amount"], body["mysqlType"]["customer_id"]) == ("9999999999999999.9999", "bigint unsigned")
+    assert (body["data"][0]["amount"], body["mysqlType"]["customer_id"]) == (
+        "9999999999999999.9999",
+        "bigint unsigned",
+    )
 
 
 def test_a_fault_spoils_an_insert_of_each_table(named):
     spoiled = [case for case in named.values() if case.origin is Origin.FAULT]
     assert {case.tables[0].name for case in spoiled} == {"customers", "orders"}
-    assert {change.kind for case in spoiled for written in case.written for change in written.changes} == {Kind.CORRUPT}
+    assert {
+        change.kind for case in spoiled for written in case.written for change in written.changes
+    } == {Kind.CORRUPT}
     assert len({case.fault for case in spoiled}) > 8
 
 
 def test_level_two_has_a_call_for_each_table(named):
     groups = calls(TICDC, named.values(), (1, 2), 1)
-    assert [(call.level, call.table and call.table.name) for call in groups] == [(1, None), (2, "customers"), (2, "orders")]
+    assert [(call.level, call.table and call.table.name) for call in groups] == [
+        (1, None),
+        (2, "customers"),
+        (2, "orders"),
+    ]
     assert all(len(call.foreign) == 12 for call in groups if call.level == 2)
 
 
 def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
     (user, *_) = SHOP.schema.tables
-    both = Values(Schema("mysql", (user, replace(user, table=replace(user.table, database="archive")))))
+    both = Values(
+        Schema("mysql", (user, replace(user, table=replace(user.table, database="archive"))))
+    )
     groups = calls(TICDC, named_cases(TICDC, [V716], both), (2,), 1)
     assert [call.table.database for call in groups] == ["app", "archive"]
 
@@ -69,10 +101,15 @@ def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
 def test_drawn_cases_are_found_again_by_their_scenario_and_drawn_once(monkeypatch):
     honest, drawn = tables.scenarios.drawn, []
     tables._drawn.cache_clear()
-    monkeypatch.setattr(tables.scenarios, "drawn", lambda *args, **ddl: drawn.append(args) or honest(*args, **ddl))
+    monkeypatch.setattr(
+        tables.scenarios, "drawn", lambda *args, **ddl: drawn.append(args) or honest(*args, **ddl)
+    )
     cases = list(drawn_cases(TICDC, [V716], SHOP, 30, 5))
     assert len(cases) > 25
-    assert ({case.level for case in cases}, {case.origin for case in cases}) == ({1, 2}, {Origin.DRAWN})
+    assert ({case.level for case in cases}, {case.origin for case in cases}) == (
+        {1, 2},
+        {Origin.DRAWN},
+    )
     for case in (cases[0], cases[-1]):
         scenario = find_scenario(TICDC, SHOP, case, 30, 5)
         assert scenario.name == case.scenario
@@ -80,14 +117,23 @@ def test_drawn_cases_are_found_again_by_their_scenario_and_drawn_once(monkeypatc
 
 
 def test_a_named_case_is_found_by_its_scenario_and_a_fault_is_not(named):
-    assert find_scenario(TICDC, SHOP, named["tables/orders/insert"], 0, 1).name == "tables/orders/insert"
+    assert (
+        find_scenario(TICDC, SHOP, named["tables/orders/insert"], 0, 1).name
+        == "tables/orders/insert"
+    )
     assert find_scenario(TICDC, SHOP, named["tables/orders/fault/truncated"], 0, 1) is None
 
 
 def test_schemas_are_sent_ahead_where_the_format_sends_them():
     formats = (get("ticdc-simple-json"), TICDC)
-    ahead, plain = ([event for history in histories(fmt, SHOP, 6, 1) for event in history.events] for fmt in formats)
-    assert [any(isinstance(event, Bootstrap) for event in events) for events in (ahead, plain)] == [True, False]
+    ahead, plain = (
+        [event for history in histories(fmt, SHOP, 6, 1) for event in history.events]
+        for fmt in formats
+    )
+    assert [any(isinstance(event, Bootstrap) for event in events) for events in (ahead, plain)] == [
+        True,
+        False,
+    ]
     assert len({event.table.name for event in plain if isinstance(event, RowChange)}) >= 2
 
 
@@ -100,16 +146,23 @@ def test_garbage_is_made_of_the_tables_messages():
 
 def test_a_table_with_a_type_that_the_format_has_not_is_left_out_and_told():
     strange = Column("place", SourceType("geometry", Logical.BINARY, length=100))
-    odd = UserTable(Table("app", "places", (Column("id", mysql.integer("int"), False), strange), ("id",)))
+    odd = UserTable(
+        Table("app", "places", (Column("id", mysql.integer("int"), False), strange), ("id",))
+    )
     fmt = replace(TICDC, supports=lambda kind: kind.name != "geometry")
     choice = usable(fmt, Schema("mysql", (odd, *SHOP.schema.tables)))
     assert [user.table.name for user in choice.users] == ["customers", "orders"]
-    assert choice.notes == ("ticdc-canal-json: table places is left out: the format has not this type: place geometry",)
+    assert choice.notes == (
+        "ticdc-canal-json: table places is left out: the format has not this type: place geometry",
+    )
 
 
 def test_the_profiles_must_read_the_database_of_the_tables():
     assert reading(TICDC, TICDC.profiles, SHOP.schema) == TICDC.profiles
-    with pytest.raises(UsageError, match="ticdc-canal-json: the tables are of postgresql, the selected profiles read mysql"):
+    with pytest.raises(
+        UsageError,
+        match="ticdc-canal-json: the tables are of postgresql, the selected profiles read mysql",
+    ):
         reading(TICDC, TICDC.profiles, replace(SHOP.schema, dialect="postgresql"))
     debezium = get("debezium-json")
     profiles = reading(debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql"))
@@ -117,7 +170,9 @@ def test_the_profiles_must_read_the_database_of_the_tables():
 
 
 def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_table(named):
-    claims = Capabilities(types=frozenset({"bigint", "bigint unsigned", "varchar", "enum", "datetime"}))
+    claims = Capabilities(
+        types=frozenset({"bigint", "bigint unsigned", "varchar", "enum", "datetime"})
+    )
     kept, left = claimed(list(named.values()), claims, (1, 2))
     assert {case.tables[0].name for case in kept if case.level == 2} == {"customers"}
     assert {result.verdict for result in left} == {Verdict.UNSUPPORTED}

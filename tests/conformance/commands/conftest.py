@@ -1,4 +1,6 @@
-"""What the tests of commands share: the command line performed in this process, and a folder without a configuration."""
+"""What the tests of commands share: the command line performed in this process, and a folder
+without a configuration.
+"""
 
 import signal
 import sys
@@ -10,7 +12,9 @@ from conformance.commands.cli import main
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """A function that runs a command in this process: its exit code and what it prints, no traceback but of our own bug."""
+    """A function that runs a command in this process: its exit code and what it prints, no
+    traceback but of our own bug.
+    """
 
     def run(*argv):
         monkeypatch.setattr(sys, "argv", ["cdc-conformance", *map(str, argv)])

@@ -1,4 +1,6 @@
-"""The command line: exit codes, what is said to whom, corpora, interrupts, and a failure from its finding to FIXED."""
+"""The command line: exit codes, what is said to whom, corpora, interrupts, and a failure from its
+finding to FIXED.
+"""
 
 import json
 import os
@@ -30,27 +32,45 @@ def test_a_run_shows_as_many_causes_as_the_others_unless_it_is_told():
 
 
 SHOP = str(ROOT / "examples" / "tables" / "shop.sql")
-USAGE = [(shlex.split(argv.replace("SHOP", SHOP)), int(code), said) for argv, code, said in rows(__file__, "usage.txt")]
+USAGE = [
+    (shlex.split(argv.replace("SHOP", SHOP)), int(code), said)
+    for argv, code, said in rows(__file__, "usage.txt")
+]
 
 
-@pytest.mark.parametrize(("argv", "exits", "said"), USAGE, ids=[" ".join(argv) for argv, *_ in USAGE])
-def test_wrong_usage_is_exit_2_a_selection_of_nothing_4_and_what_is_near_is_named(command, fake, folder, argv, exits, said):
+@pytest.mark.parametrize(
+    ("argv", "exits", "said"), USAGE, ids=[" ".join(argv) for argv, *_ in USAGE]
+)
+def test_wrong_usage_is_exit_2_a_selection_of_nothing_4_and_what_is_near_is_named(
+    command, fake, folder, argv, exits, said
+):
     code, out, err = command(*argv)
     assert (code, out) == (exits, "")
     assert said in err
-    # Nothing has started, but for a decoder that only a child can load, for messages, which are read beside Spark's start, and
-    # where every case is excluded, which is known once they are drawn.
-    assert not (folder / "log").exists() or not {"x.usage", "--messages", "--exclude"}.isdisjoint(argv)
+    # Nothing has started, but for a decoder that only a child can load, for messages, which are
+    # read beside Spark's start, and where every case is excluded, which is known once they are
+    # drawn.
+    assert not (folder / "log").exists() or not {"x.usage", "--messages", "--exclude"}.isdisjoint(
+        argv
+    )
 
 
 def test_several_profiles_are_judged_in_the_writers_order(command):
     profiles = ("--writer-profile", "v7.1.6", "--writer-profile", "v5.4.*")
     code, out, _ = command("cases", TICDC, *profiles, "--select", "*/shape/insert")
-    wanted = [p.name for p in get(TICDC).profiles if p.name == "v7.1.6" or p.name.startswith("v5.4.")]
-    assert (code, [case["id"].split("/")[1] for case in json.loads(out)], len(wanted) > 1) == (0, wanted, True)
+    wanted = [
+        p.name for p in get(TICDC).profiles if p.name == "v7.1.6" or p.name.startswith("v5.4.")
+    ]
+    assert (code, [case["id"].split("/")[1] for case in json.loads(out)], len(wanted) > 1) == (
+        0,
+        wanted,
+        True,
+    )
 
 
-def test_a_report_that_cannot_be_written_is_exit_3_before_anything_is_started(command, fake, tmp_path):
+def test_a_report_that_cannot_be_written_is_exit_3_before_anything_is_started(
+    command, fake, tmp_path
+):
     (tmp_path / "file").write_text("", "utf-8")
     for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/no-such-directory"):
         code, out, err = command("run", TICDC, "--broker", "none", "--report", place)
@@ -70,7 +90,9 @@ def test_a_session_that_does_not_start_is_exit_3_with_what_to_do(command, fake, 
 
 def test_java_is_checked_before_anything_starts(command, fake, monkeypatch, tmp_path):
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho 'openjdk version \"26.0.1\" 2026' >&2\n", "utf-8")
+    (tmp_path / "bin" / "java").write_text(
+        "#!/bin/sh\necho 'openjdk version \"26.0.1\" 2026' >&2\n", "utf-8"
+    )
     (tmp_path / "bin" / "java").chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     code, out, err = command("run", TICDC, "--broker", "embedded", "--writer-profile", "v7.1.6")
@@ -116,7 +138,9 @@ def test_a_stream_rule_is_explained(command):
     code, out, _ = command("rules", "--explain", f"{TICDC}/stream/watermark", "--format", "pretty")
     lines = out.splitlines()
     assert (code, lines[0]) == (0, f"{TICDC}/stream/watermark")
-    assert "exercised by streams of changes, read under disturbances: cdc-conformance stream" in lines
+    assert (
+        "exercised by streams of changes, read under disturbances: cdc-conformance stream" in lines
+    )
     assert lines[-1].startswith("broken by late-rows-applied (Rows below the watermark are applied")
     assert "ticdc#watermark-order: A watermark says that" in out
 
@@ -127,11 +151,19 @@ def test_cases(command):
     cases = json.loads(out)
     assert code == 0
     assert f"{prefix}/one-over-signed-max" in {row["id"] for row in cases}
-    assert all(row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1 for row in cases)
+    assert all(
+        row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1
+        for row in cases
+    )
 
 
 @pytest.mark.parametrize(
-    "argv", [["formats"], ["rules", TICDC], ["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/shape/*"]]
+    "argv",
+    [
+        ["formats"],
+        ["rules", TICDC],
+        ["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/shape/*"],
+    ],
 )
 def test_a_catalogue_as_markdown_and_as_a_table(command, argv):
     rows = json.loads(command(*argv)[1])
@@ -155,7 +187,12 @@ def corpus(command, tmp_path):
 
 
 def test_a_corpus_is_written_and_verified_and_a_damaged_one_refused(command, corpus, tmp_path):
-    assert {p.name for p in corpus.iterdir()} == {"manifest.json", "tables.json", "messages.jsonl", "expected.jsonl"}
+    assert {p.name for p in corpus.iterdir()} == {
+        "manifest.json",
+        "tables.json",
+        "messages.jsonl",
+        "expected.jsonl",
+    }
     assert command("corpus", "verify", tmp_path / "c") == (0, f"{corpus}: ok\n", "")
     (corpus / "expected.jsonl").unlink()
     code, out, err = command("corpus", "verify", tmp_path / "c")
@@ -167,7 +204,14 @@ def test_a_corpus_is_written_and_verified_and_a_damaged_one_refused(command, cor
 
 
 SPEC = f"cmd:{shlex.quote(sys.executable)} mine.py"
-SELECTED = ("--broker", "none", "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
+SELECTED = (
+    "--broker",
+    "none",
+    "--writer-profile",
+    "v7.1.6",
+    "--select",
+    f"{TICDC}/v7.1.6/shape/insert",
+)
 
 
 def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
@@ -184,21 +228,35 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     assert failure["actual"] == f"{failure['expected']}_x"
     assert lines[-1]["exit_code"] == 1
     _, as_it_broke, _ = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--no-reduce")
-    (whole,) = (record for line in as_it_broke.splitlines() if (record := json.loads(line))["type"] == "failure")
-    assert (whole["rule"], whole["case"], whole["cases"]) == (failure["rule"], failure["case"], failure["cases"])
+    (whole,) = (
+        record
+        for line in as_it_broke.splitlines()
+        if (record := json.loads(line))["type"] == "failure"
+    )
+    assert (whole["rule"], whole["case"], whole["cases"]) == (
+        failure["rule"],
+        failure["case"],
+        failure["cases"],
+    )
     assert (bool(failure["reduced"]), bool(whole["reduced"])) == (True, False)
     # the case, and its message that comes again
     assert lines[-1]["formats"][TICDC]["cases"] == 2
 
-    report = [json.loads(line) for line in (tmp_path / "out" / "report.jsonl").read_text("utf-8").splitlines()]
+    report = [
+        json.loads(line)
+        for line in (tmp_path / "out" / "report.jsonl").read_text("utf-8").splitlines()
+    ]
     validator = jsonschema.Draft202012Validator(records.schema())
     for line in report:
         validator.validate(line)
     verdicts = {line["id"]: line["verdict"] for line in report if line["type"] == "case"}
-    assert verdicts == dict.fromkeys((f"{TICDC}/v7.1.6/shape/insert", f"{TICDC}/v7.1.6/shape/insert#again"), "fail")
+    assert verdicts == dict.fromkeys(
+        (f"{TICDC}/v7.1.6/shape/insert", f"{TICDC}/v7.1.6/shape/insert#again"), "fail"
+    )
     assert report[-1]["type"] == "footer"
 
-    # A log, which is no terminal, has the failure and the closing line as text, and the result of the format.
+    # A log, which is no terminal, has the failure and the closing line as text, and the result of
+    # the format.
     log = err.splitlines()
     (first,) = (line for line in log if line.startswith(f"✗ {failure['rule']}: "))
     assert first.endswith(" (the first broken rule; all follow)")
@@ -211,7 +269,9 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     spec = json.loads((tmp_path / failure["file"]).read_text("utf-8"))["decoder"]
     code, out, err = command("replay", failure["file"])
     assert (code, out) == (2, "")
-    assert f"only the saved files name what would run: decoder {spec!r}. Name it with --decoder" in err
+    assert (
+        f"only the saved files name what would run: decoder {spec!r}. Name it with --decoder" in err
+    )
     code, out, _ = command("replay", failure["file"], "--decoder", SPEC, "--format", "pretty")
     assert (code, out.partition("\n")[0]) == (1, f"FAILED {failure['rule']} {failure['case']}")
 
@@ -230,7 +290,9 @@ def test_a_run_s_topic_has_the_prefix_that_is_asked_for_and_is_deleted(command, 
 
 
 @pytest.mark.parametrize(("report", "code"), [((), 1), (("--report", "out"), 3)])
-def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(command, beside, tmp_path, report, code):
+def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(
+    command, beside, tmp_path, report, code
+):
     beside("MORE = '_x'\n")
     (tmp_path / ".cdc-conformance").write_text("", "utf-8")
     (tmp_path / "out").mkdir()
@@ -246,8 +308,22 @@ def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(com
 
 def test_a_reader_that_leaves_early_costs_no_file(beside, tmp_path):
     beside("MORE = '_x'\n")
-    argv = [*MODULE, "run", TICDC, "--decoder", SPEC, *SELECTED, "--report", "out", "--format", "markdown"]
-    env, pipes = {**os.environ, "PYTHONPATH": str(ROOT)}, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    argv = [
+        *MODULE,
+        "run",
+        TICDC,
+        "--decoder",
+        SPEC,
+        *SELECTED,
+        "--report",
+        "out",
+        "--format",
+        "markdown",
+    ]
+    env, pipes = (
+        {**os.environ, "PYTHONPATH": str(ROOT)},
+        {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
+    )
     with subprocess.Popen(argv, cwd=tmp_path, env=env, text=True, **pipes) as done:
         done.stdout.close()
         words = done.stderr.read()
@@ -259,7 +335,18 @@ def test_known_failures_are_recorded_kept_and_removed(tmp_path, command, beside)
     known = tmp_path / "known.toml"
 
     def performed(*more):
-        code, _, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--format", "json", "--expect", "known.toml", *more)
+        code, _, err = command(
+            "run",
+            TICDC,
+            "--decoder",
+            SPEC,
+            *SELECTED,
+            "--format",
+            "json",
+            "--expect",
+            "known.toml",
+            *more,
+        )
         return code, err
 
     beside("MORE = '_x'\n")

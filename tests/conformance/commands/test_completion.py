@@ -1,4 +1,6 @@
-"""Completion: what each place of a command line is offered, by what little, and the scripts that three shells load."""
+"""Completion: what each place of a command line is offered, by what little, and the scripts that
+three shells load.
+"""
 
 import json
 import os
@@ -40,7 +42,10 @@ OFFERED = [
     (("corpus", ""), ["audit", "list", "verify", "write"]),
     (("completion", ""), ["bash", "zsh", "fish"]),
     (("--no-c",), ["--no-config"]),
-    (("run", TICDC, "ticdc-"), [name for name in FORMATS if name.startswith("ticdc-") and name != TICDC]),
+    (
+        ("run", TICDC, "ticdc-"),
+        [name for name in FORMATS if name.startswith("ticdc-") and name != TICDC],
+    ),
     (("corpus", "write", TICDC, "ticdc-c"), []),
     (("run", "--budget", ""), list(BUDGETS)),
     (("run", "--broker", ""), ["auto", "embedded", "container", "none"]),
@@ -61,7 +66,10 @@ def test_each_place_is_offered_what_fits(words, expected):
     assert offered(*words) == expected
 
 
-@pytest.mark.parametrize("name", ["run", "rules", "cases", "selftest", "bench", "load", "stream", "fuzz", "publish", "decode"])
+@pytest.mark.parametrize(
+    "name",
+    ["run", "rules", "cases", "selftest", "bench", "load", "stream", "fuzz", "publish", "decode"],
+)
 def test_formats(name):
     assert offered(name, "") == list(FORMATS)
     assert offered(name, "ticdc-s") == ["ticdc-simple-json", "ticdc-simple-avro"]
@@ -71,7 +79,10 @@ def test_formats(name):
 def test_profiles_are_those_of_the_formats_given(name):
     mine = [p.name for p in get("huawei-cdl-json").profiles]
     assert offered(name, "huawei-cdl-json", "--writer-profile", "") == mine
-    assert offered(name, "--seed", "2", "huawei-cdl-json", "--writer-profile", "") == mine or name == "cases"
+    assert (
+        offered(name, "--seed", "2", "huawei-cdl-json", "--writer-profile", "") == mine
+        or name == "cases"
+    )
     assert set(mine) < set(offered(name, "--writer-profile", ""))
 
 
@@ -92,7 +103,9 @@ def test_every_id_of_a_profile_is_reached():
     fmt = get("huawei-cdl-json")
     profile, *rest = fmt.profiles
     others = {p.name for p in rest}
-    wanted = {case.id for case in named_cases(fmt, (profile,))} | {rule.id for rule in rules(fmt.name)}
+    wanted = {case.id for case in named_cases(fmt, (profile,))} | {
+        rule.id for rule in rules(fmt.name)
+    }
     reached, open_ = set(), [f"{fmt.name}/"]
     while open_:
         for value in offered("run", "--select", open_.pop()):
@@ -186,7 +199,9 @@ def test_bash_itself_gets_the_replies(folder, words, replies):
         _cdc_conformance_completion {PROGRAM}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", script], env=stub(folder), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", script], env=stub(folder), capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
     *options, last = (line for line in done.stdout.splitlines() if line not in replies[:-1])
     assert last == replies[-1]
@@ -195,11 +210,23 @@ def test_bash_itself_gets_the_replies(folder, words, replies):
 
 @pytest.mark.parametrize("words", ["run tic", f"run --select {TICDC}/v7.1.6/tinyint/"])
 def test_an_answer_imports_nothing_heavy(words):
-    start, end = "import json, sys; from _cdc_conformance_pytest import main", "print(json.dumps(list(sys.modules)))"
+    start, end = (
+        "import json, sys; from _cdc_conformance_pytest import main",
+        "print(json.dumps(list(sys.modules)))",
+    )
     code = f"{start}\ntry:\n    main()\nfinally:\n    {end}"
-    env = {**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: "bash_complete", "COMP_WORDS": f"{PROGRAM} {words}"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        VARIABLE: "bash_complete",
+        "COMP_WORDS": f"{PROGRAM} {words}",
+    }
     env["COMP_CWORD"] = str(len(words.split()))
-    done = subprocess.run([sys.executable, "-c", code, words], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, words], env=env, capture_output=True, text=True, check=True
+    )
     *values, modules = done.stdout.splitlines()
     assert len(values) >= 2
-    assert {"pyspark", "pyarrow", "hypothesis", "confluent_kafka", "pandas", "rich"}.isdisjoint(json.loads(modules))
+    assert {"pyspark", "pyarrow", "hypothesis", "confluent_kafka", "pandas", "rich"}.isdisjoint(
+        json.loads(modules)
+    )

@@ -1,4 +1,6 @@
-"""The configuration file: where it is found, what it may say, what wins over what, and what is said of a bad one."""
+"""The configuration file: where it is found, what it may say, what wins over what, and what is said
+of a bad one.
+"""
 
 import json
 import tomllib
@@ -41,11 +43,25 @@ OURS, PROJECT = "cdc-conformance.toml", "pyproject.toml"
         ({OURS: "seed = 2"}, OURS),
         ({OURS: "seed = 2", "near/.git/x": ""}, None),
         ({OURS: "seed = 2", f"near/{OURS}": "seed = 3"}, f"near/{OURS}"),
-        ({PROJECT: "[tool.cdc-conformance.run]\nseed = 2", f"near/{PROJECT}": "[tool.ruff]\nline-length = 99"}, PROJECT),
+        (
+            {
+                PROJECT: "[tool.cdc-conformance.run]\nseed = 2",
+                f"near/{PROJECT}": "[tool.ruff]\nline-length = 99",
+            },
+            PROJECT,
+        ),
         ({PROJECT: "[tool.cdc-conformance]\nseed = 2", OURS: "seed = 3"}, OURS),
         ({PROJECT: "[tool.ruff\n# cdc-conformance is a word in a comment"}, None),
     ],
-    ids=["none", "above", "the checkout's root ends it", "the nearest", "a table of pyproject", "before pyproject", "not ours"],
+    ids=[
+        "none",
+        "above",
+        "the checkout's root ends it",
+        "the nearest",
+        "a table of pyproject",
+        "before pyproject",
+        "not ours",
+    ],
 )
 def test_the_nearest_file_of_the_checkout_is_used(folder, monkeypatch, files, expected):
     for name, text in files.items():
@@ -53,7 +69,9 @@ def test_the_nearest_file_of_the_checkout_is_used(folder, monkeypatch, files, ex
     (folder / "near" / "below").mkdir(parents=True)
     monkeypatch.chdir(folder / "near" / "below")
     assert config.find(Path.cwd()) == (expected and folder / expected)
-    assert params("run")["seed"] == (3 if expected and "seed = 3" in files[expected] else 2 if expected else 1)
+    assert params("run")["seed"] == (
+        3 if expected and "seed = 3" in files[expected] else 2 if expected else 1
+    )
 
 
 def test_the_option_names_another_file_or_none(folder):
@@ -68,10 +86,19 @@ def test_the_option_names_another_file_or_none(folder):
     ("argv", "said"),
     [
         (["formats"], "cdc-conformance: pyproject.toml: "),
-        (["--config", "mine.toml", "--no-config", "formats"], "--config FILE and --no-config contradict each other"),
+        (
+            ["--config", "mine.toml", "--no-config", "formats"],
+            "--config FILE and --no-config contradict each other",
+        ),
         (["--config", "absent.toml", "formats"], "absent.toml"),
-        (["--config", "bare/pyproject.toml", "formats"], "bare/pyproject.toml has no [tool.cdc-conformance]"),
-        (["--config", "latin.toml", "formats"], "cannot read the configuration latin.toml: it is not UTF-8"),
+        (
+            ["--config", "bare/pyproject.toml", "formats"],
+            "bare/pyproject.toml has no [tool.cdc-conformance]",
+        ),
+        (
+            ["--config", "latin.toml", "formats"],
+            "cannot read the configuration latin.toml: it is not UTF-8",
+        ),
         (["--config", "odd/pyproject.toml", "formats"], "tool.cdc-conformance"),
     ],
 )
@@ -101,28 +128,46 @@ TOPIC = f"publish {TICDC} --topic t"
     [
         (LEVELS, "run", {"seed": 3, "select": ("a", "b"), "budget": "nightly"}),
         (LEVELS, "selftest", {"seed": 2}),
-        (LEVELS, "run --seed 4 --select c --budget smoke", {"seed": 4, "select": ("c",), "budget": "smoke"}),
+        (
+            LEVELS,
+            "run --seed 4 --select c --budget smoke",
+            {"seed": 4, "select": ("c",), "budget": "smoke"},
+        ),
         (FORMATS_OF_FILE, "run", {"formats": ("debezium-json",)}),
         (FORMATS_OF_FILE, f"run {TICDC}", {"formats": (TICDC,)}),
         (FORMATS_OF_FILE, "run --all", {"formats": (), "everything": True}),
         (FORMATS_OF_FILE, "fuzz --all", {"formats": (), "everything": True}),
-        ("[corpus.write]\nout = 'corpora'\nseed = 9\n", f"corpus write {TICDC}", {"out": Path("corpora"), "seed": 9}),
+        (
+            "[corpus.write]\nout = 'corpora'\nseed = 9\n",
+            f"corpus write {TICDC}",
+            {"out": Path("corpora"), "seed": 9},
+        ),
         (SPELLINGS, "run", {"writer_profile": ("v7*",)}),
         (SPELLINGS, "stream", {"writer_profile": ("v6*", "v8*")}),
         (SPELLINGS, "fuzz", {"writer_profile": ("*",)}),
         ("[run]\nspark-conf = {'spark.a' = '4g'}\n", "run", {"spark_conf": (("spark.a", "4g"),)}),
         (CLUSTERS, "run", {"master": "spark://h:7077", "spark_packages": ("a:b:1,c:d:2",)}),
         (CLUSTERS, "bench", {"remote": "sc://h"}),
-        ("[run]\nmap = {after = 'x', op = 'upper(op)'}\n", "run", {"mapping": (("after", "x"), ("op", "upper(op)"))}),
+        (
+            "[run]\nmap = {after = 'x', op = 'upper(op)'}\n",
+            "run",
+            {"mapping": (("after", "x"), ("op", "upper(op)"))},
+        ),
         ("[run]\nmap = ['after=row.after']\n", "run", {"mapping": (("after", "row.after"),)}),
         ("broker = 'none'\n", "run", {"broker_spec": "none"}),
         ("broker = 'none'\n", f"load {TICDC}", {"broker_spec": "none"}),
         ("broker = 'none'\n", TOPIC, {"broker_spec": None}),
         ("broker = 'kafka:9092'\n", TOPIC, {"broker_spec": "kafka:9092"}),
-        ("[publish]\ntopic = 'cdc'\nrate = 500\n", f"publish {TICDC}", {"topic": "cdc", "rate": 500.0}),
+        (
+            "[publish]\ntopic = 'cdc'\nrate = 500\n",
+            f"publish {TICDC}",
+            {"topic": "cdc", "rate": 500.0},
+        ),
     ],
 )
-def test_the_command_line_wins_over_the_section_and_the_section_over_the_top_level(folder, text, line, expected):
+def test_the_command_line_wins_over_the_section_and_the_section_over_the_top_level(
+    folder, text, line, expected
+):
     written(folder, text)
     options = params(*line.split())
     assert {name: options[name] for name in expected} == expected
@@ -134,7 +179,10 @@ def test_access_to_a_broker_above_the_sections_holds_for_commands_and_pytest(fol
     monkeypatch.chdir(folder / "below")
     properties = "{'sasl.password' = 'env:KAFKA_PASSWORD', 'client.id' = 'mine'}"
     written(folder, f"broker-config = 'client.properties'\nbroker_property = {properties}\n")
-    expected = Path("../client.properties").resolve(), (("sasl.password", "hunter2"), ("client.id", "mine"))
+    expected = (
+        Path("../client.properties").resolve(),
+        (("sasl.password", "hunter2"), ("client.id", "mine")),
+    )
     for line in ("run", f"load {TICDC}", "inspect x", "stream", "doctor", TOPIC):
         options = params(*line.split())
         assert (options["broker_config"].resolve(), options["broker_property"]) == expected
@@ -162,20 +210,42 @@ def test_an_error_of_the_file_shows_no_secret(folder, command, text):
 
 def test_paths_are_relative_to_the_file(folder, monkeypatch):
     text = "[run]\ndecoder = 'src/mine.py:decode'\nreport = 'out'\n[bench]\ndecoder = 'mine.py'\nsave = '/tmp/x.json'\n"
-    written(folder, text + "[decode]\ndecoder = 'package.mine:decode'\n[replay]\ndecoder = 'cmd:node mine.py'\n")
+    written(
+        folder,
+        text
+        + "[decode]\ndecoder = 'package.mine:decode'\n[replay]\ndecoder = 'cmd:node mine.py'\n",
+    )
     (folder / "below").mkdir()
-    assert (params("run")["decoder"], params("run")["report"]) == ("src/mine.py:decode", Path("out"))
+    assert (params("run")["decoder"], params("run")["report"]) == (
+        "src/mine.py:decode",
+        Path("out"),
+    )
     monkeypatch.chdir(folder / "below")
     lines = (("run",), ("bench",), ("decode", TICDC, "."), ("replay", "--all"))
-    decoders = [f"{folder}/src/mine.py:decode", f"{folder}/mine.py", "package.mine:decode", "cmd:node mine.py"]
+    decoders = [
+        f"{folder}/src/mine.py:decode",
+        f"{folder}/mine.py",
+        "package.mine:decode",
+        "cmd:node mine.py",
+    ]
     assert [params(*words)["decoder"] for words in lines] == decoders
-    assert (params("run")["report"], params("bench")["save"]) == (folder / "out", Path("/tmp/x.json"))
+    assert (params("run")["report"], params("bench")["save"]) == (
+        folder / "out",
+        Path("/tmp/x.json"),
+    )
 
 
 def test_tables_are_files_relative_to_the_file_or_urls(folder):
-    path = written(folder / "conf", "[run]\ntables = ['shop.sql', 'mysql://db/shop']\nvalues = 'v.toml'\ndialect = 'tidb'\n")
+    path = written(
+        folder / "conf",
+        "[run]\ntables = ['shop.sql', 'mysql://db/shop']\nvalues = 'v.toml'\ndialect = 'tidb'\n",
+    )
     given = config.load(path, cli).defaults(SECTIONS)["run"]
-    assert given == {"tables": ["conf/shop.sql", "mysql://db/shop"], "values_file": "conf/v.toml", "dialect": "tidb"}
+    assert given == {
+        "tables": ["conf/shop.sql", "mysql://db/shop"],
+        "values_file": "conf/v.toml",
+        "dialect": "tidb",
+    }
 
 
 def test_every_other_long_option_is_a_key():
@@ -186,7 +256,13 @@ def test_every_other_long_option_is_a_key():
         command = cli
         for name in section:
             command = command.commands[name]
-        options = {opt[2:] for p in command.params if p.name not in ONCE for opt in p.opts if opt.startswith("--")}
+        options = {
+            opt[2:]
+            for p in command.params
+            if p.name not in ONCE
+            for opt in p.opts
+            if opt.startswith("--")
+        }
         assert options <= set(legal), section
         assert set(legal) - options <= {"formats"}
         assert {key.parameter.name for key in legal.values()}.isdisjoint(ONCE)
@@ -194,7 +270,9 @@ def test_every_other_long_option_is_a_key():
 
 # Bad files
 
-_FILES = Path(__file__).with_name("bad_configurations.txt").read_text("utf-8").strip().split("\n\n")[1:]
+_FILES = (
+    Path(__file__).with_name("bad_configurations.txt").read_text("utf-8").strip().split("\n\n")[1:]
+)
 BAD = [tuple(file.split("\n=> ")) for file in _FILES]
 SAID_TWICE = "writer_profile = 'b'"  # the one thing that a JSON Schema cannot say
 
@@ -213,13 +291,22 @@ def test_a_bad_file_is_told_with_section_key_value_and_what_is_legal(folder, com
 
 
 def test_every_problem_of_a_file_is_told_at_once(folder, command):
-    written(folder, "[tool.cdc-conformance]\nsed = 1\n[tool.cdc-conformance.run]\nbugdet = 'ci'\nseed = 'x'\n", "pyproject.toml")
+    written(
+        folder,
+        "[tool.cdc-conformance]\nsed = 1\n[tool.cdc-conformance.run]\nbugdet = 'ci'\nseed = 'x'\n",
+        "pyproject.toml",
+    )
     code, _, err = command("formats")
     assert code == 2
     first, second, third = err.splitlines()
-    assert first.startswith("cdc-conformance: pyproject.toml, line 2, [tool.cdc-conformance], sed = 1: ")
+    assert first.startswith(
+        "cdc-conformance: pyproject.toml, line 2, [tool.cdc-conformance], sed = 1: "
+    )
     assert second.startswith('pyproject.toml, line 4, [tool.cdc-conformance.run], bugdet = "ci": ')
-    assert third == 'pyproject.toml, line 5, [tool.cdc-conformance.run], seed = "x": expected an integer, not a string'
+    assert (
+        third
+        == 'pyproject.toml, line 5, [tool.cdc-conformance.run], seed = "x": expected an integer, not a string'
+    )
 
 
 def test_help_is_given_with_a_bad_file(folder, command):
@@ -227,7 +314,9 @@ def test_help_is_given_with_a_bad_file(folder, command):
     code, out, err = command("run", "--help")
     assert code == 0
     assert "Example: cdc-conformance run" in out and "unknown key 'sed'" in err
-    assert [command(*words)[0] for words in (("--help",), ("config", "schema"), ("config", "show"))] == [0, 0, 2]
+    assert [
+        command(*words)[0] for words in (("--help",), ("config", "schema"), ("config", "show"))
+    ] == [0, 0, 2]
 
 
 # The schema
@@ -236,7 +325,9 @@ def test_help_is_given_with_a_bad_file(folder, command):
 def test_the_published_schema_is_what_the_commands_say(command):
     said = json.loads(command("config", "schema")[1])
     jsonschema.Draft202012Validator.check_schema(said)
-    assert said == schema(cli) == json.loads(PUBLISHED.read_text("utf-8")), f"run: cdc-conformance config schema > {PUBLISHED}"
+    assert said == schema(cli) == json.loads(PUBLISHED.read_text("utf-8")), (
+        f"run: cdc-conformance config schema > {PUBLISHED}"
+    )
 
 
 def test_every_key_of_the_schema_says_what_it_is():
@@ -259,7 +350,9 @@ def test_the_settings_are_shown_with_where_each_is_from(folder, command):
     def shown(*words):
         code, out, err = command("config", "show", *words)
         assert (code, err) == (0, "configuration: cdc-conformance.toml\n")
-        return {(row["command"], row["key"]): (row["value"], row["from"]) for row in json.loads(out)}
+        return {
+            (row["command"], row["key"]): (row["value"], row["from"]) for row in json.loads(out)
+        }
 
     written(folder, "seed = 2\n[run]\nbudget = 'ci'\nreport = 'out'\n")
     rows = {
@@ -270,7 +363,14 @@ def test_the_settings_are_shown_with_where_each_is_from(folder, command):
     assert shown("run", "bench") == rows
     everything = shown("run", "--all")
     assert {key for _, key in everything} == set(SECTIONS["run",])
-    assert everything.items() >= {**rows, ("run", "level"): ("both", "default"), ("run", "strict"): (False, "default")}.items()
+    assert (
+        everything.items()
+        >= {
+            **rows,
+            ("run", "level"): ("both", "default"),
+            ("run", "strict"): (False, "default"),
+        }.items()
+    )
     assert "[run]" in command("config", "show", "run", "--format", "pretty")[1]
 
 
@@ -285,8 +385,16 @@ def test_nothing_is_shown_without_a_file_and_an_unknown_command_is_named(folder,
 
 def test_the_pytest_plugin_has_defaults_of_its_own_section_and_of_the_top_level(folder):
     assert config.pytest_defaults(folder, cli) == {}
-    written(folder, "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\nmaster = 'yarn'\n[run]\nseed=5")
-    assert config.pytest_defaults(folder, cli) == {"seed": 2, "budget": "nightly", "broker": "embedded", "master": "yarn"}
+    written(
+        folder,
+        "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\nmaster = 'yarn'\n[run]\nseed=5",
+    )
+    assert config.pytest_defaults(folder, cli) == {
+        "seed": 2,
+        "budget": "nightly",
+        "broker": "embedded",
+        "master": "yarn",
+    }
     written(folder, "[pytest]\nseed = 'x'\n")
     with pytest.raises(UsageError, match=r"\[pytest\], seed"):
         config.pytest_defaults(folder, cli)

@@ -49,14 +49,25 @@ def test_every_check_answers_in_order_with_a_remedy_for_what_is_missing():
         assert check.state and check.needed_for and check.command in check.remedy
         assert (check.remedy == "") == check.ok
     required = {check.name for check in answers if check.required}
-    assert required == {"Python", "our packages", "Java", "pyspark", "confluent-kafka", "disk", "configuration", "ports"}
+    assert required == {
+        "Python",
+        "our packages",
+        "Java",
+        "pyspark",
+        "confluent-kafka",
+        "disk",
+        "configuration",
+        "ports",
+    }
     of = {check.name: check for check in answers}
     assert of["Python"].ok and sys.executable in of["Python"].state
     assert of["pyspark"].state.startswith("4.") and "librdkafka" in of["confluent-kafka"].state
     assert of["our packages"].ok and str(ROOT) in of["our packages"].state
     docker = of["Docker engine"]
     assert (docker.ok, docker.state, docker.required) == (False, "no Docker engine answers", False)
-    assert docker.command == ("open -a Docker" if sys.platform == "darwin" else "systemctl start docker")
+    assert docker.command == (
+        "open -a Docker" if sys.platform == "darwin" else "systemctl start docker"
+    )
 
 
 REPORT = "report this with the output of `cdc-conformance doctor --format json`"
@@ -65,11 +76,18 @@ REPORT = "report this with the output of `cdc-conformance doctor --format json`"
 @pytest.mark.parametrize(
     ("error", "problem", "remedy", "command"),
     [
-        (HarnessError("no such thing.\nGet one, by `get thing`."), "no such thing", "Get one, by `get thing`.", "get thing"),
+        (
+            HarnessError("no such thing.\nGet one, by `get thing`."),
+            "no such thing",
+            "Get one, by `get thing`.",
+            "get thing",
+        ),
         (ZeroDivisionError(), "ZeroDivisionError", REPORT, "cdc-conformance doctor --format json"),
     ],
 )
-def test_a_check_that_breaks_says_what_is_wrong_and_then_what_to_do(monkeypatch, error, problem, remedy, command):
+def test_a_check_that_breaks_says_what_is_wrong_and_then_what_to_do(
+    monkeypatch, error, problem, remedy, command
+):
     def broken():
         raise error
 
@@ -105,23 +123,47 @@ PIP = f"{sys.executable} -m pip install"
 @pytest.mark.parametrize(
     ("name", "spoil", "state", "remedy", "command"),
     [
-        ("Java", lambda patch, folder: patch.setenv("JAVA_HOME", str(folder)), "{folder}", "Java 17 or 21", "openjdk"),
+        (
+            "Java",
+            lambda patch, folder: patch.setenv("JAVA_HOME", str(folder)),
+            "{folder}",
+            "Java 17 or 21",
+            "openjdk",
+        ),
         ("pyspark", release(None), "not installed", "", f"{PIP} 'pyspark>=4.0,<5'"),
         ("pyspark", release("3.5.4"), "3.5.4", "", f"{PIP} 'pyspark>=4.0,<5'"),
         ("Docker engine", release(None), "", "", f"{PIP} 'cdc-conformance[container]'"),
         ("Kafka broker jars", no_jars, "{folder}", "CDC_CONFORMANCE_KAFKA_JARS", ""),
         ("disk", attribute(doctor, "DISK_MB", 1 << 40), "", "TMPDIR", ""),
         ("free memory", attribute(doctor, "MEMORY_MB", 1 << 40), "", "", ""),
-        ("failures' folder", no_folder, "{folder}/.cdc-conformance is not writable", "--report DIR", "chmod u+rwx "),
-        ("ports", attribute("conformance.brokers.embedded.free_ports", no_port), "no free", "", "ss -l"),
+        (
+            "failures' folder",
+            no_folder,
+            "{folder}/.cdc-conformance is not writable",
+            "--report DIR",
+            "chmod u+rwx ",
+        ),
+        (
+            "ports",
+            attribute("conformance.brokers.embedded.free_ports", no_port),
+            "no free",
+            "",
+            "ss -l",
+        ),
     ],
 )
-def test_what_is_missing_is_told_with_what_to_do(monkeypatch, tmp_path, name, spoil, state, remedy, command):
+def test_what_is_missing_is_told_with_what_to_do(
+    monkeypatch, tmp_path, name, spoil, state, remedy, command
+):
     monkeypatch.chdir(tmp_path)
     spoil(monkeypatch, tmp_path)
     check = by_name()[name]
     assert check.ok is (name == "free memory" and sys.platform != "linux")
-    assert state.format(folder=tmp_path) in check.state and remedy in check.remedy and command in check.command
+    assert (
+        state.format(folder=tmp_path) in check.state
+        and remedy in check.remedy
+        and command in check.command
+    )
 
 
 def test_jars_of_the_user_are_counted(monkeypatch, tmp_path):
@@ -135,11 +177,16 @@ def test_connector_jars(monkeypatch, tmp_path):
     monkeypatch.delenv("CDC_CONFORMANCE_SPARK_JARS", raising=False)
     check = by_name()["Spark connector jars"]
     assert not check.ok
-    assert check.state == "not cached yet: spark-sql-kafka-0-10_2.13; not cached yet: spark-avro_2.13"
+    assert (
+        check.state == "not cached yet: spark-sql-kafka-0-10_2.13; not cached yet: spark-avro_2.13"
+    )
     (tmp_path / "spark-avro_2.13-4.1.1.jar").touch()
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path))
     state = by_name()["Spark connector jars"].state
-    assert state == "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS; not cached yet: spark-sql-kafka-0-10_2.13"
+    assert (
+        state
+        == "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS; not cached yet: spark-sql-kafka-0-10_2.13"
+    )
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path / "none"))
     assert "none is neither a jar nor a folder with jars" in by_name()["Spark connector jars"].state
 
@@ -158,8 +205,18 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
     (tmp_path / "spark_checks" / "__init__.py").touch()
     code = "from conformance.commands.doctor import packages; print(packages())"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
-    ran = subprocess.run([sys.executable, "-P", "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert ran.stdout.startswith("(False,") and f"{tmp_path / 'spark_checks'} hides spark_checks" in ran.stdout
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (
+        ran.stdout.startswith("(False,")
+        and f"{tmp_path / 'spark_checks'} hides spark_checks" in ran.stdout
+    )
 
 
 def test_the_configuration(monkeypatch, tmp_path):
@@ -171,7 +228,9 @@ def test_the_configuration(monkeypatch, tmp_path):
     (tmp_path / "cdc-conformance.toml").write_text("sed = 2\nbugdet = 'ci'\n", "utf-8")
     check = by_name()["configuration"]
     assert not check.ok
-    assert check.state.startswith("cdc-conformance.toml, line 1, sed = 2: unknown key 'sed'. Did you mean 'seed'?")
+    assert check.state.startswith(
+        "cdc-conformance.toml, line 1, sed = 2: unknown key 'sed'. Did you mean 'seed'?"
+    )
     assert check.state.endswith("(and 1 more)")
     assert check.command == "cdc-conformance config schema"
 
@@ -184,12 +243,20 @@ def test_a_broker_that_is_named_is_asked(monkeypatch):
     assert [check.name for check in checks("embedded")] == [name for name, *_ in CHECKS]
     monkeypatch.undo()
     monkeypatch.setattr(kafka.check_reachable, "__defaults__", (1.0,))
-    check = doctor._check("broker", lambda: doctor.reachable("127.0.0.1:1"), "--broker 127.0.0.1:1", True)
-    assert (check.ok, "127.0.0.1:1" in check.state, check.command) == (False, True, "nc -vz 127.0.0.1 1")
+    check = doctor._check(
+        "broker", lambda: doctor.reachable("127.0.0.1:1"), "--broker 127.0.0.1:1", True
+    )
+    assert (check.ok, "127.0.0.1:1" in check.state, check.command) == (
+        False,
+        True,
+        "nc -vz 127.0.0.1 1",
+    )
 
 
 FINE = Check("fine", True, "all there", "", "everything", True)
-LACKING = Check("lacking", False, "not | there", "get it: `get it`, or do without", "something", False)
+LACKING = Check(
+    "lacking", False, "not | there", "get it: `get it`, or do without", "something", False
+)
 STOPPING = Check("stopping", False, "gone", "wait", "everything", True)
 
 
@@ -226,7 +293,10 @@ stopping
 
 def test_each_problem_ends_with_its_remedy(outcome):
     assert outcome([FINE, LACKING, STOPPING], "--format", "pretty") == (3, PRETTY)
-    assert outcome([FINE], "--format", "pretty") == (0, "ok       fine  all there\n\nall 1 are ok\n")
+    assert outcome([FINE], "--format", "pretty") == (
+        0,
+        "ok       fine  all there\n\nall 1 are ok\n",
+    )
 
 
 def test_checks_as_json_and_as_markdown(outcome):
@@ -241,7 +311,9 @@ def test_checks_as_json_and_as_markdown(outcome):
         "| ok | fine | all there |  |",
         "| missing | lacking | not \\| there | get it: `get it`, or do without |",
     ]
-    assert (outcome([FINE], "--start")[0], outcome([FINE])[0]) == (3, 0), "what does not start is exit 3"
+    assert (outcome([FINE], "--start")[0], outcome([FINE])[0]) == (3, 0), (
+        "what does not start is exit 3"
+    )
 
 
 def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
@@ -255,14 +327,19 @@ def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setattr(brokers, "EmbeddedKafka", lambda _note: Failing())
     answers = list(doctor.starts(None, lambda _text: None))
-    assert [(check.name, check.ok) for check in answers] == [("Spark starts", False), ("Kafka starts", False)]
+    assert [(check.name, check.ok) for check in answers] == [
+        ("Spark starts", False),
+        ("Kafka starts", False),
+    ]
     assert "but has no bin/java" in answers[0].state
     assert "no Java found" in answers[1].state
     assert all(check.required and check.command == "cdc-conformance doctor" for check in answers)
 
 
 def test_records_go_through_kafka_into_spark(kafka, engine, monkeypatch):
-    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext(engine))
+    monkeypatch.setattr(
+        "conformance.engines.child.ChildEngine", lambda **_options: nullcontext(engine)
+    )
     answers = list(doctor.starts(kafka.bootstrap, lambda _text: None))
     assert [check.name for check in answers] == ["Spark starts", "Kafka starts", "Kafka into Spark"]
     assert all(check.ok and " after " in check.state for check in answers), answers

@@ -14,7 +14,17 @@ from conformance.commands import fuzz
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.rules.rules import Obligation
 from conformance.running import fuzzing as _fuzzing
-from conformance.running.fuzzing import HUGE_START, Finding, Fuzzed, Fuzzer, FuzzSettings, Tally, owner, peak_memory, save
+from conformance.running.fuzzing import (
+    HUGE_START,
+    Finding,
+    Fuzzed,
+    Fuzzer,
+    FuzzSettings,
+    Tally,
+    owner,
+    peak_memory,
+    save,
+)
 from generators.bulk.mutations import HUGE, Mutants, by_deployment
 from generators.errors import HarnessError
 from generators.wire_format import get
@@ -24,7 +34,9 @@ SPARK = "ticdc-canal-json"
 
 
 class Engine:
-    """An engine that answers as a perfect decoder would, except for what `spoil` does to the offsets asked for."""
+    """An engine that answers as a perfect decoder would, except for what `spoil` does to the
+    offsets asked for.
+    """
 
     def __init__(self, directory, spoil=lambda _offsets: None, change=lambda tally: tally):
         self.directory, self.asked, self.pid = directory, [], None
@@ -42,8 +54,14 @@ class Engine:
             return done(error)
         tallies = []
         for row in rows:
-            outcome = {"outcome": "rejected" if row["state"] == "unreadable" else "rows", "kinds": "CORRUPT", "count": 1}
-            tallies.append({name: row[name] for name in ("way", "state", "reason", "size", "offset")} | outcome)
+            outcome = {
+                "outcome": "rejected" if row["state"] == "unreadable" else "rows",
+                "kinds": "CORRUPT",
+                "count": 1,
+            }
+            tallies.append(
+                {name: row[name] for name in ("way", "state", "reason", "size", "offset")} | outcome
+            )
         return done({"tallies": [self._change(t) for t in tallies]})
 
 
@@ -64,10 +82,18 @@ def run(tmp_path, spoil=lambda _offsets: None, change=lambda tally: tally, **set
 def test_a_perfect_decoder_passes_and_every_mutant_is_counted_once(tmp_path):
     result, engine = run(tmp_path)
     report = result.as_json()
-    assert (result.ok, report["mutants"], report["verdict"], report["accepted"]) == (True, 300, "ok", {})
+    assert (result.ok, report["mutants"], report["verdict"], report["accepted"]) == (
+        True,
+        300,
+        "ok",
+        {},
+    )
     assert report["readable"] + report["unreadable"] + sum(report["doubtful"].values()) == 300
     assert report["rejected"] == report["unreadable"] > 100
-    assert [report[name] for name in ("lost", "foreign", "misnumbered", "raised", "hung", "died", "unjudged")] == [0] * 7
+    assert [
+        report[name]
+        for name in ("lost", "foreign", "misnumbered", "raised", "hung", "died", "unjudged")
+    ] == [0] * 7
     assert list(tmp_path.iterdir()) == []
     assert engine.asked[0][2] == 300
 
@@ -82,14 +108,25 @@ class Looking(Engine):
         return super().ask(service, request, limit_s)
 
 
-def test_records_have_the_shape_of_sparks_kafka_source_and_an_interrupt_gives_what_has_been_seen(tmp_path, monkeypatch):
+def test_records_have_the_shape_of_sparks_kafka_source_and_an_interrupt_gives_what_has_been_seen(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(_fuzzing, "CHUNK", 100)
     engine = Looking(tmp_path)
     result = Fuzzer(engine, FORMAT, FuzzSettings(count=300, huge=False), lambda _text: None).run()
     assert result.interrupted
     assert result.as_json()["verdict"] == "interrupted"
     assert result.as_json()["mutants"] < 300
-    names = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers"]
+    names = [
+        "key",
+        "value",
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        "timestampType",
+        "headers",
+    ]
     assert engine.seen.column_names == names
     assert set(engine.seen.column("partition").to_pylist()) == {0, 1, 2}
 
@@ -104,14 +141,21 @@ def test_a_chunk_that_raises_is_halved_until_the_messages_stand_alone(tmp_path):
     assert not result.ok
     fmt = get(FORMAT)
     mutants = Mutants(fmt, by_deployment(fmt.profiles)[0], 1)
-    assert {f.message.value for f in result.findings} == {mutants(n).message.value for n in (17, 201)}
+    assert {f.message.value for f in result.findings} == {
+        mutants(n).message.value for n in (17, 201)
+    }
     assert len(engine.asked) < 40
 
 
 def test_the_search_for_messages_that_raise_is_bounded(tmp_path):
     result, engine = run(tmp_path, raises_on(*range(0, 300, 3)))
     report = result.as_json()
-    assert (report["raised"], report["unjudged"] > 0, report["mutants"], result.ok) == (_fuzzing.OFFENDERS, True, 300, False)
+    assert (report["raised"], report["unjudged"] > 0, report["mutants"], result.ok) == (
+        _fuzzing.OFFENDERS,
+        True,
+        300,
+        False,
+    )
     assert len(engine.asked) < 100
 
 
@@ -135,7 +179,11 @@ def test_the_words_of_an_expired_limit_are_the_engines(fake):
 
 
 def accepting(tally):
-    return {**tally, "outcome": "accepted", "kinds": "ROW"} if tally["outcome"] == "rejected" else tally
+    return (
+        {**tally, "outcome": "accepted", "kinds": "ROW"}
+        if tally["outcome"] == "rejected"
+        else tally
+    )
 
 
 def test_silent_acceptance_is_listed_by_rule_and_way_with_the_smallest_message(tmp_path):
@@ -147,7 +195,9 @@ def test_silent_acceptance_is_listed_by_rule_and_way_with_the_smallest_message(t
     sizes = [f.tally.size for f in result.findings]
     assert sizes == sorted(sizes)
     assert all(f.message.size == f.tally.size for f in result.findings)
-    assert {f.rule.id for f in result.findings if not f.fails} == {f"{FORMAT}/fault/after-the-document"}
+    assert {f.rule.id for f in result.findings if not f.fails} == {
+        f"{FORMAT}/fault/after-the-document"
+    }
     assert not result.ok
 
 
@@ -159,16 +209,31 @@ def test_an_offset_without_its_rows_fails_whatever_the_message_was(tmp_path, out
 
 
 def test_doubtful_messages_are_counted_by_class_and_never_fail(tmp_path):
-    result, _ = run(tmp_path, change=lambda t: {**t, "outcome": "corrupt"} if t["state"] == "doubtful" else t, count=3000)
+    result, _ = run(
+        tmp_path,
+        change=lambda t: {**t, "outcome": "corrupt"} if t["state"] == "doubtful" else t,
+        count=3000,
+    )
     doubtful = result.as_json()["doubtful"]
-    assert {"duplicate-key", "invalid-utf-8", "bom", "lone-surrogate", "raw-control", "null", "wrapped"} == set(doubtful)
+    assert {
+        "duplicate-key",
+        "invalid-utf-8",
+        "bom",
+        "lone-surrogate",
+        "raw-control",
+        "null",
+        "wrapped",
+    } == set(doubtful)
     assert result.ok
 
 
 @pytest.mark.parametrize(
     ("fmt", "reason", "outcome", "rule"),
     [
-        *((FORMAT, reason, "accepted", "fault/must-reject") for reason in ("truncated", "syntax", "packing")),
+        *(
+            (FORMAT, reason, "accepted", "fault/must-reject")
+            for reason in ("truncated", "syntax", "packing")
+        ),
         (FORMAT, "bom", "lost", "garbage/every-offset"),
         (FORMAT, "", "misnumbered", "garbage/every-offset"),
         (FORMAT, "", "hung", "garbage/no-exception"),
@@ -179,17 +244,32 @@ def test_doubtful_messages_are_counted_by_class_and_never_fail(tmp_path):
 )
 def test_a_finding_belongs_to_the_rule_of_its_fault(fmt, reason, outcome, rule):
     state = "doubtful" if reason == "bom" else "unreadable" if reason else "readable"
-    culprit = owner(fmt, get(fmt).profiles[0].name, Tally("way", state, reason, outcome, "ROW", 1, 1, 1))
+    culprit = owner(
+        fmt, get(fmt).profiles[0].name, Tally("way", state, reason, outcome, "ROW", 1, 1, 1)
+    )
     assert (culprit.id, culprit.obligation) == (f"{fmt}/{rule}", Obligation.MUST)
 
 
 @pytest.mark.parametrize(
     ("outcome", "obligation", "fails"),
-    [("accepted", Obligation.MUST, True), ("accepted", Obligation.SHOULD, False), ("lost", Obligation.UNSPECIFIED, True)],
+    [
+        ("accepted", Obligation.MUST, True),
+        ("accepted", Obligation.SHOULD, False),
+        ("lost", Obligation.UNSPECIFIED, True),
+    ],
 )
 def test_only_acceptance_that_no_must_forbids_is_forgiven(outcome, obligation, fails):
     tally = Tally("way", "unreadable", "truncated", outcome, "", 1, 1, 1)
-    assert Finding(FORMAT, ("1.0",), replace(owner(FORMAT, "1.0", tally), obligation=obligation), tally, None).fails is fails
+    assert (
+        Finding(
+            FORMAT,
+            ("1.0",),
+            replace(owner(FORMAT, "1.0", tally), obligation=obligation),
+            tally,
+            None,
+        ).fails
+        is fails
+    )
 
 
 def test_findings_are_saved_as_data_the_smallest_first(tmp_path):
@@ -199,7 +279,10 @@ def test_findings_are_saved_as_data_the_smallest_first(tmp_path):
     assert path.name == f"fuzz-{FORMAT}.jsonl"
     assert [line["size"] for line in lines] == sorted(line["size"] for line in lines)
     sized = [line for line in lines if line["value"] is not None]
-    assert all(len(base64.b64decode(x["value"])) + len(base64.b64decode(x["key"] or "")) == x["size"] for x in sized)
+    assert all(
+        len(base64.b64decode(x["value"])) + len(base64.b64decode(x["key"] or "")) == x["size"]
+        for x in sized
+    )
     assert {"rule", "obligation", "way", "reason", "number", "profiles", "count"} <= set(lines[0])
     (tmp_path / "file").write_text("")
     with pytest.raises(HarnessError, match="cannot write the report to"):
@@ -207,7 +290,9 @@ def test_findings_are_saved_as_data_the_smallest_first(tmp_path):
 
 
 def test_huge_messages_are_written_one_to_a_file(tmp_path, monkeypatch):
-    monkeypatch.setitem(HUGE, "json", {"huge-string": lambda v: v + b" " * 10, "huge-number": lambda _v: b"[" * 10})
+    monkeypatch.setitem(
+        HUGE, "json", {"huge-string": lambda v: v + b" " * 10, "huge-number": lambda _v: b"[" * 10}
+    )
     result, engine = run(tmp_path, huge=True, count=10)
     request, offsets, _ = engine.asked[-1]
     assert len(request["records"]) == 2
@@ -225,7 +310,14 @@ def test_memory_of_a_session_is_that_of_its_processes():
 
 def fuzzed(**changes):
     tally = Tally("tail", "unreadable", "trailing-content", "rejected", "CORRUPT", 40, 5, 9)
-    values = {"format": FORMAT, "seed": 1, "decoder": "d", "tallies": (tally,), "findings": (), "seconds": 2.0}
+    values = {
+        "format": FORMAT,
+        "seed": 1,
+        "decoder": "d",
+        "tallies": (tally,),
+        "findings": (),
+        "seconds": 2.0,
+    }
     return Fuzzed(**values | {"peak_bytes": 1 << 30, "limit_bytes": 2 << 30} | changes)
 
 
@@ -237,14 +329,18 @@ def test_verdicts_are_printed():
     tally = Tally("tail", "unreadable", "truncated", "accepted", "ROW", 3, 5, 9)
     finding = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, None)
     result = fuzzed(tallies=(tally,), findings=(finding,), peak_bytes=3 << 30)
-    assert fuzz.markdown([result]).splitlines()[2].startswith(f"| {FORMAT} | failed | 3 | 3 | 0 | 3 |")
+    assert (
+        fuzz.markdown([result]).splitlines()[2].startswith(f"| {FORMAT} | failed | 3 | 3 | 0 | 3 |")
+    )
     text = shown(fuzz.render([result, fuzzed(interrupted=True)]), 200)
     accepted = f"{FORMAT}/fault/must-reject: 3 accepted as ROW by tail"
     for part in (accepted, "the smallest, 9", "3,072 MB of memory, limit 2,048 MB", "interrupted"):
         assert part in text
 
 
-@pytest.mark.parametrize(("changes", "code"), [({}, 0), ({"peak_bytes": 3 << 30}, 1), ({"interrupted": True}, 130)])
+@pytest.mark.parametrize(
+    ("changes", "code"), [({}, 0), ({"peak_bytes": 3 << 30}, 1), ({"interrupted": True}, 130)]
+)
 def test_the_exit_code_is_the_verdict(monkeypatch, changes, code):
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext())
     monkeypatch.setattr(Fuzzer, "__init__", lambda *_: None)
@@ -283,7 +379,9 @@ def decode(records):
 
 
 def test_a_wrong_decoder_is_convicted_with_the_messages(engine, tmp_path):
-    """One swallows what is corrupt, one accepts what is cut short, and one raises on one message."""
+    """One swallows what is corrupt, one accepts what is cut short, and one raises on one
+    message.
+    """
     for name, text in (("swallowing", SWALLOWING), ("raising", RAISING)):
         (tmp_path / f"{name}.py").write_text(text, "utf-8")
     report = convicted(engine, f"{tmp_path}/swallowing.py:decode", 100).as_json()
@@ -293,4 +391,6 @@ def test_a_wrong_decoder_is_convicted_with_the_messages(engine, tmp_path):
     assert {f.tally.way for f in result.findings} >= {"truncate", "truncate-end"}
     result = convicted(engine, f"{tmp_path}/raising.py:decode", 16, FORMAT, "1.0")
     assert [(f.tally.outcome, f.tally.offset) for f in result.findings] == [("raised", 7)]
-    assert "cannot read this" in result.findings[0].tally.error and result.as_json()["mutants"] == 16
+    assert (
+        "cannot read this" in result.findings[0].tally.error and result.as_json()["mutants"] == 16
+    )

@@ -1,4 +1,6 @@
-"""Help: every command has an example that parses, every option a text, and the list of commands is in sections that fit."""
+"""Help: every command has an example that parses, every option a text, and the list of commands is
+in sections that fit.
+"""
 
 import re
 import shlex
@@ -32,14 +34,18 @@ def texts(words, width=200):
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
-def test_every_command_has_a_line_of_example_that_parses_and_options_that_say_what_they_are_for(words, folder):
+def test_every_command_has_a_line_of_example_that_parses_and_options_that_say_what_they_are_for(
+    words, folder
+):
     # The folder that examples name.
     (folder / "corpora" / "ticdc-canal-json" / "v7.1.6").mkdir(parents=True)
     examples = EXAMPLE.findall(texts(words))
     assert examples and examples == EXAMPLE.findall(texts(words, 80)), "an example stays one line"
     for line in examples:
         program, *rest = shlex.split(line)
-        assert parsed("--no-config", *rest).command_path.startswith(" ".join((program, *words))), line
+        assert parsed("--no-config", *rest).command_path.startswith(" ".join((program, *words))), (
+            line
+        )
     options = [p for p in COMMANDS[words].params if isinstance(p, click.Option)]
     assert [p.opts for p in options if not (p.help or "").endswith((".", ")"))] == []
     assert COMMANDS[words].help

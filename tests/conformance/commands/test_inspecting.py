@@ -42,7 +42,11 @@ def test_json_says_everything():
     )
     evidence = next(entry for entry in fmt["evidence"] if entry["given"] == ["lz4"])
     assert evidence["says"] == "values are compressed with lz4"
-    assert (evidence["citation"], evidence["messages"], evidence["place"]) == ("ticdc#compression", 93, "messages.jsonl.xz:1")
+    assert (evidence["citation"], evidence["messages"], evidence["place"]) == (
+        "ticdc#compression",
+        93,
+        "messages.jsonl.xz:1",
+    )
     assert any(table["columns"] for table in fmt["tables"])
 
 
@@ -62,7 +66,11 @@ def test_people_read_tables(tmp_path, style):
     file.write_text(f'{WATERMARK}\n{{"a":"\x1b[31m|"}}\n')
     done = run(file, "--format", style)
     assert done.exit_code == 0
-    for text in ("2 messages: ticdc-simple-json", "release: v7.5.7 or later", "Messages that no known profile writes"):
+    for text in (
+        "2 messages: ticdc-simple-json",
+        "release: v7.5.7 or later",
+        "Messages that no known profile writes",
+    ):
         assert text in done.stdout
     assert "no known format has these members: a" in " ".join(done.stdout.replace("│", " ").split())
     assert "\x1b[31m" not in done.stdout
@@ -97,5 +105,9 @@ def test_a_topic_without_records_and_one_that_is_not_there(kafka):
     finally:
         delete_topics(kafka.bootstrap, ["inspected"])
     code, text = failed("no-such-topic", "--broker", kafka.bootstrap)
-    assert (code, text.startswith("topic 'no-such-topic': "), kafka.bootstrap in text) == (2, True, True)
+    assert (code, text.startswith("topic 'no-such-topic': "), kafka.bootstrap in text) == (
+        2,
+        True,
+        True,
+    )
     assert "no-such-topic" not in visible(kafka.bootstrap)

@@ -1,4 +1,6 @@
-"""The command `new-format`: what it lays out, where it refuses to, and that no name makes lines too long."""
+"""The command `new-format`: what it lays out, where it refuses to, and that no name makes lines too
+long.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_a_file_that_is_there_is_not_written_over(checkout, tmp_path):
 
 
 def test_a_product_s_page_of_sources_stays(checkout):
-    """A further format of a product has a page of its own, whose facts can be moved into the product's."""
+    """A further format of a product has a page of its own, whose facts can be moved into the
+    product's.
+    """
     files = new_format.lay_out("harness-json", "json", checkout).files
     assert "conformance/rules/sources/harness-json.toml" in files
     assert '"harness-json#first"' in files["conformance/rules/harness-json.toml"]

@@ -1,4 +1,6 @@
-"""What is fetched and made once: archives that a JVM takes, and does without when they are no good."""
+"""What is fetched and made once: archives that a JVM takes, and does without when they are no
+good.
+"""
 
 import json
 import shutil
@@ -26,7 +28,13 @@ def silent(line):
 
 def ran(*options):
     """What a small Java program says, on the classes of pyspark's Ivy."""
-    argv = [_jars.java_path(), *options, "-cp", str(next(_jars.pyspark_jars().glob("ivy-*.jar"))), *NAME]
+    argv = [
+        _jars.java_path(),
+        *options,
+        "-cp",
+        str(next(_jars.pyspark_jars().glob("ivy-*.jar"))),
+        *NAME,
+    ]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -46,7 +54,9 @@ def archive(made, tmp_path):
 
 
 def test_a_jvm_takes_the_archive_that_it_wrote(archive):
-    assert [path.name for path in archive.parent.glob("*.jsa")] == [f"ivy-{whole(archive).stat().st_size}.jsa"]
+    assert [path.name for path in archive.parent.glob("*.jsa")] == [
+        f"ivy-{whole(archive).stat().st_size}.jsa"
+    ]
     done = ran(*using(archive), "-Xlog:class+load")
     assert (done.returncode, done.stderr) == (0, "")
     assert "org.apache.ivy.Main source: shared objects file (top)" in done.stdout
@@ -78,7 +88,10 @@ def test_one_that_was_cut_short_is_not_used_and_made_again(archive):
 def test_a_jvm_that_writes_none_is_an_error_and_leaves_nothing(tmp_path):
     assert using(None) == using(tmp_path / "none.jsa") == ()
     path = tmp_path / "classes" / "x.jsa"
-    with pytest.raises(HarnessError, match=r"ended without writing .*x-\d+\.jsa"), writing(path, silent):
+    with (
+        pytest.raises(HarnessError, match=r"ended without writing .*x-\d+\.jsa"),
+        writing(path, silent),
+    ):
         pass
     with suppress(KeyError), writing(path, silent) as options:
         Path(options[0].partition("=")[2]).write_bytes(b"half")
@@ -89,7 +102,10 @@ def test_a_jvm_that_writes_none_is_an_error_and_leaves_nothing(tmp_path):
 def test_a_directory_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "classes").write_text("a file")
     path = tmp_path / "classes" / "x.jsa"
-    with pytest.raises(HarnessError, match=r"cannot write .*x\.jsa: .*CDC_CONFORMANCE_CACHE"), writing(path, silent):
+    with (
+        pytest.raises(HarnessError, match=r"cannot write .*x\.jsa: .*CDC_CONFORMANCE_CACHE"),
+        writing(path, silent),
+    ):
         pytest.fail("nothing can be written")
 
 
@@ -171,20 +187,32 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     first = performed("prepare", "--format", "json")
     assert first.exit_code == 0
     steps = [json.loads(line) for line in first.stdout.splitlines()]
-    made = [("Spark's modules", False), ("Spark's classes", True), ("Kafka's jars", False), ("Kafka's classes", True)]
+    made = [
+        ("Spark's modules", False),
+        ("Spark's classes", True),
+        ("Kafka's jars", False),
+        ("Kafka's classes", True),
+    ]
     assert [(step["name"], step["made"]) for step in steps] == made
     assert steps[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
     assert places == ["session", "broker"]
     again = performed("prepare", "--format", "pretty")
     assert again.stdout.splitlines()[-4] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
-    assert again.stdout.splitlines()[-3] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
+    assert (
+        again.stdout.splitlines()[-3]
+        == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
+    )
     assert places == ["session", "broker"]
 
 
 def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeypatch):
     there = []
     monkeypatch.setattr(_jars, "cached", lambda bundle: there or None)
-    monkeypatch.setattr(_jars, "jars_of", lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there)
+    monkeypatch.setattr(
+        _jars,
+        "jars_of",
+        lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there,
+    )
     done = [performed("prepare", "--registry", "--format", "json") for _ in range(2)]
     steps = [json.loads(result.stdout.splitlines()[-1]) for result in done]
     jars = str(tmp_path / "apicurio-registry-app-2.6.13.Final")
@@ -194,5 +222,7 @@ def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeyp
 
 def test_without_java_the_doctor_is_named(places, monkeypatch):
     monkeypatch.setattr(_archive, "kafka_classes", lambda: None)
-    with pytest.raises(HarnessError, match=r"Kafka's classes cannot be archived.*cdc-conformance doctor"):
+    with pytest.raises(
+        HarnessError, match=r"Kafka's classes cannot be archived.*cdc-conformance doctor"
+    ):
         list(prepare.steps(silent))

@@ -1,4 +1,6 @@
-"""Commands on messages and tables: topics by a pattern, a user's tables, bulk corpora, and the profile of observed messages."""
+"""Commands on messages and tables: topics by a pattern, a user's tables, bulk corpora, and the
+profile of observed messages.
+"""
 
 import contextlib
 import json
@@ -35,10 +37,13 @@ def publish(*words):
 
 
 def groups(bootstrap):
-    """The names of the broker's consumer groups. On a busy machine a client may wait for its own request for ever; another
-    does not."""
+    """The names of the broker's consumer groups. On a busy machine a client may wait for its own
+    request for ever; another does not.
+    """
     for _ in range(6):
-        asked = AdminClient({"bootstrap.servers": bootstrap}).list_consumer_groups(request_timeout=10)
+        asked = AdminClient({"bootstrap.servers": bootstrap}).list_consumer_groups(
+            request_timeout=10
+        )
         with contextlib.suppress(TimeoutError, KafkaException):
             return [group.group_id for group in asked.result(11).valid]
     raise TimeoutError("six clients wait for the broker's groups")
@@ -47,7 +52,9 @@ def groups(bootstrap):
 def test_parts_of_a_topic():
     assert parts("cdc") == ()
     assert parts("a.{database}.{table}") == ("database", "table")
-    with pytest.raises(UnknownName, match=r"unknown part of --topic 'tabel'\. Did you mean 'table'\?"):
+    with pytest.raises(
+        UnknownName, match=r"unknown part of --topic 'tabel'\. Did you mean 'table'\?"
+    ):
         parts("{tabel}")
     with pytest.raises(UnknownName, match=r"unknown part of --topic 'table\.__class__'"):
         parts("{table.__class__}")
@@ -60,13 +67,19 @@ def test_each_table_has_its_topic(kafka, tmp_path):
     ddl.write_text(TABLES, "utf-8")
     there = ("--broker", kafka.bootstrap, "--count", 40, "--dialect", "mysql", "--tables", ddl)
     published = publish(FORMAT, *there, "--topic", "by-{database}_{table}", "--partitions", 2)
-    assert (published["topics"], published["acknowledged"]) == (["by-shop_gr__e", "by-shop_orders"], 40)
+    assert (published["topics"], published["acknowledged"]) == (
+        ["by-shop_gr__e", "by-shop_orders"],
+        40,
+    )
     assert {len(ends(kafka.bootstrap, topic)) for topic in published["topics"]} == {2}
     own = publish("debezium-json", *there, "--topic", "{topic}", "--rate", 1000)
     assert own["topics"] == ["cdc.shop.gr__e", "cdc.shop.orders"]
     inspected = performed("inspect", "by-shop_*", "--broker", kafka.bootstrap, "--format", "json")
     inspection = json.loads(inspected.stdout)
-    assert (inspection["messages"], inspection["writers"][0]["formats"][0]["format"]) == (40, FORMAT)
+    assert (inspection["messages"], inspection["writers"][0]["formats"][0]["format"]) == (
+        40,
+        FORMAT,
+    )
     assert inspection["writers"][0]["formats"][0]["evidence"][0]["place"].startswith("by-shop_")
     assert not any("inspect" in group for group in groups(kafka.bootstrap))
     nothing = performed("inspect", "no-*", "--broker", kafka.bootstrap)
@@ -85,12 +98,24 @@ def said(*arguments):
 def test_a_corpus_of_the_tables_and_the_notes(tmp_path):
     dump = tmp_path / "dump.sql"
     dump.write_text(Path(SHOP).read_text("utf-8") + "CREATE VIEW v AS SELECT 1;\n" * 8, "utf-8")
-    arguments = ("corpus", "write", FORMAT, "--writer-profile", "v7.1.6", "--tables", dump, "--out", tmp_path)
+    arguments = (
+        "corpus",
+        "write",
+        FORMAT,
+        "--writer-profile",
+        "v7.1.6",
+        "--tables",
+        dump,
+        "--out",
+        tmp_path,
+    )
     short = said(*arguments, "--count", "3")
     assert "tables: customers, orders (mysql); 9 notes" in short
     assert short.count("CREATE VIEW") == 1 and "(and 7 more of this kind)" in short
     assert "left out" in short.splitlines()[1]
-    assert said(*arguments, "--no-boundaries", "--count", "3", "--verbose").count("CREATE VIEW") == 8
+    assert (
+        said(*arguments, "--no-boundaries", "--count", "3", "--verbose").count("CREATE VIEW") == 8
+    )
     ids = (tmp_path / FORMAT / "v7.1.6" / "tables.json").read_text("utf-8")
     assert "tables/histories/drawn/1/0" in ids
 
@@ -98,7 +123,15 @@ def test_a_corpus_of_the_tables_and_the_notes(tmp_path):
 def test_a_report_does_not_hold_the_url_of_a_database():
     url = "mysql://me:secret@db.example/shop"
     given = ["run", FORMAT, "--tables", url, f"--tables={url}", "--tables", "a.sql"]
-    expected = ("run", FORMAT, "--tables", "mysql://...", "--tables=mysql://...", "--tables", "a.sql")
+    expected = (
+        "run",
+        FORMAT,
+        "--tables",
+        "mysql://...",
+        "--tables=mysql://...",
+        "--tables",
+        "a.sql",
+    )
     assert unnamed(given, [url, "a.sql"]) == expected
 
 
@@ -108,7 +141,9 @@ def test_the_cases_of_the_tables_are_listed():
     ids = [case["id"] for case in json.loads(shown[shown.index("[") : shown.rindex("]") + 1])]
     assert ids and all(case_id.startswith(f"{FORMAT}/v7.1.6/tables/") for case_id in ids)
     assert {case_id.split("/")[3] for case_id in ids} >= {"customers", "orders"}
-    assert "no case matches */nothing" in said("cases", FORMAT, "--tables", SHOP, "--select", "*/nothing")
+    assert "no case matches */nothing" in said(
+        "cases", FORMAT, "--tables", SHOP, "--select", "*/nothing"
+    )
 
 
 FMT = get(FORMAT)
@@ -116,13 +151,21 @@ FMT = get(FORMAT)
 
 def recorded(name):
     (recording,) = (r for r in store.recordings("ticdc") if r.name == name)
-    return [ReadRecord(m.value, m.key, m.topic, m.partition, n, f"{n}") for n, m in enumerate(store.messages(recording))]
+    return [
+        ReadRecord(m.value, m.key, m.topic, m.partition, n, f"{n}")
+        for n, m in enumerate(store.messages(recording))
+    ]
 
 
 def test_inspect_names_the_release_and_options_of_the_messages():
     profile, sentence = written_by(FMT, ("*",), recorded("v855-canal-json-ext-content-compatible"))
-    assert profile.name.startswith(("new-8.5", "v8.5")) and {"extension", "content-compatible"} <= set(profile.options)
-    assert sentence.startswith(f"decoded as {profile.name} writes them") and "v5.3.4" not in sentence
+    assert profile.name.startswith(("new-8.5", "v8.5")) and {
+        "extension",
+        "content-compatible",
+    } <= set(profile.options)
+    assert (
+        sentence.startswith(f"decoded as {profile.name} writes them") and "v5.3.4" not in sentence
+    )
 
 
 def test_the_users_profile_is_taken_as_it_is():
@@ -131,7 +174,10 @@ def test_the_users_profile_is_taken_as_it_is():
 
 
 def test_messages_that_inspect_does_not_know_need_a_profile():
-    with pytest.raises(UsageError, match=f"inspect finds no message of {FORMAT} here: name its writer with --writer-profile"):
+    with pytest.raises(
+        UsageError,
+        match=f"inspect finds no message of {FORMAT} here: name its writer with --writer-profile",
+    ):
         written_by(FMT, "*", [ReadRecord(b'{"a":1}')])
 
 
@@ -152,15 +198,25 @@ class Writing:
         fmt, out = get(request["format"]), Path(request["out"])
         out.mkdir()
         (out / "_SUCCESS").touch()
-        made = bulk.numbered(fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"])
+        made = bulk.numbered(
+            fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"]
+        )
         rows = [records.row(message, offset) for offset, message in made]
-        pq.write_table(pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet")
+        pq.write_table(
+            pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet"
+        )
         sums = map(sum, zip(*map(bulk.words, rows), strict=True))
-        return done(DecodeRaised("disk full") if self._fails else {"messages": len(rows), "content": bulk.content(*sums)})
+        return done(
+            DecodeRaised("disk full")
+            if self._fails
+            else {"messages": len(rows), "content": bulk.content(*sums)}
+        )
 
 
 def write(tmp_path, *more):
-    return performed("corpus", "write", FORMAT, "--out", tmp_path, "--count", "40", "--seed", "7", *more)
+    return performed(
+        "corpus", "write", FORMAT, "--out", tmp_path, "--count", "40", "--seed", "7", *more
+    )
 
 
 def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monkeypatch):
@@ -169,17 +225,28 @@ def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monk
     assert result.exit_code == 0, result.output
     (folder,) = bulk.find(tmp_path)
     assert folder == tmp_path / FORMAT / get(FORMAT).profiles[-1].name
-    files = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.*")) if path.is_file()]
+    files = [
+        path.relative_to(folder).as_posix()
+        for path in sorted(folder.rglob("*.*"))
+        if path.is_file()
+    ]
     assert files == ["bulk.json", "messages.parquet/00000.parquet"]
     known = json.loads((folder / "bulk.json").read_text())
-    assert (known["seed"], known["statements"], known["messages"], known["width"]) == ("7", 40, 40, 1)
+    assert (known["seed"], known["statements"], known["messages"], known["width"]) == (
+        "7",
+        40,
+        40,
+        1,
+    )
     assert f"40 messages, content {known['content']}, 1 files" in result.output
     verified = performed("corpus", "verify", tmp_path)
     assert (verified.exit_code, verified.output) == (0, f"{folder}: ok\n")
 
 
 def test_what_is_not_whole_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(bulk_corpora, "ChildEngine", lambda **options: Writing(fails=True, **options))
+    monkeypatch.setattr(
+        bulk_corpora, "ChildEngine", lambda **options: Writing(fails=True, **options)
+    )
     raised = write(tmp_path / "new", "--executors", "3").exception
     assert isinstance(raised, HarnessError)
     assert "writing on executors failed: disk full" in str(raised)

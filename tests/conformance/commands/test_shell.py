@@ -1,4 +1,6 @@
-"""Progress off a terminal, files that are saved after a verdict, and interrupts, which are never dropped."""
+"""Progress off a terminal, files that are saved after a verdict, and interrupts, which are never
+dropped.
+"""
 
 import signal
 import subprocess
@@ -26,17 +28,31 @@ def progress(monkeypatch, capsys, steps):
 
 
 def test_a_message_that_comes_too_soon_is_printed_later(monkeypatch, capsys):
-    steps = [(0, "first"), (1, "second"), (2, "third"), (5, None), (10, None), (11, None), (30, "fourth")]
+    steps = [
+        (0, "first"),
+        (1, "second"),
+        (2, "third"),
+        (5, None),
+        (10, None),
+        (11, None),
+        (30, "fourth"),
+    ]
     assert progress(monkeypatch, capsys, steps) == ["... first", "... third", "... fourth"]
 
 
 def test_a_long_step_says_that_it_goes_on(monkeypatch, capsys):
     steps = [(0, "long"), *((second, None) for second in range(1, 130))]
-    assert progress(monkeypatch, capsys, steps) == ["... long", "... long (60 s)", "... long (120 s)"]
+    assert progress(monkeypatch, capsys, steps) == [
+        "... long",
+        "... long (60 s)",
+        "... long (120 s)",
+    ]
 
 
 def test_nothing_in_a_message_acts_on_a_terminal(monkeypatch, capsys):
-    assert progress(monkeypatch, capsys, [(0, "\x1b[2J[red]x\u202e")]) == ["... \\x1b[2J[red]x\\u202e"]
+    assert progress(monkeypatch, capsys, [(0, "\x1b[2J[red]x\u202e")]) == [
+        "... \\x1b[2J[red]x\\u202e"
+    ]
     shell.Progress().line("\x1b]0;title\x07")
     assert capsys.readouterr().err == "\\x1b]0;title\\x07\n"
 
@@ -46,14 +62,18 @@ def test_what_cannot_be_saved_is_named_and_has_a_code(capsys):
         raise HarnessError("cannot write the report to x: No space left on device")
 
     assert shell.save(full) == 3
-    assert capsys.readouterr().err == "cdc-conformance: cannot write the report to x: No space left on device\n"
+    assert (
+        capsys.readouterr().err
+        == "cdc-conformance: cannot write the report to x: No space left on device\n"
+    )
     assert shell.save(lambda: ["a", "b"]) == 0
     assert capsys.readouterr().err == "report: a\nreport: b\n"
 
 
 ROOT = Path(__file__).parents[3]
-# In "finaliser" the signal comes while the callback of the garbage collector runs, as one of Hypothesis does, in its first call
-# only. In "wait" another thread takes it, so that no call of the main thread ends.
+# In "finaliser" the signal comes while the callback of the garbage collector runs, as one of
+# Hypothesis does, in its first call only. In "wait" another thread takes it, so that no call of the
+# main thread ends.
 MOMENTS = {
     "finaliser": """
 def callback(phase, info):
@@ -116,7 +136,9 @@ except KeyboardInterrupt:
 
 
 # On a busy machine a reminder comes before the hook that asked for it has ended.
-@pytest.mark.parametrize(("moment", "slow"), [("finaliser", 0.1), *((moment, 0) for moment in MOMENTS)])
+@pytest.mark.parametrize(
+    ("moment", "slow"), [("finaliser", 0.1), *((moment, 0) for moment in MOMENTS)]
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_no_interrupt_is_lost(number, moment, slow):
     command = [sys.executable, "-c", INTERRUPTED, str(int(number)), str(slow), MOMENTS[moment]]
@@ -128,7 +150,14 @@ def test_no_interrupt_is_lost(number, moment, slow):
 def test_an_ignored_interrupt_stays_ignored():
     # As of a run in the background of a script.
     ignored = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + INTERRUPTED
-    command = [sys.executable, "-c", ignored, str(int(signal.SIGINT)), "0", "send(); time.sleep(0.1); print('went on')"]
+    command = [
+        sys.executable,
+        "-c",
+        ignored,
+        str(int(signal.SIGINT)),
+        "0",
+        "send(); time.sleep(0.1); print('went on')",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True)
     assert (done.stdout, done.stderr) == ("went on\n", "")
 
@@ -147,5 +176,12 @@ Wrong()
 
 
 def test_other_dropped_exceptions_are_shown():
-    done = subprocess.run([sys.executable, "-c", SHOWN], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWN],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
     assert "ValueError: a fault of a finaliser" in done.stderr

@@ -29,7 +29,9 @@ def bare_python(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory, bare_python, class_archive):
-    """A function that starts a program of pyspark's `bin` and waits until its log has some words."""
+    """A function that starts a program of pyspark's `bin` and waits until its log has some
+    words.
+    """
     folder, started = tmp_path_factory.mktemp("spark"), []
     hidden = ("PYTHONPATH", "CDC_CONFORMANCE_REPLY_FD")
     environment = {name: value for name, value in os.environ.items() if name not in hidden} | {
@@ -45,7 +47,9 @@ def program(tmp_path_factory, bare_python, class_archive):
         file = folder / f"{len(started)}.log"
         with file.open("wb") as log:
             command = [HOME / "bin" / words[0], *words[1:]]
-            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder, start_new_session=True)
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=environment, cwd=folder, start_new_session=True
+            )
         started.append(process)
         deadline = time.monotonic() + PATIENCE_S
         while says not in (text := file.read_text("utf-8", "replace")):
@@ -94,7 +98,9 @@ MODULES = {
             return reference.decode(records.mapInArrow(lambda batches: batches, records.schema))
         """,
 }
-"""A decoder with a function in Python, its modules, and a package of which only workers import a module."""
+"""A decoder with a function in Python, its modules, and a package of which only workers import a
+module.
+"""
 
 
 @pytest.fixture

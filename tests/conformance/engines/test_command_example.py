@@ -1,4 +1,6 @@
-"""The example decoder in JavaScript through the real judge: it conforms, and a spoiled copy is convicted by the right rule."""
+"""The example decoder in JavaScript through the real judge: it conforms, and a spoiled copy is
+convicted by the right rule.
+"""
 
 import json
 import shlex
@@ -24,13 +26,20 @@ node = pytest.mark.skipif(shutil.which("node") is None, reason="no node program 
 
 
 def judged(spec, profile="v7.1.6", trace=None, **options):
-    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, decoder=spec, writer_profile=profile, **options)
+    settings = Settings(
+        (NAME,), Budget("tiny", 0, 12), 7, decoder=spec, writer_profile=profile, **options
+    )
     with CommandEngine(fmt=NAME, trace=trace) as started:
         return run(settings, started)
 
 
 def broken(result):
-    return {rule.rule.id.removeprefix(f"{NAME}/") for fmt in result.formats for rule in fmt.rules if rule.broken}
+    return {
+        rule.rule.id.removeprefix(f"{NAME}/")
+        for fmt in result.formats
+        for rule in fmt.rules
+        if rule.broken
+    }
 
 
 PROFILES = (
@@ -46,15 +55,27 @@ PROFILES = (
 def test_the_example_in_javascript_conforms(profile):
     result = judged(f"cmd:node {shlex.quote(str(EXAMPLE / 'decoder.js'))}", profile)
     fmt = result.formats[0]
-    binding = {rule.rule.id for rule in fmt.rules if rule.broken and rule.rule.obligation is Obligation.MUST}
+    binding = {
+        rule.rule.id
+        for rule in fmt.rules
+        if rule.broken and rule.rule.obligation is Obligation.MUST
+    }
     assert (binding, result.exit_code, fmt.levels) == (set(), 0, (1, 2))
-    assert set(fmt.verdicts) <= {Verdict.PASS, Verdict.REJECTED, Verdict.INFORMATIONAL, Verdict.NON_STRICT}
+    assert set(fmt.verdicts) <= {
+        Verdict.PASS,
+        Verdict.REJECTED,
+        Verdict.INFORMATIONAL,
+        Verdict.NON_STRICT,
+    }
     assert fmt.verdicts[Verdict.PASS] > 400
 
 
 def test_a_run_offers_the_tables_of_the_messages_to_a_decoder_that_asks(tmp_path):
     trace, liar = tmp_path / "trace", Path(__file__).parent / "command_liars" / "liar.py"
-    spec, select = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(liar))} tables", ("*/shape/*", f"{NAME}/law/*")
+    spec, select = (
+        f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(liar))} tables",
+        ("*/shape/*", f"{NAME}/law/*"),
+    )
     judged(spec, trace=trace, level="changes", select=select)
     batches = []
     for line in map(bytes.decode, trace.read_bytes().splitlines()):
@@ -81,7 +102,12 @@ CANAL, CELLS = "canal-json.js", "typed-cells.js"
 FLAWS = {
     "values": [
         # A DELETE's row as after, binary as UTF-8, no time zone.
-        (CANAL, "case 'DELETE': return { ...named, before:", "case 'DELETE': return { ...named, after:", "op/delete-row-in-data"),
+        (
+            CANAL,
+            "case 'DELETE': return { ...named, before:",
+            "case 'DELETE': return { ...named, after:",
+            "op/delete-row-in-data",
+        ),
         (CELLS, "latin ? 'latin1' : 'utf8'", "'utf8'", "value/binary-latin-1"),
         (CELLS, "timestamp(text, zone);", "timestamp(text, 'UTC');", "value/timestamp-zone"),
     ],
@@ -114,7 +140,9 @@ def spoiled(folder, flaws):
     """The command of a copy of the example with these texts in place of others."""
     shutil.copytree(EXAMPLE, folder / "node")
     with (folder / "node" / CANAL).open("a", encoding="utf-8") as file:
-        file.write("function remembered(deployment) { return deployment.n ? {} : { table: (deployment.n = 'x') }; }\n")
+        file.write(
+            "function remembered(deployment) { return deployment.n ? {} : { table: (deployment.n = 'x') }; }\n"
+        )
     for name, before, after, *_ in flaws:
         path = folder / "node" / name
         text = path.read_text("utf-8")
@@ -128,7 +156,9 @@ def spoiled(folder, flaws):
 def test_a_spoiled_copy_of_the_example_is_convicted_by_the_rule(tmp_path, monkeypatch, flaws):
     monkeypatch.setenv("TZ", "UTC")
     chosen = ("*/shape/*", "*/rows/*") if flaws == "values" else ("*/shape/*", f"{NAME}/law/*")
-    result = judged(spoiled(tmp_path, FLAWS[flaws]), "v7.1.6+extension", select=chosen, reduce=False)
+    result = judged(
+        spoiled(tmp_path, FLAWS[flaws]), "v7.1.6+extension", select=chosen, reduce=False
+    )
     assert broken(result) >= {rule for *_, rule in FLAWS[flaws]} and result.exit_code == 1
 
 

@@ -1,4 +1,6 @@
-"""The lines of the decoder protocol: written without loss, and checked by hand just as the schema checks them."""
+"""The lines of the decoder protocol: written without loss, and checked by hand just as the schema
+checks them.
+"""
 
 import base64
 import json
@@ -24,7 +26,9 @@ from generators.sources import registry as sources
 
 
 def schema_of(part):
-    return jsonschema.Draft202012Validator({**command.schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]})
+    return jsonschema.Draft202012Validator(
+        {**command.schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]}
+    )
 
 
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])
@@ -79,11 +83,15 @@ def answered(table, labels, after):
 def test_a_cell_of_another_form_is_a_wrong_value_of_its_row():
     table = Table("d", "t", (Column("a.b", mysql.TYPES["date"]), Column("n", mysql.TYPES["int"])))
     problem = "must be a date such as 2024-02-29, not '55972-01-01'"
-    assert answered(table, False, {"a.b": "55972-01-01", "n": 1}) == {"a.b": Typed("wrong form", problem), "n": Typed("int", 1)}
+    assert answered(table, False, {"a.b": "55972-01-01", "n": 1}) == {
+        "a.b": Typed("wrong form", problem),
+        "n": Typed("int", 1),
+    }
 
 
 @pytest.mark.parametrize(
-    ("spark", "text"), [("decimal(38,0)", "9" * 38), ("decimal(38,0)", "-" + "9" * 38), ("decimal(38,2)", "9" * 36)]
+    ("spark", "text"),
+    [("decimal(38,0)", "9" * 38), ("decimal(38,0)", "-" + "9" * 38), ("decimal(38,2)", "9" * 36)],
 )
 def test_a_decimal_may_have_all_the_digits_of_its_type(spark, text):
     cells = Cells({"c": spark})
@@ -106,7 +114,11 @@ def test_a_column_that_the_table_has_not_is_refused():
 TEXT = st.text(st.characters(codec="utf-8"))
 
 
-@given(st.binary() | st.none() | TEXT.map(str.encode), st.lists(st.tuples(TEXT, st.binary() | st.none())), st.booleans())
+@given(
+    st.binary() | st.none() | TEXT.map(str.encode),
+    st.lists(st.tuples(TEXT, st.binary() | st.none())),
+    st.booleans(),
+)
 @example("\u2028\x7f\x00".encode(), [("\x85", None)], False)
 def test_a_record_crosses_without_loss_as_one_line_of_ascii(value, headers, always):
     line = LineRecord("t", 1, 2, -3, 0, value, value, tuple(headers)).line(7, always)
@@ -115,7 +127,13 @@ def test_a_record_crosses_without_loss_as_one_line_of_ascii(value, headers, alwa
     schema_of("record").validate(record)
 
     def held(form):
-        return None if form is None else form["text"].encode() if "text" in form else base64.b64decode(form["base64"])
+        return (
+            None
+            if form is None
+            else form["text"].encode()
+            if "text" in form
+            else base64.b64decode(form["base64"])
+        )
 
     assert held(record["key"]) == held(record["value"]) == value
     assert [(h["key"], held(h["value"])) for h in record["headers"]] == headers
@@ -132,10 +150,41 @@ def test_images_become_the_map_that_arrow_makes_of_pairs(images):
 
 
 JUNK = st.sampled_from(
-    [None, True, 0, -1, 1.5, 5, 1 << 40, 1 << 64, "", "x", "ROW", "INSERT", "7", "-12", [], ["a"], [1], {}]
+    [
+        None,
+        True,
+        0,
+        -1,
+        1.5,
+        5,
+        1 << 40,
+        1 << 64,
+        "",
+        "x",
+        "ROW",
+        "INSERT",
+        "7",
+        "-12",
+        [],
+        ["a"],
+        [1],
+        {},
+    ]
 ) | (st.sampled_from([{"a": "b"}, {"a": None}, {"a": 1}]))
 DECLARED = ("position", "commit_time_us", "types", "schema_version")
-OPTIONAL = ("op", "before", "after", "database", "schema", "table", "keys", "sql", "error", *DECLARED, "other")
+OPTIONAL = (
+    "op",
+    "before",
+    "after",
+    "database",
+    "schema",
+    "table",
+    "keys",
+    "sql",
+    "error",
+    *DECLARED,
+    "other",
+)
 REQUIRED = {"row": st.just(0) | JUNK, "kind": st.sampled_from(["ROW", "DDL"]) | JUNK}
 CHANGES = st.fixed_dictionaries(REQUIRED, optional=dict.fromkeys(OPTIONAL, JUNK))
 

@@ -1,4 +1,6 @@
-"""Decoders through a real server of Spark Connect, whose jar pip's pyspark brings; the client is the extra `connect`."""
+"""Decoders through a real server of Spark Connect, whose jar pip's pyspark brings; the client is
+the extra `connect`.
+"""
 
 import re
 import subprocess
@@ -32,7 +34,12 @@ def server(program):
         **SMALL,
     }
     given = (word for name, value in settings.items() for word in ("--conf", f"{name}={value}"))
-    main = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[2]")
+    main = (
+        "--class",
+        "org.apache.spark.sql.connect.service.SparkConnectServer",
+        "--master",
+        "local[2]",
+    )
     jars = ("--jars", ",".join(map(str, ready(("kafka",), print))))
     program("Spark Connect server started", "spark-submit", *main, *jars, *given)
     return f"sc://127.0.0.1:{port}"
@@ -42,7 +49,9 @@ def judged(url, **options):
     return conformance.run(TICDC, remote=url, writer_profile="v8.5.7", **options)
 
 
-def test_a_decoder_in_python_gets_kafka_its_modules_and_ours_on_a_server(server, kafka, python_decoder):
+def test_a_decoder_in_python_gets_kafka_its_modules_and_ours_on_a_server(
+    server, kafka, python_decoder
+):
     result = judged(server, decoder="mine.py", broker=kafka.bootstrap, select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
     assert result.header.broker.endswith(kafka.bootstrap)
@@ -92,7 +101,9 @@ print(result.exit_code, sorted({failure.rule.id for failure in result.failures})
 def test_a_function_is_judged_on_a_session_of_a_server(server, tmp_path):
     script = tmp_path / "live.py"
     script.write_text(LIVE, "utf-8")
-    done = subprocess.run([sys.executable, script, server], capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        [sys.executable, script, server], capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 ['ticdc-canal-json/")
     assert "ticdc-canal-json/op/" in done.stdout

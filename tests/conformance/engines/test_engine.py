@@ -1,4 +1,6 @@
-"""Decoders that misbehave, in a real Spark child; and the parent's side of the protocol against a child without Spark."""
+"""Decoders that misbehave, in a real Spark child; and the parent's side of the protocol against a
+child without Spark.
+"""
 
 import json
 import os
@@ -15,7 +17,15 @@ import pytest
 from conformance.engines import child
 from conformance.engines import engine as interface
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
+from conformance.engines.engine import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    Loaded,
+    RecordSource,
+    Request,
+    write_records,
+)
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
@@ -57,11 +67,24 @@ def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     with pytest.raises(DecodeRaised, match="told so"):
         engine.decode(asking("raised")).result(60)
     first, second = sorted({pid for pid, *_ in asked()}, key=[pid for pid, *_ in asked()].index)
-    assert [op for pid, op, *_ in asked() if pid == first] == ["start", "open", "open", "release", "decode"]
-    assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [("start", ""), ("open", "h"), ("decode", "h")]
+    assert [op for pid, op, *_ in asked() if pid == first] == [
+        "start",
+        "open",
+        "open",
+        "release",
+        "decode",
+    ]
+    assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [
+        ("start", ""),
+        ("open", "h"),
+        ("decode", "h"),
+    ]
 
 
-@pytest.mark.parametrize(("word", "same"), [("", True), ("exit", False), ("hang", False), ("harness", False), ("spoil", False)])
+@pytest.mark.parametrize(
+    ("word", "same"),
+    [("", True), ("exit", False), ("hang", False), ("harness", False), ("spoil", False)],
+)
 def test_a_child_is_renewed_or_else_replaced(fake, monkeypatch, word, same):
     make, asked = fake
     monkeypatch.setenv("FAKE_SAYS", json.dumps({"renew": word}))
@@ -72,7 +95,15 @@ def test_a_child_is_renewed_or_else_replaced(fake, monkeypatch, word, same):
     with pytest.raises(DecodeRaised, match="told so"):
         engine.decode(asking("raised")).result(60)
     refused = ["start"] if word == "spoil" else []
-    assert [op for _, op, *_ in asked()] == ["start", "open", "renew", *refused, "start", "open", "decode"]
+    assert [op for _, op, *_ in asked()] == [
+        "start",
+        "open",
+        "renew",
+        *refused,
+        "start",
+        "open",
+        "decode",
+    ]
     assert (len({pid for pid, *_ in asked()}) == 1) is same
 
 
@@ -81,7 +112,9 @@ def test_the_start_of_a_child_is_not_the_decoder_s_time(fake, monkeypatch):
     monkeypatch.setenv("FAKE_SAYS", '{"renew": "exit"}')
     engine, began = make(), time.monotonic()
     monkeypatch.setattr(child, "WORKER", "slow_worker")
-    Path(os.environ["PYTHONPATH"], "slow_worker.py").write_text("import time\ntime.sleep(3)\nimport fake_worker\n", "utf-8")
+    Path(os.environ["PYTHONPATH"], "slow_worker.py").write_text(
+        "import time\ntime.sleep(3)\nimport fake_worker\n", "utf-8"
+    )
     engine.renew().result(60)
     with pytest.raises(ChildDied) as caught:
         engine.decode(asking("fake.exit")).result(60)
@@ -99,7 +132,9 @@ def test_a_call_that_does_not_end_is_a_timeout_and_its_child_is_gone(fake, sessi
         engine.decode(asking("raised")).result(60)
 
 
-@pytest.mark.parametrize(("word", "said"), [("exit", "exit code 7"), ("hang", "did not end"), ("usage", "told so")])
+@pytest.mark.parametrize(
+    ("word", "said"), [("exit", "exit code 7"), ("hang", "did not end"), ("usage", "told so")]
+)
 def test_a_decoder_that_cannot_be_loaded_is_a_usage_error(fake, word, said):
     engine = fake[0](timeout_s=0.3)
     with pytest.raises(UsageError, match=said):
@@ -108,12 +143,20 @@ def test_a_decoder_that_cannot_be_loaded_is_a_usage_error(fake, word, said):
 
 
 @pytest.mark.parametrize("word", ["exit", "hang", "harness"])
-def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fake, monkeypatch, word):
+def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(
+    fake, monkeypatch, word
+):
     monkeypatch.setenv("FAKE_SAYS", json.dumps({"start": word}))
     engine = fake[0](start_s=0.5)
-    requests = (engine.load("fine", "auto"), engine.open("h", RecordSource(RANGES)), engine.decode(asking("fine")))
+    requests = (
+        engine.load("fine", "auto"),
+        engine.open("h", RecordSource(RANGES)),
+        engine.decode(asking("fine")),
+    )
     for future in (engine.started, *requests):
-        with pytest.raises(HarnessError, match=r"Spark did not start: .*Try `cdc-conformance doctor`"):
+        with pytest.raises(
+            HarnessError, match=r"Spark did not start: .*Try `cdc-conformance doctor`"
+        ):
             future.result(60)
 
 
@@ -138,7 +181,11 @@ def test_a_session_starts_with_the_given_settings_jars_and_decoders(fake, tmp_pa
     engine = make(conf={"spark.driver.memory": "4g", "spark.jars": ",".join(jars)}, given=given)
     engine.started.result(60)
     started = json.loads((tmp_path / "log-start").read_text("utf-8"))
-    assert (started["conf"], started["jars"], started["given"]) == ({"spark.driver.memory": "4g"}, jars, given)
+    assert (started["conf"], started["jars"], started["given"]) == (
+        {"spark.driver.memory": "4g"},
+        jars,
+        given,
+    )
     with pytest.raises(UsageError, match=r"none\.jar is neither a jar nor a folder with jars"):
         make(conf={"spark.jars": str(tmp_path / "none.jar")})
 
@@ -149,7 +196,10 @@ def test_the_output_of_a_child_is_bounded_and_its_end_is_shown(fake):
         engine.decode(asking("flood")).result(60)
     assert str(died.value).splitlines()[-1] == "last words"
     assert len(str(died.value)) < 100 * 15 * 10
-    assert sum(path.stat().st_size for path in engine.directory.rglob("*") if path.is_file()) < 1_000_000
+    assert (
+        sum(path.stat().st_size for path in engine.directory.rglob("*") if path.is_file())
+        < 1_000_000
+    )
 
 
 def test_garbage_in_place_of_an_answer_is_the_decoders_fault_and_leaves_nothing(fake):
@@ -166,17 +216,26 @@ def test_a_process_in_a_session_of_its_own_ends_with_its_child(fake, eventually,
     with pytest.raises(ChildDied):
         engine.decode(asking("daemon")).result(60)
     (pid,) = (tmp_path / "daemon").read_text("utf-8").split()
-    eventually(lambda: not Path("/proc", pid).exists() or "Z" in Path("/proc", pid, "stat").read_text("utf-8").split()[2])
+    eventually(
+        lambda: (
+            not Path("/proc", pid).exists()
+            or "Z" in Path("/proc", pid, "stat").read_text("utf-8").split()[2]
+        )
+    )
     home = engine.directory
     engine.close()
     assert not home.exists()
 
 
-def test_closing_ends_what_runs_and_cancels_what_waits(fake, session_processes, eventually, tmp_path):
+def test_closing_ends_what_runs_and_cancels_what_waits(
+    fake, session_processes, eventually, tmp_path
+):
     make, asked = fake
     engine = make(timeout_s=600)
     running, waiting = engine.decode(asking("hang")), engine.decode(asking("fine"))
-    eventually(lambda: (tmp_path / "log").exists() and '"decode"' in (tmp_path / "log").read_text("utf-8"))
+    eventually(
+        lambda: (tmp_path / "log").exists() and '"decode"' in (tmp_path / "log").read_text("utf-8")
+    )
     directory, began = engine.directory, time.monotonic()
     engine.close()
     engine.close()
@@ -207,7 +266,11 @@ def test_no_child_is_started_after_the_closing(fake, monkeypatch, eventually):
 def engine(engine, tmp_path_factory):
     """The child of the session with twelve records, whose values are the numbers 0 to 11."""
     path = tmp_path_factory.mktemp("records") / "records.parquet"
-    write_records(path, [Message("cdc", 0, None, b"%d" % i, (("h", b"x"),) if i % 2 else ()) for i in range(COUNT)], range(COUNT))
+    write_records(
+        path,
+        [Message("cdc", 0, None, b"%d" % i, (("h", b"x"),) if i % 2 else ()) for i in range(COUNT)],
+        range(COUNT),
+    )
     assert engine.open("h", RecordSource(RANGES, parquet=str(path))).result(120) == COUNT
     yield engine
     engine.release("h")
@@ -236,12 +299,18 @@ NUMBERS = {i: str(i) for i in range(COUNT)}
 FINE = "def decode(records):\n    return rows(records)\n"
 
 
-def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(engine, decoder, tmp_path):
+def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(
+    engine, decoder, tmp_path
+):
     path, spec = tmp_path / "topics.parquet", decoder(FINE)
     assert engine.load(spec, "auto").result() == Loaded((1,), Capabilities())
     assert values(engine, spec, (("cdc", 0, 2, 3), ("cdc", 0, 7, 7))) == {2: "2", 3: "3", 7: "7"}
     assert values(engine, spec, (), repartition=7) == {}
-    write_records(path, [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")], [0, 0, 1, 1, 2, 2])
+    write_records(
+        path,
+        [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")],
+        [0, 0, 1, 1, 2, 2],
+    )
     assert engine.open("topics", RecordSource((), parquet=str(path))).result() == 6
     wanted = (("a", 0, 0, 1), ("it's", 0, 2, 2))
     decoded = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
@@ -249,9 +318,13 @@ def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(engi
     engine.release("topics")
 
 
-def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_output(engine, decoder):
+def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_output(
+    engine, decoder
+):
     first, head = {FIRST_OFFSET: str(1 << 31)}, "def decode(records):\n    return rows(records"
-    shown = decoder(f"{head}, lambda value: F.create_map(F.lit('v'), F.col('offset').cast('string')))\n")
+    shown = decoder(
+        f"{head}, lambda value: F.create_map(F.lit('v'), F.col('offset').cast('string')))\n"
+    )
     assert values(engine, shown, conf=first) == {i: str((1 << 31) + i) for i in range(COUNT)}
     assert values(engine, shown) == NUMBERS
     short = decoder(f"{head}.withColumn('offset', F.expr('offset & 2147483647')))\n", stem="short")
@@ -260,10 +333,20 @@ def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_ou
 
 
 def test_records_come_in_other_partitions_and_go_back_to_their_own(engine, decoder):
-    pairs, at = {IN_PARTITION: "2", FIRST_OFFSET: "9"}, "F.format_string('%d:%d', F.col('partition'), F.col('offset'))"
-    shown = decoder(f"def decode(records):\n    return rows(records, lambda value: F.create_map(F.lit('v'), {at}))\n")
-    assert values(engine, shown, conf=pairs) == {i: f"{i // 2 * 64}:{i % 2 + 9}" for i in range(COUNT)}
-    distinct = decoder("def decode(records):\n    return rows(records).dropDuplicates(['offset'])\n", stem="distinct")
+    pairs, at = (
+        {IN_PARTITION: "2", FIRST_OFFSET: "9"},
+        "F.format_string('%d:%d', F.col('partition'), F.col('offset'))",
+    )
+    shown = decoder(
+        f"def decode(records):\n    return rows(records, lambda value: F.create_map(F.lit('v'), {at}))\n"
+    )
+    assert values(engine, shown, conf=pairs) == {
+        i: f"{i // 2 * 64}:{i % 2 + 9}" for i in range(COUNT)
+    }
+    distinct = decoder(
+        "def decode(records):\n    return rows(records).dropDuplicates(['offset'])\n",
+        stem="distinct",
+    )
     assert values(engine, distinct) == NUMBERS
     assert len(values(engine, distinct, conf=pairs)) == 2
 
@@ -272,8 +355,12 @@ def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
     path, spec = tmp_path / "again.parquet", decoder(FINE)
     for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
         write_records(path, [Message("cdc", 0, None, text)], [0])
-        assert engine.open(handle, RecordSource((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
-        decoded = read(engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1)
+        assert (
+            engine.open(handle, RecordSource((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
+        )
+        decoded = read(
+            engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1
+        )
         assert decoded["cdc", 0, 0][0].after == {"v": text.decode()}
     engine.release("again")
     with pytest.raises(DecodeRaised, match="KeyError: 'again'"):
@@ -307,7 +394,9 @@ def test_noise_on_standard_output_disturbs_nothing(engine, decoder):
 
 
 def test_a_column_is_renamed_by_mapping(engine, decoder):
-    spec = decoder("def decode(records):\n    return rows(records).withColumn('image', F.struct('after')).drop('after')\n")
+    spec = decoder(
+        "def decode(records):\n    return rows(records).withColumn('image', F.struct('after')).drop('after')\n"
+    )
     with pytest.raises(UsageError, match=r"no column 'after'.*--map"):
         values(engine, spec)
     assert values(engine, spec, mapping={"after": "image.after"}) == NUMBERS
@@ -317,21 +406,56 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
     ("text", "name", "level", "said"),
     [
         ("def decode(records:\n", "decode", "auto", r"cannot be imported: SyntaxError"),
-        ("import no_such\n", "decode", "auto", "cannot be imported: ModuleNotFoundError: No module named 'no_such'"),
+        (
+            "import no_such\n",
+            "decode",
+            "auto",
+            "cannot be imported: ModuleNotFoundError: No module named 'no_such'",
+        ),
         ("raise SystemExit(3)\n", "decode", "auto", "cannot be imported: SystemExit: 3"),
         ("1 / 0\n", "decode", "auto", "cannot be imported: ZeroDivisionError"),
         (FINE, "decoed", "auto", "has no 'decoed'; it has decode"),
         ("x = 1\n", "", "auto", "nothing for --level auto"),
         ("decode = 5\n", "decode", "auto", "is int, not a function"),
-        ("def decode():\n    return None\n", "decode", "auto", r"signature \(\) does not take \(records\)"),
-        ("def decode(records, other):\n    return None\n", "decode", "auto", r"does not take \(records\)"),
-        ("def decode_rows(records):\n    return None\n", "decode_rows", "auto", r"does not take \(records, table\)"),
+        (
+            "def decode():\n    return None\n",
+            "decode",
+            "auto",
+            r"signature \(\) does not take \(records\)",
+        ),
+        (
+            "def decode(records, other):\n    return None\n",
+            "decode",
+            "auto",
+            r"does not take \(records\)",
+        ),
+        (
+            "def decode_rows(records):\n    return None\n",
+            "decode_rows",
+            "auto",
+            r"does not take \(records, table\)",
+        ),
         (FINE, "decode", "rows", r"does not take \(records, table\)"),
-        ("class D:\n    def __init__(self, x): ...\n    def decode(self, r): ...\n", "D", "auto", r"D\(\) raised TypeError"),
+        (
+            "class D:\n    def __init__(self, x): ...\n    def decode(self, r): ...\n",
+            "D",
+            "auto",
+            r"D\(\) raised TypeError",
+        ),
         ("", "none.py:decode", "auto", r"there is no file .*none\.py"),
-        ("", "fast", "auto", f"decoder fast cannot be imported: ModuleNotFoundError: No module named 'fast'{LEGAL}"),
+        (
+            "",
+            "fast",
+            "auto",
+            f"decoder fast cannot be imported: ModuleNotFoundError: No module named 'fast'{LEGAL}",
+        ),
         ("", "no.such.module:decode", "auto", f"No module named 'no'{LEGAL}"),
-        ("CAPABILITIES = {'kind': ['ROW']}\n" + FINE, "decode", "auto", r"CAPABILITIES has \['kind'\]"),
+        (
+            "CAPABILITIES = {'kind': ['ROW']}\n" + FINE,
+            "decode",
+            "auto",
+            r"CAPABILITIES has \['kind'\]",
+        ),
         ("CAPABILITIES = 5\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
         ("CAPABILITIES = {'kinds': 'ROW'}\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
     ],
@@ -343,12 +467,16 @@ def test_a_decoder_that_cannot_be_loaded_is_told_in_words(engine, decoder, text,
 
 
 def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
-    both = "def decode_rows(self_or_records, *more, deployment=None): ...\ndef decode(*records): ...\n"
+    both = (
+        "def decode_rows(self_or_records, *more, deployment=None): ...\ndef decode(*records): ...\n"
+    )
     assert engine.load(decoder(both, "", "both"), "auto").result().levels == (1, 2)
     assert engine.load(decoder(both, "", "both"), "rows").result().levels == (2,)
     methods = "def decode(self, records): ...\n    def decode_rows(self, records, table): ...\n"
     kind = f"CAPABILITIES = {{'profiles': ('v7*',)}}\nclass D:\n    {methods}"
-    assert engine.load(decoder(kind, "D", "kind"), "changes").result() == Loaded((1,), Capabilities(profiles=("v7*",)))
+    assert engine.load(decoder(kind, "D", "kind"), "changes").result() == Loaded(
+        (1,), Capabilities(profiles=("v7*",))
+    )
 
 
 @pytest.mark.parametrize(
@@ -356,7 +484,10 @@ def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
     [
         ("None", "returned NoneType, not a DataFrame of Spark"),
         ("rows(records).collect()", "returned list, not a DataFrame of Spark"),
-        ("rows(records).toPandas()", r"returned pandas\.(core\.frame\.)?DataFrame, not a DataFrame of Spark"),
+        (
+            "rows(records).toPandas()",
+            r"returned pandas\.(core\.frame\.)?DataFrame, not a DataFrame of Spark",
+        ),
         ("rows(records).select('*', 'row')", "2 columns 'row'"),
     ],
 )
@@ -379,7 +510,10 @@ RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
     [
         ("raise AssertionError('told so')", interface.PlanFailed),
         ("return records.select('told so')", interface.PlanFailed),
-        ("return 1 / 0 if records.count() else rows(records, lambda value: F.create_map(F.lit('v'), value))", DecodeRaised),
+        (
+            "return 1 / 0 if records.count() else rows(records, lambda value: F.create_map(F.lit('v'), value))",
+            DecodeRaised,
+        ),
         ("seen = records.first().value\n    raise RuntimeError('told so')", DecodeRaised),
         (f"return rows(records, lambda value: {RAISED}.cast('string')))", DecodeRaised),
         (f"return rows(records, lambda value: {RAISED}))", None),
@@ -443,12 +577,16 @@ EXITING = """
 """
 
 
-def test_a_renewed_child_keeps_its_jvm_and_nothing_of_a_decoder_s_until_one_kills_the_jvm(engine, decoder, session_processes):
+def test_a_renewed_child_keeps_its_jvm_and_nothing_of_a_decoder_s_until_one_kills_the_jvm(
+    engine, decoder, session_processes
+):
     def first(spec):
         return values(engine, spec, (("cdc", 0, 0, 0),))[0]
 
     state = decoder(STATEFUL)
-    place = decoder("".join(STATEFUL.partition("    def decode_place")[1:]), "decode_place", "other")
+    place = decoder(
+        "".join(STATEFUL.partition("    def decode_place")[1:]), "decode_place", "other"
+    )
     before = first(place)
     assert [first(state), first(state)] == ["1 no 1", "2 yes 2"]
     assert first(place).startswith("/ kept ")
@@ -487,7 +625,9 @@ def test_nothing_outlives_a_parent_that_is_killed(decoder, tmp_path, session_pro
             time.sleep(600)
     """)
     argv = [sys.executable, "-c", PARENT, str(records), spec]
-    parent = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    parent = subprocess.Popen(
+        argv, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
     try:
         child = int(parent.stdout.readline())
         eventually(started.exists)

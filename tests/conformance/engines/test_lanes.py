@@ -1,4 +1,6 @@
-"""Several calls under way in one child, whose fault it is when the child is lost, and the end of a session of the user's."""
+"""Several calls under way in one child, whose fault it is when the child is lost, and the end of a
+session of the user's.
+"""
 
 import io
 import json
@@ -34,7 +36,9 @@ def outcome(future):
 SAID_SO, SAID_LATE = (DecodeRaised, "told so"), (DecodeRaised, "late")
 
 
-@pytest.mark.parametrize("second", [asking(RAISED), asking(f"{LIAR}x/y.raised"), asking(RAISED, level=2)])
+@pytest.mark.parametrize(
+    "second", [asking(RAISED), asking(f"{LIAR}x/y.raised"), asking(RAISED, level=2)]
+)
 def test_calls_of_our_own_decoders_go_together(fake, second):
     engine = fake[0]()
     first, other = engine.decode(asking(LATE)), engine.decode(second)
@@ -55,7 +59,9 @@ def test_other_records_are_read_beside_a_call(fake):
     assert outcome(first) == SAID_LATE
 
 
-@pytest.mark.parametrize("second", [asking("mine.raised"), asking(RAISED, conf=CONF), "open the same", "load", "release"])
+@pytest.mark.parametrize(
+    "second", [asking("mine.raised"), asking(RAISED, conf=CONF), "open the same", "load", "release"]
+)
 def test_what_does_not_go_together_waits(fake, second):
     make, asked = fake
     engine = make(timeout_s=0.5)
@@ -83,18 +89,26 @@ def test_no_more_calls_than_lanes_are_under_way(fake):
     for future in futures:
         assert outcome(future)[0] is DecodeTimeout
     children = list(dict.fromkeys(pid for pid, *_ in asked()))
-    # Two at once, then each of them by itself, then the third, which was never under way with another.
-    assert [sum(pid == child and op == "decode" for pid, op, *_ in asked()) for child in children] == [2, 1, 1, 1]
+    # Two at once, then each of them by itself, then the third, which was never under way with
+    # another.
+    assert [
+        sum(pid == child and op == "decode" for pid, op, *_ in asked()) for child in children
+    ] == [2, 1, 1, 1]
 
 
 @pytest.mark.parametrize(("word", "error"), [("exit", ChildDied), ("hang", DecodeTimeout)])
 @pytest.mark.parametrize("first", [True, False])
-def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(fake, session_processes, word, error, first):
+def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(
+    fake, session_processes, word, error, first
+):
     make, asked = fake
     engine = make(timeout_s=0.5)
     assert engine.open("h", RecordSource(RANGES, parquet="p")).result(60) == 3
     guilty, other = f"{DECODERS}.{word}", LATE if not first else RAISED
-    futures = {name: engine.decode(asking(name)) for name in ((guilty, other) if first else (other, guilty))}
+    futures = {
+        name: engine.decode(asking(name))
+        for name in ((guilty, other) if first else (other, guilty))
+    }
     assert outcome(futures[guilty])[0] is error
     # `late` is never answered when it is by itself.
     assert outcome(futures[other])[0] is (DecodeRaised if first else DecodeTimeout)
@@ -124,7 +138,9 @@ def test_closing_ends_both_calls(fake, eventually):
 
 @pytest.mark.parametrize("busy", [True, False])
 def test_a_worker_whose_parent_is_gone_finishes_only_what_is_short(monkeypatch, busy):
-    """The request has been read and not yet begun when standard input ends: a moment at which the worker seems idle."""
+    """The request has been read and not yet begun when standard input ends: a moment at which the
+    worker seems idle.
+    """
     killed, served, released = [], threading.Event(), threading.Event()
 
     def serve(lane):
@@ -136,7 +152,9 @@ def test_a_worker_whose_parent_is_gone_finishes_only_what_is_short(monkeypatch, 
 
     monkeypatch.setattr(worker, "GRACE_S", 0.5)
     monkeypatch.setattr(worker.os, "killpg", lambda group, signal: killed.append(signal))
-    monkeypatch.setattr(worker.sys, "stdin", io.StringIO(json.dumps({"id": 1, "op": "decode", "lane": 1}) + "\n"))
+    monkeypatch.setattr(
+        worker.sys, "stdin", io.StringIO(json.dumps({"id": 1, "op": "decode", "lane": 1}) + "\n")
+    )
     first = worker.queue.Queue()
     if not busy:
         released.set()
@@ -174,7 +192,11 @@ class Side:
 
 @pytest.fixture
 def engine(monkeypatch):
-    monkeypatch.setattr(live, "importlib", SimpleNamespace(import_module=lambda _name: SimpleNamespace(LiveSession=Side)))
+    monkeypatch.setattr(
+        live,
+        "importlib",
+        SimpleNamespace(import_module=lambda _name: SimpleNamespace(LiveSession=Side)),
+    )
     return live.LiveEngine(None, None)
 
 

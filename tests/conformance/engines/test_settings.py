@@ -13,7 +13,16 @@ from conformance.engines.child import QUICK
 from conformance.engines.cluster import other_machines, places, settings, unreachable
 from conformance.engines.command import engine_for
 from conformance.engines.memory import DEFAULT_MB, bound_mb, of_session, remark
-from conformance.engines.spark_conf import BOUND, NAMES, OWNED, away, checked, joined, merged, packages
+from conformance.engines.spark_conf import (
+    BOUND,
+    NAMES,
+    OWNED,
+    away,
+    checked,
+    joined,
+    merged,
+    packages,
+)
 from conformance.engines.specs import check
 from generators.errors import HarnessError, UnknownName, UsageError
 
@@ -26,7 +35,9 @@ def test_a_function_that_the_file_has_is_taken(tmp_path, name):
     check(f"{tmp_path / 'mine.py'}:{name}")
 
 
-@pytest.mark.parametrize("line", ["from other import *", "globals()['decod'] = 1", "def __getattr__(name): ..."])
+@pytest.mark.parametrize(
+    "line", ["from other import *", "globals()['decod'] = 1", "def __getattr__(name): ..."]
+)
 def test_what_a_module_makes_while_it_runs_may_have_any_name(tmp_path, line):
     (tmp_path / "mine.py").write_text(line, "utf-8")
     check(f"{tmp_path / 'mine.py'}:decod")
@@ -37,15 +48,21 @@ def test_commands_and_modules_are_not_parsed(spec):
     check(spec)
 
 
-def test_a_wrong_function_a_wrong_file_and_a_wrong_syntax_are_told_with_their_place(tmp_path, monkeypatch):
+def test_a_wrong_function_a_wrong_file_and_a_wrong_syntax_are_told_with_their_place(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MODULE, "utf-8")
-    with pytest.raises(UnknownName, match=r"unknown function 'decod' of mine\.py\. Did you mean 'decode'"):
+    with pytest.raises(
+        UnknownName, match=r"unknown function 'decod' of mine\.py\. Did you mean 'decode'"
+    ):
         check("mine.py:decod")
     with pytest.raises(UsageError, match=r"decoder other\.py:decode: there is no file other\.py"):
         check("other.py:decode")
     (tmp_path / "mine.py").write_text("def decode(records):\n    return records.where(\n", "utf-8")
-    with pytest.raises(UsageError, match=r"decoder mine\.py:decode: mine\.py, line 2: '\(' was never closed"):
+    with pytest.raises(
+        UsageError, match=r"decoder mine\.py:decode: mine\.py, line 2: '\(' was never closed"
+    ):
         check("mine.py:decode")
     check("mine.py:decode", whole=False)
 
@@ -69,10 +86,19 @@ def test_settings_of_the_harness_are_refused_with_the_reason(name, why):
 
 
 def test_every_other_name_of_spark_is_taken():
-    for name in ("spark.driver.memory", "spark.masterful", "spark.sql.session.timeZone", "spark.jars", "spark.jars.packages"):
+    for name in (
+        "spark.driver.memory",
+        "spark.masterful",
+        "spark.sql.session.timeZone",
+        "spark.jars",
+        "spark.jars.packages",
+    ):
         assert checked(name, "x") == (name, "x")
         assert re.search(NAMES, name)
-    with pytest.raises(UsageError, match=r"^--spark-conf driver\.memory: names of Spark's settings begin with spark\.$"):
+    with pytest.raises(
+        UsageError,
+        match=r"^--spark-conf driver\.memory: names of Spark's settings begin with spark\.$",
+    ):
         checked("driver.memory", "x")
     assert all(why and name.startswith("spark.") for name, why in OWNED.items())
 
@@ -80,14 +106,20 @@ def test_every_other_name_of_spark_is_taken():
 def test_the_user_s_settings_win_and_a_jvm_gets_both_options():
     options = "spark.driver.extraJavaOptions"
     conf = {options: "-Xmn1g", "spark.a": "1"}
-    assert merged(conf, {"spark.a": "2", "spark.b": "3"}) == {options: "-Xmn1g", "spark.a": "2", "spark.b": "3"}
+    assert merged(conf, {"spark.a": "2", "spark.b": "3"}) == {
+        options: "-Xmn1g",
+        "spark.a": "2",
+        "spark.b": "3",
+    }
     assert merged(conf, {options: "-Dx=y"}) == {options: "-Xmn1g -Dx=y", "spark.a": "1"}
     assert merged({}, {options: "-Dx=y"}) == {options: "-Dx=y"}
 
 
 def test_options_of_their_own_go_by_spark_s_names():
     assert joined({"spark.a": "1"}) == {"spark.a": "1"}
-    given = joined({"spark.jars.packages": "a:b:1"}, master="spark://h:7077", added=("c:d:2,e:f:3",))
+    given = joined(
+        {"spark.jars.packages": "a:b:1"}, master="spark://h:7077", added=("c:d:2,e:f:3",)
+    )
     assert given == {"spark.master": "spark://h:7077", "spark.jars.packages": "a:b:1,c:d:2,e:f:3"}
     assert joined({}, remote="sc://h:15002/;token=x") == {"spark.remote": "sc://h:15002/;token=x"}
     assert packages("a:b_2.13:1,c/d/2") == (("a", "b_2.13", "1"), ("c", "d", "2"))
@@ -97,18 +129,27 @@ def test_the_driver_s_address_can_be_set_on_a_cluster_alone():
     host = {"spark.driver.host": "me"}
     assert joined(host, master="yarn") == {**host, "spark.master": "yarn"}
     for master in ("", "local[2]"):
-        with pytest.raises(UsageError, match=r"^--spark-conf spark.driver.host: without --master Spark listens on loopback"):
+        with pytest.raises(
+            UsageError,
+            match=r"^--spark-conf spark.driver.host: without --master Spark listens on loopback",
+        ):
             joined(host, master=master)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"master": "h:7077"}, "--master 'h:7077': expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or local[N]"),
+        (
+            {"master": "h:7077"},
+            "--master 'h:7077': expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or local[N]",
+        ),
         ({"master": "spark://h"}, "--master 'spark://h': expected spark://HOST:PORT"),
         ({"master": "sc://h:15002"}, "--master 'sc://h:15002': expected spark://HOST:PORT"),
         ({"remote": "spark://h:7077"}, "--remote 'spark://h:7077': expected sc://HOST:PORT"),
-        ({"master": "yarn", "remote": "sc://h"}, "--master yarn and --remote sc://h: give one of them"),
+        (
+            {"master": "yarn", "remote": "sc://h"},
+            "--master yarn and --remote sc://h: give one of them",
+        ),
         ({"remote": "sc://h", "added": ("a:b:1",)}, "--remote sc://h: the server has its own jars"),
         ({"added": ("a:b",)}, "--spark-packages 'a:b': expected GROUP:ARTEFACT:VERSION"),
     ],
@@ -125,7 +166,9 @@ def test_a_session_is_away_or_here():
 
 
 def test_the_harness_s_heap_sizes_go_where_the_user_sets_the_driver_s_memory():
-    given = merged(QUICK, {"spark.driver.memory": "512m", "spark.driver.extraJavaOptions": "-Xms64m"})
+    given = merged(
+        QUICK, {"spark.driver.memory": "512m", "spark.driver.extraJavaOptions": "-Xms64m"}
+    )
     flags = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseParallelGC -Xms64m"
     assert given["spark.driver.extraJavaOptions"] == flags
     assert "-Xms1g -Xmn512m" in merged(QUICK, {})["spark.driver.extraJavaOptions"]
@@ -133,14 +176,24 @@ def test_the_harness_s_heap_sizes_go_where_the_user_sets_the_driver_s_memory():
 
 def test_what_a_jvm_says_before_pythons_traceback_is_shown():
     log = ChildLog()
-    os.write(log.writing, b"Heap size is too large\nTraceback (most recent call last):\n" + b"  File\n" * 20 + b"Error: no\n")
+    os.write(
+        log.writing,
+        b"Heap size is too large\nTraceback (most recent call last):\n"
+        + b"  File\n" * 20
+        + b"Error: no\n",
+    )
     log.started()
     assert (log.tail(words=True), log.tail()[-9:]) == ("Heap size is too large", "Error: no")
 
 
 @pytest.mark.parametrize(
     ("given", "mb"),
-    [({}, DEFAULT_MB + 1024), ({BOUND: "100"}, 1124), ({BOUND: "100", "spark.driver.memory": "8g"}, 8292), ({BOUND: "0"}, 0)],
+    [
+        ({}, DEFAULT_MB + 1024),
+        ({BOUND: "100"}, 1124),
+        ({BOUND: "100", "spark.driver.memory": "8g"}, 8292),
+        ({BOUND: "0"}, 0),
+    ],
 )
 def test_the_heap_of_the_jvm_is_added_to_the_bound_of_memory(given, mb):
     assert (of_session(given), bound_mb(given)) == (mb, int(given.get(BOUND, DEFAULT_MB)))
@@ -191,7 +244,10 @@ def listening():
 
 def test_the_driver_listens_where_the_master_reaches_it(listening):
     conf = {"spark.master": f"spark://127.0.0.1:{free_ports(1)[0]},127.0.0.1:{listening}"}
-    assert settings(conf) == {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    assert settings(conf) == {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
     assert settings(conf | {"spark.driver.host": "me"}) == {"spark.driver.bindAddress": "127.0.0.1"}
     assert settings({"spark.master": f"k8s://https://127.0.0.1:{listening}"}) == {}
     assert settings({"spark.master": "local[2]"}) == settings({}) == {}
@@ -201,7 +257,10 @@ def test_a_master_that_does_not_answer_is_named():
     port = free_ports(1)[0]
     with pytest.raises(HarnessError) as error:
         settings({"spark.master": f"spark://127.0.0.1:{port}"})
-    assert str(error.value) == f"--master spark://127.0.0.1:{port} does not answer: 127.0.0.1:{port}: Connection refused"
+    assert (
+        str(error.value)
+        == f"--master spark://127.0.0.1:{port} does not answer: 127.0.0.1:{port}: Connection refused"
+    )
 
 
 def test_yarn_needs_its_configuration(monkeypatch):
@@ -215,19 +274,36 @@ def test_yarn_needs_its_configuration(monkeypatch):
 
 def test_a_server_needs_the_client_of_spark_connect(monkeypatch, listening):
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "grpc" else find(name))
-    with pytest.raises(HarnessError, match=r"needs the client of Spark Connect: pip install 'cdc-conformance\[connect\]'$"):
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "grpc" else find(name)
+    )
+    with pytest.raises(
+        HarnessError,
+        match=r"needs the client of Spark Connect: pip install 'cdc-conformance\[connect\]'$",
+    ):
         settings({"spark.remote": f"sc://127.0.0.1:{listening}"})
 
 
 def test_a_broker_on_loopback_serves_this_machine_alone():
     near, far = {"spark.master": "spark://127.0.0.1:7077"}, {"spark.master": "yarn"}
-    assert [other_machines(conf) for conf in ({}, {"spark.master": "local[2]"}, near, far)] == [False, False, False, True]
+    assert [other_machines(conf) for conf in ({}, {"spark.master": "local[2]"}, near, far)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
     expected = "the broker 127.0.0.1:9 listens on loopback alone: machines of yarn other than this one need --broker HOST:PORT"
     assert unreachable(far, "embedded", "127.0.0.1:9") == expected
-    assert unreachable(far, "running", "127.0.0.1:9") == unreachable(near, "embedded", "127.0.0.1:9") == ""
+    assert (
+        unreachable(far, "running", "127.0.0.1:9")
+        == unreachable(near, "embedded", "127.0.0.1:9")
+        == ""
+    )
 
 
 def test_a_command_does_not_run_on_a_cluster():
-    with pytest.raises(UsageError, match=r"^--decoder 'cmd:x' does not run on yarn, which needs a decoder in Spark$"):
+    with pytest.raises(
+        UsageError,
+        match=r"^--decoder 'cmd:x' does not run on yarn, which needs a decoder in Spark$",
+    ):
         engine_for("cmd:x", ("huawei-cdl-json",), conf={"spark.master": "yarn"})

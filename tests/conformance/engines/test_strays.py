@@ -1,4 +1,6 @@
-"""Nothing of a command decoder survives a harness that was killed, not even its children in sessions of their own."""
+"""Nothing of a command decoder survives a harness that was killed, not even its children in
+sessions of their own.
+"""
 
 import os
 import shlex

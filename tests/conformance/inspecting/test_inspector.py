@@ -36,7 +36,11 @@ def wrong(inspector, fmt, release, options):
     tally = inspector.tallies[fmt]
     problems = [] if release in tally.releases else [(release, tally.releases)]
     for option, state in tally.options.items():
-        if state == BOTH or (state == YES and option not in options) or (state == NO and option in options):
+        if (
+            state == BOTH
+            or (state == YES and option not in options)
+            or (state == NO and option in options)
+        ):
             problems.append((option, state))
     return problems
 
@@ -50,14 +54,23 @@ def test_recorded_messages_are_told_right_or_not_at_all(recording):
     if recording.profile:
         # Tables of these databases have different replica identities.
         mixed = [("full", BOTH)] if "postgresql" in options else []
-        assert [problem for problem in wrong(inspector, recording.format, release, options) if problem not in mixed] == []
+        assert [
+            problem
+            for problem in wrong(inspector, recording.format, release, options)
+            if problem not in mixed
+        ] == []
     else:
         assert inspector.tallies[recording.format].releases == (release,)
 
 
 def test_tables_of_different_replica_identities_disagree():
     recording = next(r for r in RECORDINGS if r.name == "pg35-default")
-    assert inspect(map(of_message, store.messages(recording))).tallies[recording.format].options["full"] == BOTH
+    assert (
+        inspect(map(of_message, store.messages(recording)))
+        .tallies[recording.format]
+        .options["full"]
+        == BOTH
+    )
 
 
 @pytest.mark.parametrize(("name", "profile"), PROFILES, ids=["/".join(pair) for pair in PROFILES])
@@ -65,9 +78,13 @@ def test_named_cases_are_never_told_wrong(name, profile):
     fmt = get(name)
     of = fmt.profile(profile)
     whole, checked = Inspector(), 0
-    scenarios = itertools.islice(boundary_scenarios(fmt, of), sum(profile.encode()) % STRIDE, None, STRIDE)
+    scenarios = itertools.islice(
+        boundary_scenarios(fmt, of), sum(profile.encode()) % STRIDE, None, STRIDE
+    )
     for scenario in scenarios:
-        statements = (event for event in scenario.history.events if isinstance(event, SourceStatement))
+        statements = (
+            event for event in scenario.history.events if isinstance(event, SourceStatement)
+        )
         changing = any(event.family in (SETTING, "replica-identity") for event in statements)
         if changing or scenario.name.startswith("megabyte"):
             continue
@@ -92,7 +109,9 @@ def test_named_cases_are_never_told_wrong(name, profile):
 
 def conclusion(inspector, fmt):
     tally = inspector.tallies[fmt]
-    return tally.releases, {option: state for option, state in tally.options.items() if state != UNTOLD}
+    return tally.releases, {
+        option: state for option, state in tally.options.items() if state != UNTOLD
+    }
 
 
 CANAL = (
@@ -138,7 +157,10 @@ CLOUD = (
         (DEBEZIUM % ("null", '{"id":1}', "2.5.4", "") + CREATED, "debezium-json"),
         (CLOUD, "cloudcanal-debezium"),
         (WATERMARK, "ticdc-simple-json"),
-        (b"\x16\x00\x00\x02\x82\x80\xe0\x99\x94\x9d\xf7\x87\x0d\xd6\xa1\xe9\xb9\xbfh", "ticdc-simple-avro"),
+        (
+            b"\x16\x00\x00\x02\x82\x80\xe0\x99\x94\x9d\xf7\x87\x0d\xd6\xa1\xe9\xb9\xbfh",
+            "ticdc-simple-avro",
+        ),
     ],
 )
 def test_the_member_that_decides(value, fmt):
@@ -148,7 +170,10 @@ def test_the_member_that_decides(value, fmt):
 
 
 def test_a_message_that_decides_decides_for_the_others():
-    inspector = inspect([record(CANAL % (7, "null"))] * 3 + [record((CANAL % (7, "null")).replace('["id"]', "null"))])
+    inspector = inspect(
+        [record(CANAL % (7, "null"))] * 3
+        + [record((CANAL % (7, "null")).replace('["id"]', "null"))]
+    )
     assert writers(inspector) == [["alibaba-canal-json"]]
     assert inspector.groups()[0].messages == 4
 
@@ -159,8 +184,16 @@ def test_options_and_releases_of_a_message_of_ticdc():
     value = TICDC % ("UPDATE", '"id":4,"v":12', types, '[{"v":"x"}]', row, extension) + "\r\n"
     releases, options = conclusion(inspect([record(value)]), "ticdc-canal-json")
     assert releases == ("v6.5.11",)
-    assert options == {"extension": YES, "content-compatible": YES, "row-key": NO, "snappy": NO, "lz4": NO}
-    assert inspect([record(value)]).tallies["ticdc-canal-json"].profiles() == ("v6.5.11+extension+content-compatible",)
+    assert options == {
+        "extension": YES,
+        "content-compatible": YES,
+        "row-key": NO,
+        "snappy": NO,
+        "lz4": NO,
+    }
+    assert inspect([record(value)]).tallies["ticdc-canal-json"].profiles() == (
+        "v6.5.11+extension+content-compatible",
+    )
 
 
 def test_the_end_of_a_line_tells_nothing():
@@ -189,10 +222,26 @@ def test_a_release_that_no_profile_has_is_named_and_judged_by_the_nearest_older(
 @pytest.mark.parametrize(
     ("value", "why", "nearest"),
     [
-        ((CANAL % (7, "null")).replace('"sql":""', '"sql":"","extra":1'), "has the unknown extra", "alibaba-canal-json"),
-        ((CANAL % (7, "null")).replace('"ts":1700000000120,', ""), "has no ts", "alibaba-canal-json"),
-        ('{"type":"INSERT","data":{"id":1},"table":"t"}', "no known format has these members: type, data, table", ""),
-        (gzip.compress((CANAL % (7, "[]")).encode(), mtime=0), "the value is compressed with gzip", "cloudcanal-canal-json"),
+        (
+            (CANAL % (7, "null")).replace('"sql":""', '"sql":"","extra":1'),
+            "has the unknown extra",
+            "alibaba-canal-json",
+        ),
+        (
+            (CANAL % (7, "null")).replace('"ts":1700000000120,', ""),
+            "has no ts",
+            "alibaba-canal-json",
+        ),
+        (
+            '{"type":"INSERT","data":{"id":1},"table":"t"}',
+            "no known format has these members: type, data, table",
+            "",
+        ),
+        (
+            gzip.compress((CANAL % (7, "[]")).encode(), mtime=0),
+            "the value is compressed with gzip",
+            "cloudcanal-canal-json",
+        ),
         ("[1,2]", "JSON that is no object: no known format", ""),
         ("{}", "an object without members", ""),
         (SQLSERVER + CREATED, "the connector is none that a profile has", "debezium-json"),
@@ -208,15 +257,21 @@ def test_messages_that_no_profile_writes(value, why, nearest):
 
 
 def test_members_in_another_order_were_written_by_something_else():
-    value = json.dumps(dict(reversed(json.loads(CANAL % (7, "null")).items())), separators=(",", ":"))
+    value = json.dumps(
+        dict(reversed(json.loads(CANAL % (7, "null")).items())), separators=(",", ":")
+    )
     (problem,) = inspect([record(value)]).problems.values()
     assert "has its members in another order" in problem.why
 
 
 def test_a_mixed_topic_has_a_writer_for_each_format():
-    inspector = inspect([record(value) for value in (CANAL % (7, "[]"), WATERMARK, WATERMARK, "nonsense", None)])
+    inspector = inspect(
+        [record(value) for value in (CANAL % (7, "[]"), WATERMARK, WATERMARK, "nonsense", None)]
+    )
     assert writers(inspector) == [["ticdc-simple-json"], ["cloudcanal-canal-json"]]
-    assert [problem.why for problem in inspector.problems.values()] == ["neither JSON nor Avro of a published schema"]
+    assert [problem.why for problem in inspector.problems.values()] == [
+        "neither JSON nor Avro of a published schema"
+    ]
     assert (inspector.messages, inspector.nulls) == (5, 1)
 
 
@@ -252,7 +307,10 @@ def test_memory_does_not_grow_with_problems_and_tables():
     assert len(inspector.problems) == 40 and inspector.other_problems == 1160
 
 
-@pytest.mark.parametrize(("text", "state"), [("int(11)", NO), ("bigint(20) unsigned", NO), ("int", UNTOLD), ("int(8)", UNTOLD)])
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [("int(11)", NO), ("bigint(20) unsigned", NO), ("int", UNTOLD), ("int(8)", UNTOLD)],
+)
 def test_a_display_width_tells_a_server_before_8_0_19(text, state):
     inspector = inspect([record(CANAL.replace("int(11)", text) % (7, "null"))])
     assert inspector.tallies["alibaba-canal-json"].options["mysql8"] == state

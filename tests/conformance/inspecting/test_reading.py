@@ -1,4 +1,6 @@
-"""Records of files and of values: lines, tables, compressed and cut ones; and the signs by which writers are told."""
+"""Records of files and of values: lines, tables, compressed and cut ones; and the signs by which
+writers are told.
+"""
 
 import base64
 import gzip
@@ -46,7 +48,13 @@ def test_lines_are_messages(tmp_path):
 def test_lines_may_be_records(tmp_path):
     value = base64.b64encode(b"\x16\xff").decode()
     lines = [
-        {"topic": "t", "partition": 2, "offset": 7, "key": {"text": "k"}, "value": {"base64": value}},
+        {
+            "topic": "t",
+            "partition": 2,
+            "offset": 7,
+            "key": {"text": "k"},
+            "value": {"base64": value},
+        },
         {"n": 1, "topic": "t", "partition": 0, "key": "k", "value": '{"a":1}'},
         {"n": 2, "topic": "t", "partition": 0, "value_b64": value},
         {"topic": "t", "partition": 1, "offset": 3, "key": None, "payload": '{"a":2}'},
@@ -59,7 +67,14 @@ def test_lines_may_be_records(tmp_path):
     file.write_bytes(lzma.compress("\n".join(map(json.dumps, lines)).encode()))
     records = read(tmp_path)
     objects = [b'{"a":3}', b'{"id":1,"text":"hello"}', b'{"base64":"AA==","text":""}']
-    assert [record.value for record in records] == [b"\x16\xff", b'{"a":1}', b"\x16\xff", b'{"a":2}', None, *objects]
+    assert [record.value for record in records] == [
+        b"\x16\xff",
+        b'{"a":1}',
+        b"\x16\xff",
+        b'{"a":2}',
+        None,
+        *objects,
+    ]
     assert [record.key for record in records] == [b"k", b"k", *[None] * 6]
     places = [(2, 7), (0, -1), (0, -1), (1, 3), (1, 4), *[(1, -1)] * 3]
     assert [(record.partition, record.offset) for record in records] == places
@@ -67,7 +82,12 @@ def test_lines_may_be_records(tmp_path):
 
 
 def test_a_table_of_spark_s_kafka_source(tmp_path):
-    table = {"value": pa.array([b"a", None], pa.binary()), "key": [b"k", None], "partition": [1, 1], "offset": [5, 6]}
+    table = {
+        "value": pa.array([b"a", None], pa.binary()),
+        "key": [b"k", None],
+        "partition": [1, 1],
+        "offset": [5, 6],
+    }
     pq.write_table(pa.table(table), tmp_path / "part.parquet")
     assert read(tmp_path / "part.parquet") == [
         ReadRecord(b"a", b"k", "", 1, 5, "part.parquet, row 0"),
@@ -87,7 +107,10 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "cut.xz").write_bytes(lzma.compress(b"abc" * 1000)[:40])
     (tmp_path / "empty").mkdir()
     (tmp_path / "nothing").touch()
-    bad = {"other.parquet": r"no column `value`.*its columns: a", "empty": r"no file messages\.jsonl"}
+    bad = {
+        "other.parquet": r"no column `value`.*its columns: a",
+        "empty": r"no file messages\.jsonl",
+    }
     for name, message in (bad | {"cut.parquet": r"cut\.parquet", "cut.xz": r"cut\.xz"}).items():
         with pytest.raises(UsageError, match=message):
             read(tmp_path / name)
@@ -123,10 +146,19 @@ def test_compressed_values_are_opened(name, value):
         (b"\x00\x00\x00\x00\x07abc", "a schema registry's header"),
         (b"Obj\x01abc", "an Avro file"),
         (b"\xc3\x01abcdefgh", "Avro's single-object encoding"),
-        (gzip.compress(b"no message", mtime=0), "behind gzip: neither JSON nor Avro of a published schema"),
+        (
+            gzip.compress(b"no message", mtime=0),
+            "behind gzip: neither JSON nor Avro of a published schema",
+        ),
         pytest.param(b"{" * 100_000, "begins as JSON and is none", id="deep"),
-        (gzip.compress(TEXT, mtime=0)[:-9], "begins as gzip, and is damaged, cut, or longer than 64 MiB"),
-        (bytes(cramjam.zstd.compress(TEXT))[:-9], "begins as zstd, and is damaged, cut, or longer than 64 MiB"),
+        (
+            gzip.compress(TEXT, mtime=0)[:-9],
+            "begins as gzip, and is damaged, cut, or longer than 64 MiB",
+        ),
+        (
+            bytes(cramjam.zstd.compress(TEXT))[:-9],
+            "begins as zstd, and is damaged, cut, or longer than 64 MiB",
+        ),
     ],
 )
 def test_what_is_no_message_says_why(value, problem):
@@ -153,19 +185,32 @@ def test_what_is_longer_than_the_limit_is_not_opened(compress, problem):
 
 def test_a_registered_schema_may_have_a_whole_number_as_the_default_of_a_double():
     """As TiCDC registers a DOUBLE DEFAULT 0."""
-    columns = Column("id", mysql.integer("int"), False), Column("c", mysql.real("double"), default=Default("0", 0.0))
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("c", mysql.real("double"), default=Default("0", 0.0)),
+    )
     fmt, event = get("ticdc-avro"), insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": 1.5})
     (record,) = fmt.write(History((event,)), fmt.build("v8.5.7"), Layout())
-    assert b'"default":0,' in confluent.SCHEMAS[int.from_bytes(record.message.value[1:5])][1].encode()
+    assert (
+        b'"default":0,' in confluent.SCHEMAS[int.from_bytes(record.message.value[1:5])][1].encode()
+    )
     assert open_record(ReadRecord(record.message.value)).document["payload"] == {"id": 1, "c": 1.5}
 
 
 def test_nulls_control_characters_and_columns_named_like_an_envelope_are_no_problem():
-    assert [open_record(ReadRecord(value)).container for value in (None, b"null")] == ["null", "null"]
+    assert [open_record(ReadRecord(value)).container for value in (None, b"null")] == [
+        "null",
+        "null",
+    ]
     seen = open_record(ReadRecord(b'{"a":"\x01"}'))
     assert (seen.container, seen.members) == ("json", {"a": "\x01"})
-    assert open_record(ReadRecord(b'{"schema":{"type":"struct"},"payload":{"a":1}}')).payload == {"a": 1}
-    assert open_record(ReadRecord(b'{"schema":1,"payload":{"a":1}}')).payload == {"schema": 1, "payload": {"a": 1}}
+    assert open_record(ReadRecord(b'{"schema":{"type":"struct"},"payload":{"a":1}}')).payload == {
+        "a": 1
+    }
+    assert open_record(ReadRecord(b'{"schema":1,"payload":{"a":1}}')).payload == {
+        "schema": 1,
+        "payload": {"a": 1},
+    }
 
 
 @pytest.mark.parametrize("name", ["aliyun-dts-avro", "ticdc-simple-avro"])
@@ -174,7 +219,9 @@ def test_avro_that_is_cut_or_altered_is_never_an_exception(name):
 
     fmt, chance = get(name), random.Random(1)
     scenarios = islice(boundary_scenarios(fmt, fmt.profiles[0]), 6)
-    written = [sent for scenario in scenarios for sent in as_case(fmt, fmt.profiles[0], scenario).written]
+    written = [
+        sent for scenario in scenarios for sent in as_case(fmt, fmt.profiles[0], scenario).written
+    ]
     assert written
     for sent in written:
         value = sent.message.value
@@ -183,7 +230,11 @@ def test_avro_that_is_cut_or_altered_is_never_an_exception(name):
         for _ in range(40):
             altered = bytearray(value)
             altered[chance.randrange(len(altered))] = chance.randrange(256)
-            assert open_record(ReadRecord(bytes(altered))).container in ("avro", "unreadable", "json")
+            assert open_record(ReadRecord(bytes(altered))).container in (
+                "avro",
+                "unreadable",
+                "json",
+            )
 
 
 SIGNS = [(book, sign) for book in BOOKS for sign in book.signs]
@@ -225,7 +276,9 @@ def test_signs_cite_facts_and_say_something():
     ],
 )
 def test_conditions_of_signs(when, holds):
-    seen = open_record(ReadRecord(b'{"type":"INSERT","id":1,"flag":false,"inner":{"a":"yes","b":""}}'))
+    seen = open_record(
+        ReadRecord(b'{"type":"INSERT","id":1,"flag":false,"inner":{"a":"yes","b":""}}')
+    )
     facts = {"twice": lambda _: [2, 4]}
     assert condition(when, lambda seen: seen.members, facts)(seen) is holds
 
@@ -249,14 +302,38 @@ marks = "type?"
         ("product", "produkt", "x.toml:1: unknown field 'produkt'. Did you mean 'product'?"),
         ('product = "Maxwell"', "", "x.toml:1: it does not say product"),
         ('marks = "type?"', "marks = 1", "x.toml:1: marks is 1, not of type"),
-        ("[signs.maxwell", "[signs.maxwel", "x.toml:1: unknown group of signs 'maxwell-json'. Did you mean 'maxwel-json'?"),
+        (
+            "[signs.maxwell",
+            "[signs.maxwel",
+            "x.toml:1: unknown group of signs 'maxwell-json'. Did you mean 'maxwel-json'?",
+        ),
         ("marks =", "shapes_of = 'ogg'\nmarks =", "x.toml:1: unknown book 'ogg'"),
-        ("marks =", "describe = 'tabel'\nmarks =", "x.toml:1: unknown fact 'tabel'. Did you mean 'table'? Known: table."),
+        (
+            "marks =",
+            "describe = 'tabel'\nmarks =",
+            "x.toml:1: unknown fact 'tabel'. Did you mean 'table'? Known: table.",
+        ),
         ('when = "type?", ', "", "x.toml:5: it is a row: a sign says either when"),
-        ('when = "type?"', 'watched = "tombstone"', "x.toml:5: it is a row: maxwell-json has no watch"),
-        ('when = "type?"', 'wen = "type?"', "x.toml:5: it is a row: unknown field 'wen'. Did you mean 'when'?"),
-        ('when = "type?"', 'when = "tabel()"', "x.toml:5: it is a row: unknown fact 'tabel'. Did you mean 'table'?"),
-        ('when = "type?"', 'when = "id ! 0"', "x.toml:5: it is a row: no term of a condition: id ! 0"),
+        (
+            'when = "type?"',
+            'watched = "tombstone"',
+            "x.toml:5: it is a row: maxwell-json has no watch",
+        ),
+        (
+            'when = "type?"',
+            'wen = "type?"',
+            "x.toml:5: it is a row: unknown field 'wen'. Did you mean 'when'?",
+        ),
+        (
+            'when = "type?"',
+            'when = "tabel()"',
+            "x.toml:5: it is a row: unknown fact 'tabel'. Did you mean 'table'?",
+        ),
+        (
+            'when = "type?"',
+            'when = "id ! 0"',
+            "x.toml:5: it is a row: no term of a condition: id ! 0",
+        ),
         ('when = "type?"', 'when = "id~("', "x.toml:5: it is a row: ( is no pattern"),
         ('"never"', '"+javascript"', "x.toml:5: it is a row: unknown option 'javascript'"),
         ('"never"', '"1.29.2"', "x.toml:5: it is a row: unknown release '1.29.2'"),
@@ -278,7 +355,9 @@ def test_a_sign_of_each_release_and_one_that_a_watch_tells():
     text = TABLE.replace('marks = "type?"', 'marks = "type?"\nwatch = "table"') + signs
     (book,) = read_tables(text, {"table": lambda: None})
     releases = get("maxwell-json").choices.releases
-    assert [(sign.says, sign.releases) for sign in book.signs[1:-1]] == [(f"it is {name}", (name,)) for name in releases]
+    assert [(sign.says, sign.releases) for sign in book.signs[1:-1]] == [
+        (f"it is {name}", (name,)) for name in releases
+    ]
     seen = open_record(ReadRecord(json.dumps({"type": releases[0]}).encode()))
     assert [sign.seen(seen) for sign in book.signs] == [True, True, *[False] * len(releases)]
     assert book.signs[-1].watched is Watched.TOMBSTONE

@@ -1,4 +1,6 @@
-"""Findings of a whole format get their causes: suspects that other rows clear, traits that are not guilty, failures by cause."""
+"""Findings of a whole format get their causes: suspects that other rows clear, traits that are not
+guilty, failures by cause.
+"""
 
 from dataclasses import replace
 from functools import cache
@@ -35,16 +37,25 @@ def cases(profiles=PROFILES, prefixes=SCENARIOS):
     selected = []
     for name in profiles:
         profile = FMT.profile(name)
-        some = (case for case in named_cases(FMT, (profile,)) if case.level == 1 and case.origin is Origin.NAMED)
+        some = (
+            case
+            for case in named_cases(FMT, (profile,))
+            if case.level == 1 and case.origin is Origin.NAMED
+        )
         selected += [case for case in some if case.scenario.startswith(prefixes)]
     return tuple(selected)
 
 
 def judged(spoil, some=None):
-    """The blamed results of a decoder that `spoil` makes wrong: told case, change and its right row, it gives a row or None."""
+    """The blamed results of a decoder that `spoil` makes wrong: told case, change and its right
+    row, it gives a row or None.
+    """
     judge, results = Judge(rules(NAME)), []
     for case in some or cases():
-        rows = [[row for c in w.changes if (row := spoil(case, c, right.row(c, 1))) is not None] for w in case.written]
+        rows = [
+            [row for c in w.changes if (row := spoil(case, c, right.row(c, 1))) is not None]
+            for w in case.written
+        ]
         results.append(judge.judge(case, rows))
     return judge, blamed(judge, results)
 
@@ -60,12 +71,17 @@ def cells(change):
 
 def holds(change, kind, *texts):
     """Whether a row has a cell of the type, with one of these texts if some are given."""
-    return any(c.type.key == kind and c.state is State.VALUE and (not texts or c.text in texts) for c in cells(change))
+    return any(
+        c.type.key == kind and c.state is State.VALUE and (not texts or c.text in texts)
+        for c in cells(change)
+    )
 
 
 def refusing(bad):
     """A decoder that refuses some rows."""
-    return lambda case, change, row: OutputRow(change.row, Kind.CORRUPT, None, error="no") if bad(case, change) else row
+    return lambda case, change, row: (
+        OutputRow(change.row, Kind.CORRUPT, None, error="no") if bad(case, change) else row
+    )
 
 
 BIT_OR_YEAR = refusing(lambda _case, change: holds(change, "bit", "1") or holds(change, "year"))
@@ -80,9 +96,15 @@ def outcome_of(judge, results, entries=()):
     """The run of these results."""
     record = EntryTracker(Expectations(tuple(entries)))
     known = tuple(record.mark(results, rules(NAME), judge.compared))
-    fmt_rules = tuple(RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], False) for rule in rules(NAME))
+    fmt_rules = tuple(
+        RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], False)
+        for rule in rules(NAME)
+    )
     fmt = FormatResult(NAME, "mine", (1,), known, fmt_rules, (), {}, 0, {})
-    failures, states = tuple(smallest_failures(fmt, record)), record.results([NAME], [rule.id for rule in rules(NAME)], True)
+    failures, states = (
+        tuple(smallest_failures(fmt, record)),
+        record.results([NAME], [rule.id for rule in rules(NAME)], True),
+    )
     return RunResult(Header(1, "smoke", "mine", "none", ""), (fmt,), failures, 0.0, entries=states)
 
 
@@ -96,7 +118,11 @@ def test_refusals_of_two_types_are_two_causes_and_no_trait_is_blamed():
     assert causes(results) == {(CORRUPT, BIT), (CORRUPT, YEAR)}
     assert {f.instead for result in results for f in result.findings} >= {"", INSERTS, CRLF}
     assert judge.broken[INSERTS] == judge.broken[CRLF] == 0
-    assert judge.broken[CORRUPT] == sum(len(result.findings) for result in results) <= judge.compared[CORRUPT]
+    assert (
+        judge.broken[CORRUPT]
+        == sum(len(result.findings) for result in results)
+        <= judge.compared[CORRUPT]
+    )
 
 
 def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_words():
@@ -104,7 +130,12 @@ def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_wor
     assert (year.cause.key, bit.cause.key) == (YEAR, BIT)
     assert bit.cause.words == "refuses a row whose bit(1) cell is '1'"
     assert year.cause.words.startswith("refuses every row with a value in a year cell, here '")
-    assert (bit.finding.case, bit.cases, bit.profiles, bit.judged) == (f"{NAME}/v5.3.4/bit-1/one", 15, PROFILES, 3)
+    assert (bit.finding.case, bit.cases, bit.profiles, bit.judged) == (
+        f"{NAME}/v5.3.4/bit-1/one",
+        15,
+        PROFILES,
+        3,
+    )
     assert year.cases > bit.cases
 
 
@@ -114,7 +145,11 @@ def test_a_cause_is_shown_by_a_case_that_no_other_cause_may_explain():
 
     def doubtful(result):
         findings = [replace(f, causes=(*f.causes, year.cause.key)) for f in result.findings]
-        return replace(result, findings=tuple(findings)) if result.case.id == bit.finding.case else result
+        return (
+            replace(result, findings=tuple(findings))
+            if result.case.id == bit.finding.case
+            else result
+        )
 
     _, other = outcome_of(judge, [doubtful(result) for result in results]).failures
     assert (other.cause.key, other.cases) == (bit.cause.key, bit.cases)
@@ -125,7 +160,11 @@ def test_a_cause_is_shown_by_a_case_that_no_other_cause_may_explain():
     ("bad", "rule", "cause"),
     [
         (lambda case, change: case.profile == "v6.5.1", CRLF, "refused: release v6.5.1"),
-        (lambda case, change: case.profile == "v5.3.4" and change.op == "INSERT", INSERTS, "refused: row INSERT"),
+        (
+            lambda case, change: case.profile == "v5.3.4" and change.op == "INSERT",
+            INSERTS,
+            "refused: row INSERT",
+        ),
         (lambda case, change: change.op == "DELETE", CORRUPT, "refused: row DELETE"),
         (lambda case, change: case.profile == "v5.3.4" and holds(change, "year"), CORRUPT, YEAR),
     ],
@@ -138,42 +177,63 @@ def test_a_trait_is_blamed_only_if_the_same_rows_pass_without_it(bad, rule, caus
 def test_a_cell_that_one_option_alone_lets_pass_is_blamed_in_drawn_rows_and_no_trait():
     lenient = "v7.1.6+extension+content-compatible"
     some = cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/"))
-    drawn = tuple(replace(c, origin=Origin.DRAWN, scenario="drawn") if c.profile == "v6.5.1" else c for c in some)
-    _, results = judged(refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), drawn)
+    drawn = tuple(
+        replace(c, origin=Origin.DRAWN, scenario="drawn") if c.profile == "v6.5.1" else c
+        for c in some
+    )
+    _, results = judged(
+        refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), drawn
+    )
     assert causes(results) == {(CORRUPT, BIT)}
 
 
 def altered(case, alter):
     """The case with each of its changes altered."""
-    return replace(case, written=tuple(replace(w, changes=tuple(map(alter, w.changes))) for w in case.written))
+    return replace(
+        case, written=tuple(replace(w, changes=tuple(map(alter, w.changes))) for w in case.written)
+    )
 
 
 def numbered(case, key):
     """The case with another value of its rows' key."""
 
     def image(cells):
-        return cells and {c: replace(cell, value=key, text=str(key)) if c == "id" else cell for c, cell in cells.items()}
+        return cells and {
+            c: replace(cell, value=key, text=str(key)) if c == "id" else cell
+            for c, cell in cells.items()
+        }
 
     return altered(case, lambda c: replace(c, before=image(c.before), after=image(c.after)))
 
 
 def test_a_key_whose_value_is_new_in_each_refused_row_is_a_bystander():
     lenient = "v7.1.6+extension+content-compatible"
-    some = tuple(numbered(case, key) for key, case in enumerate(cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/")), 100))
-    _, results = judged(refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), some)
+    some = tuple(
+        numbered(case, key)
+        for key, case in enumerate(cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/")), 100)
+    )
+    _, results = judged(
+        refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), some
+    )
     assert causes(results) == {(CORRUPT, BIT)}
 
 
 def test_a_row_that_may_be_refused_clears_nothing_when_it_is():
     some, may = cases(("v6.5.1",), ("bit-1/", "int/")), ((Kind.CORRUPT, None),)
-    some += tuple(replace(altered(case, lambda c: replace(c, accept=may)), id=f"{case.id}/lenient") for case in some)
+    some += tuple(
+        replace(altered(case, lambda c: replace(c, accept=may)), id=f"{case.id}/lenient")
+        for case in some
+    )
     _, results = judged(refusing(lambda case, change: holds(change, "bit", "1")), some)
     assert causes(results) == {(CORRUPT, BIT)}
 
 
 @pytest.mark.parametrize(
     ("origin", "cause"),
-    [(Origin.DRAWN, "cell int value plain"), (Origin.RECORDED, "cell bigint value plain | cell int value plain")],
+    [
+        (Origin.DRAWN, "cell int value plain"),
+        (Origin.RECORDED, "cell bigint value plain | cell int value plain"),
+    ],
 )
 def test_a_recorded_row_which_nothing_makes_smaller_names_every_suspect(origin, cause):
     some = [numbered(case, key) for key, case in enumerate(cases(("v6.5.1",), ("int/",)), 100)]
@@ -195,7 +255,10 @@ def test_a_row_that_does_not_come_out_is_lost_for_the_same_reasons():
 
 def test_a_cell_is_named_by_type_and_class_and_by_type_if_all_of_its_values_are_wrong():
     def wrong(_case, change, row):
-        after = {c: "9" if cell.type.key == "int" or cell.text == "" else cell.text for c, cell in (change.after or {}).items()}
+        after = {
+            c: "9" if cell.type.key == "int" or cell.text == "" else cell.text
+            for c, cell in (change.after or {}).items()
+        }
         return replace(row, after=after) if row.after and None not in row.after.values() else row
 
     _, results = judged(wrong)
@@ -212,7 +275,9 @@ def test_null_for_a_value_and_a_value_for_null_are_two_causes():
                 row.after[column] = "x" if cell.state is State.NULL else None
         return row
 
-    failures = [f for f in outcome(swapped, some=cases(("v5.4.3",))).failures if f.finding.side == "after"]
+    failures = [
+        f for f in outcome(swapped, some=cases(("v5.4.3",))).failures if f.finding.side == "after"
+    ]
     words = {failure.cause.words.partition(", here")[0] for failure in failures}
     assert words == {
         "gives NULL where a value is owed for varchar(255) cells",
@@ -236,7 +301,11 @@ def test_a_statement_is_named_or_all_of_them(bad, cause, words):
 
     failures = outcome(wrong, some=cases(("v7.1.6",), ("ddl/",))).failures
     (failure,) = (failure for failure in failures if not failure.rule.law)
-    assert (failure.rule.id, failure.cause.key, failure.cause.words) == (f"{NAME}/ddl/kind", cause, words)
+    assert (failure.rule.id, failure.cause.key, failure.cause.words) == (
+        f"{NAME}/ddl/kind",
+        cause,
+        words,
+    )
 
 
 def test_a_record_of_causes_makes_another_refusal_new():
@@ -245,7 +314,10 @@ def test_a_record_of_causes_makes_another_refusal_new():
     assert outcome(bit, [entry]).exit_code == 0
     worse = outcome(BIT_OR_YEAR, [entry])
     assert worse.exit_code == 1
-    assert {failure.cause.key: failure.known for failure in worse.failures} == {BIT: True, YEAR: False}
+    assert {failure.cause.key: failure.known for failure in worse.failures} == {
+        BIT: True,
+        YEAR: False,
+    }
 
 
 def test_a_record_without_causes_covers_every_cause():
@@ -264,7 +336,10 @@ def test_a_recorded_cause_covers_narrower_ones_and_a_run_over_fewer_cases():
 def test_update_records_each_cause_and_the_next_run_conforms():
     first = outcome(BIT_OR_YEAR)
     made = updated(first)
-    assert {(entry.rule, entry.causes) for entry in made.added} == {(CORRUPT, (BIT,)), (CORRUPT, (YEAR,))}
+    assert {(entry.rule, entry.causes) for entry in made.added} == {
+        (CORRUPT, (BIT,)),
+        (CORRUPT, (YEAR,)),
+    }
     assert outcome(BIT_OR_YEAR, made.added).exit_code == 0
     again = under(first, Expectations(made.added))
     assert [failure.known for failure in again.failures] == [True, True]
@@ -273,7 +348,9 @@ def test_update_records_each_cause_and_the_next_run_conforms():
 def test_failures_that_reduce_to_one_cause_are_one():
     result = outcome(BIT_OR_YEAR)
     year, bit = result.failures
-    both = replace(year, cause=replace(year.cause, subjects=("cell year value", "cell bit value plain")))
+    both = replace(
+        year, cause=replace(year.cause, subjects=("cell year value", "cell bit value plain"))
+    )
     small = replace(both, finding=bit.finding, result=bit.result)
     (failure,) = merged([small, bit], result.formats[0], EntryTracker(Expectations()))
     assert (failure.cause.key, failure.keys) == (BIT, (*year.keys, *bit.keys))
@@ -282,17 +359,28 @@ def test_failures_that_reduce_to_one_cause_are_one():
 
 def test_value_classes_that_reduce_to_one_value_are_the_type():
     def wrong(_case, change, row):
-        if row.after and "int" in {cell.type.key for cell in change.after.values()} and "minus" not in _case.id:
+        if (
+            row.after
+            and "int" in {cell.type.key for cell in change.after.values()}
+            and "minus" not in _case.id
+        ):
             row.after["c"] = "7"
         return row
 
     result = outcome(wrong)
     failures = [f for f in result.failures if f.cause.symptom is Symptom.WRONG]
-    assert {f.cause.key for f in failures} == {f"wrong: cell int value {cls}" for cls in ("plain", "zero", "negative")}
+    assert {f.cause.key for f in failures} == {
+        f"wrong: cell int value {cls}" for cls in ("plain", "zero", "negative")
+    }
     zero = next(f for f in failures if f.cause.key.endswith("zero"))
-    small = [replace(f, finding=zero.finding, result=zero.result, reduced="reduced") for f in failures]
+    small = [
+        replace(f, finding=zero.finding, result=zero.result, reduced="reduced") for f in failures
+    ]
     (failure,) = merged(small, result.formats[0], EntryTracker(Expectations()))
-    assert (failure.cause.key, failure.cases) == ("wrong: cell int value", sum(f.cases for f in failures))
+    assert (failure.cause.key, failure.cases) == (
+        "wrong: cell int value",
+        sum(f.cases for f in failures),
+    )
 
 
 def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
@@ -300,10 +388,15 @@ def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
     fmt, names = first.formats[0], [f"refused: cell x{n} value" for n in range(SHOWN + 3)]
     spread = iter(names * 1000)
     cases_ = tuple(
-        replace(r, findings=tuple(replace(f, causes=(next(spread),)) for f in r.findings[:1])) for r in fmt.cases if r.findings
+        replace(r, findings=tuple(replace(f, causes=(next(spread),)) for f in r.findings[:1]))
+        for r in fmt.cases
+        if r.findings
     )
     failures = smallest_failures(replace(fmt, cases=cases_), EntryTracker(Expectations()))
-    assert (len(failures), sorted(failure.others for failure in failures)[-2:]) == (SHOWN + 1, [0, 2])
+    assert (len(failures), sorted(failure.others for failure in failures)[-2:]) == (
+        SHOWN + 1,
+        [0, 2],
+    )
     every = smallest_failures(replace(fmt, cases=cases_), EntryTracker(Expectations()), SHOWN + 3)
     assert {failure.cause.key for failure in every} == set(names)
     tried, left = worth_reducing(failures)
@@ -313,42 +406,77 @@ def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
 
 def test_a_decoder_that_raises_is_named_as_one_that_refuses():
     judge, results = judged(lambda _case, _change, row: row)
-    law, finding = f"{NAME}/law/returns", next(f for f in judged(BIT_OR_YEAR)[1] if f.findings).findings[0]
+    law, finding = (
+        f"{NAME}/law/returns",
+        next(f for f in judged(BIT_OR_YEAR)[1] if f.findings).findings[0],
+    )
     raised = replace(finding, rule=law, aspect="missing", path="decoding", causes=())
 
     def spoiled(r):
         year = any(holds(c, "year") for w in r.case.written for c in w.changes)
-        return replace(r, verdict=Verdict.ERRORED, findings=(replace(raised, case=r.case.id),)) if year else r
+        return (
+            replace(r, verdict=Verdict.ERRORED, findings=(replace(raised, case=r.case.id),))
+            if year
+            else r
+        )
 
-    assert causes(blamed(judge, [spoiled(r) for r in results])) == {(law, f"{Symptom.RAISED}: cell year value")}
+    assert causes(blamed(judge, [spoiled(r) for r in results])) == {
+        (law, f"{Symptom.RAISED}: cell year value")
+    }
 
 
 def test_a_case_that_raises_names_what_its_messages_hold():
     def raised(case):
-        finding = Finding(case.id, f"{NAME}/law/returns", 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError")
+        finding = Finding(
+            case.id, f"{NAME}/law/returns", 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError"
+        )
         return cause(finding, case)
 
-    several = next(c for c in cases() if len(c.written) > 1 and {len(w.changes) for w in c.written} == {1})
+    several = next(
+        c for c in cases() if len(c.written) > 1 and {len(w.changes) for w in c.written} == {1}
+    )
     assert "row INSERT" in raised(several).subjects
     assert "shape several rows in a message" not in raised(several).subjects
-    whole = replace(several.written[0], changes=(*several.written[0].changes, *several.written[1].changes))
+    whole = replace(
+        several.written[0], changes=(*several.written[0].changes, *several.written[1].changes)
+    )
     assert "shape several rows in a message" in raised(replace(several, written=(whole,))).subjects
-    nothing = replace(several, written=tuple(replace(w, changes=()) for w in several.written), tags=frozenset())
+    nothing = replace(
+        several, written=tuple(replace(w, changes=()) for w in several.written), tags=frozenset()
+    )
     assert raised(nothing).words == "raises, or does not end, on a message that gives no row"
 
 
 @pytest.mark.parametrize("readable", [Obligation.MUST, Obligation.SHOULD])
 @pytest.mark.parametrize("name", FORMATS)
 def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
-    """A decoder that refuses every row fails in each format, after blame as before, whatever the rules of rows bind."""
+    """A decoder that refuses every row fails in each format, after blame as before, whatever the
+    rules of rows bind.
+    """
     fmt = get(name)
-    some = [case for case in named_cases(fmt, fmt.profiles[::4], (f"{name}/*/shape/*",)) if case.level == 1]
-    weak = {rule.id for rule in rules(name) if rule.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))}
-    judge = Judge(tuple(replace(rule, obligation=readable) if rule.id in weak else rule for rule in rules(name)))
+    some = [
+        case
+        for case in named_cases(fmt, fmt.profiles[::4], (f"{name}/*/shape/*",))
+        if case.level == 1
+    ]
+    weak = {
+        rule.id
+        for rule in rules(name)
+        if rule.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))
+    }
+    judge = Judge(
+        tuple(
+            replace(rule, obligation=readable) if rule.id in weak else rule for rule in rules(name)
+        )
+    )
     corrupt = OutputRow(0, Kind.CORRUPT, None, error="no")
-    before = [judge.judge(case, [[corrupt] if w.changes else [] for w in case.written]) for case in some]
+    before = [
+        judge.judge(case, [[corrupt] if w.changes else [] for w in case.written]) for case in some
+    ]
     after = {result.case.id: result.verdict for result in blamed(judge, before)}
-    assert {result.case.id for result in before if result.verdict in BAD} <= {case for case, v in after.items() if v in BAD}
+    assert {result.case.id for result in before if result.verdict in BAD} <= {
+        case for case, v in after.items() if v in BAD
+    }
     assert readable is not Obligation.MUST or Verdict.FAIL in after.values()
 
 
@@ -360,6 +488,9 @@ def test_a_trait_is_blamed_although_another_row_of_the_case_lacks_it():
     judge = Judge(rules(fmt.name))
     rows = [[right.row(change, 2) for change in written.changes] for written in case.written]
     assert {row.op for [row] in rows} == {"INSERT", "UPDATE"}
-    wrong = [[replace(row, before=dict.fromkeys(row.after)) if row.op == "UPDATE" else row] for [row] in rows]
+    wrong = [
+        [replace(row, before=dict.fromkeys(row.after)) if row.op == "UPDATE" else row]
+        for [row] in rows
+    ]
     (result,) = blamed(judge, [judge.judge(case, wrong)])
     assert {finding.rule for finding in result.findings} == {f"{fmt.name}/before/update-without"}

@@ -1,4 +1,6 @@
-"""A decoder's CAPABILITIES: each word must name something, and no claim ends the run otherwise than by a verdict."""
+"""A decoder's CAPABILITIES: each word must name something, and no claim ends the run otherwise than
+by a verdict.
+"""
 
 import pytest
 
@@ -16,10 +18,22 @@ FMT = get("debezium-json")
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
-        ({"columns": ("positon",)}, "unknown column in the decoder's CAPABILITIES 'positon'. Did you mean 'position'"),
-        ({"kinds": ("ROWS",)}, "unknown kind in the decoder's CAPABILITIES 'ROWS'. Did you mean 'ROW'"),
-        ({"types": ("timestmp*",)}, "unknown type in the decoder's CAPABILITIES 'timestmp[*]'. Did you mean 'timestamp'"),
-        ({"profiles": ("3.5.0.Finale",)}, "unknown profile in the decoder's CAPABILITIES .* Did you mean '3.5.0.Final"),
+        (
+            {"columns": ("positon",)},
+            "unknown column in the decoder's CAPABILITIES 'positon'. Did you mean 'position'",
+        ),
+        (
+            {"kinds": ("ROWS",)},
+            "unknown kind in the decoder's CAPABILITIES 'ROWS'. Did you mean 'ROW'",
+        ),
+        (
+            {"types": ("timestmp*",)},
+            "unknown type in the decoder's CAPABILITIES 'timestmp[*]'. Did you mean 'timestamp'",
+        ),
+        (
+            {"profiles": ("3.5.0.Finale",)},
+            "unknown profile in the decoder's CAPABILITIES .* Did you mean '3.5.0.Final",
+        ),
     ],
 )
 def test_a_word_that_names_nothing_is_refused_with_the_nearest(claims, said):
@@ -29,7 +43,13 @@ def test_a_word_that_names_nothing_is_refused_with_the_nearest(claims, said):
 
 def test_what_names_something_is_fine():
     cases = tuple(named_cases(FMT, FMT.profiles[:1]))
-    check_claims(FMT, Capabilities((f"{FMT.profiles[0].release}*",), ("ROW",), ("pos*", "keys"), ("geometry", "*int*")), cases)
+    check_claims(
+        FMT,
+        Capabilities(
+            (f"{FMT.profiles[0].release}*",), ("ROW",), ("pos*", "keys"), ("geometry", "*int*")
+        ),
+        cases,
+    )
 
 
 def test_a_list_without_a_word_is_refused():
@@ -39,9 +59,15 @@ def test_a_list_without_a_word_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("types", "some"), [("timestamp*", True), ("json", True), ("bit*", True), ("int", True), ("geometry", False)]
+    ("types", "some"),
+    [("timestamp*", True), ("json", True), ("bit*", True), ("int", True), ("geometry", False)],
 )
 def test_rows_of_any_claimed_types(types, some):
-    settings = Settings((FMT.name,), Budget("tiny", 6, 4), 1, writer_profile=("3.5.0.Final", "3.5.0.Final+postgresql"))
+    settings = Settings(
+        (FMT.name,),
+        Budget("tiny", 6, 4),
+        1,
+        writer_profile=("3.5.0.Final", "3.5.0.Final+postgresql"),
+    )
     rows = _claimed_rows(settings, FMT, Capabilities(types=(types,)), frozenset())
     assert bool(rows) is some and {case.level for case in rows} <= {2}

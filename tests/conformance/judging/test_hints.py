@@ -1,4 +1,6 @@
-"""Hints beside a wrong value: the other image's, another row's, a shift of time, a lost fraction, sign or bit width."""
+"""Hints beside a wrong value: the other image's, another row's, a shift of time, a lost fraction,
+sign or bit width.
+"""
 
 import datetime as dt
 import json
@@ -24,13 +26,29 @@ def cell(kind, value, text):
 
 
 def hinted(expected, actual, level=1, before=None, others=()):
-    """The hint for an UPDATE's after image with a wrong column `c`; `others` are that column in further rows."""
+    """The hint for an UPDATE's after image with a wrong column `c`; `others` are that column in
+    further rows.
+    """
 
     def update(n, owed):
-        return Change(n, Kind.ROW, Op.UPDATE, before={"c": before or Cell(State.ABSENT, owed.type)}, after={"c": owed})
+        return Change(
+            n,
+            Kind.ROW,
+            Op.UPDATE,
+            before={"c": before or Cell(State.ABSENT, owed.type)},
+            after={"c": owed},
+        )
 
     changes = tuple(update(n, owed) for n, owed in enumerate((expected, *others)))
-    case = Case("x/v1/c", "x", "v1", Deployment(), level, (), (Written(Message("cdc", 0, None, b"{}"), changes),))
+    case = Case(
+        "x/v1/c",
+        "x",
+        "v1",
+        Deployment(),
+        level,
+        (),
+        (Written(Message("cdc", 0, None, b"{}"), changes),),
+    )
     finding = Finding(case.id, "x/r", 0, 0, Aspect.VALUE, "after['c']", "", actual, "after", "c")
     assert cell_of(finding, case) is expected
     assert change_of(finding, case) is changes[0]
@@ -54,7 +72,12 @@ def test_the_relation_of_texts(kind, text, actual, hint):
     [
         ("timestamp-0", 0, Typed("timestamp", -SHANGHAI), ""),
         ("datetime-6", 1_500_000, Typed("timestamp_ntz", 1_000_000), "equal but for the fraction"),
-        ("date", dt.date(2024, 1, 2), Typed("date", dt.date(2024, 1, 1)), "differs by 1 day (earlier)"),
+        (
+            "date",
+            dt.date(2024, 1, 2),
+            Typed("date", dt.date(2024, 1, 1)),
+            "differs by 1 day (earlier)",
+        ),
         ("time-6", 3_600_000_000, Typed("interval", 0), "differs by 1 h (earlier)"),
         ("time-0", 3_600_000_000, Typed("string", "02:00:00"), "differs by 1 h (later)"),
         ("int", 1, Typed("string", "1"), "equal but for the Spark type"),
@@ -65,7 +88,10 @@ def test_the_relation_of_texts(kind, text, actual, hint):
 )
 def test_the_relation_of_typed_values(kind, value, actual, hint):
     expected = cell(kind, value, "?")
-    assert hinted(expected, wording.typed(actual) + wording.shift(expected, actual, "UTC"), level=2) == hint
+    assert (
+        hinted(expected, wording.typed(actual) + wording.shift(expected, actual, "UTC"), level=2)
+        == hint
+    )
 
 
 def test_a_value_of_the_other_image_or_of_another_row_is_named():
@@ -84,10 +110,16 @@ def test_an_uncertain_value_has_no_difference():
 
 @pytest.mark.parametrize(
     ("actual", "words"),
-    [("ROW INSERT {}", "accepts the fault truncated"), ("no output row", "gives nothing for the fault truncated")],
+    [
+        ("ROW INSERT {}", "accepts the fault truncated"),
+        ("no output row", "gives nothing for the fault truncated"),
+    ],
 )
 def test_an_unreadable_message_that_vanishes_is_not_accepted(actual, words):
     written = Written(Message("cdc", 0, None, b"{"), (Change(0, Kind.CORRUPT),))
     case = Case("x/v1/c", "x", "v1", Deployment(), 1, (), (written,), fault="truncated")
-    reason = cause(Finding(case.id, "x/r", 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", actual), case)
+    reason = cause(
+        Finding(case.id, "x/r", 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", actual),
+        case,
+    )
     assert (reason.key, reason.words) == ("accepted: fault truncated", words)

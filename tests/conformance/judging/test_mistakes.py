@@ -1,4 +1,6 @@
-"""A format's findings as few mistakes: each says what its failing messages share and no other has."""
+"""A format's findings as few mistakes: each says what its failing messages share and no other
+has.
+"""
 
 import itertools
 import json
@@ -35,13 +37,24 @@ def cases(level, name=NAME):
         PACKED: ("v8.5.7+extension", "v8.5.7+extension+snappy"),
         POSITIONED: ("1.45.0", "1.45.0+position+primary-keys+xoffset+ids+ddl"),
     }[name]
-    return [case for case in named_cases(get(name), [get(name).profile(profile) for profile in wanted]) if case.level == level]
+    return [
+        case
+        for case in named_cases(get(name), [get(name).profile(profile) for profile in wanted])
+        if case.level == level
+    ]
 
 
 def wrong(*steps):
-    """One fault after the other: operators by name, what words and conditions tell, or functions."""
+    """One fault after the other: operators by name, what words and conditions tell, or
+    functions.
+    """
     alters = [
-        OPERATORS[step].alter if isinstance(step, str) else alter_of(*step) if isinstance(step, tuple) else step for step in steps
+        OPERATORS[step].alter
+        if isinstance(step, str)
+        else alter_of(*step)
+        if isinstance(step, tuple)
+        else step
+        for step in steps
     ]
 
     def alter(rows, seen):
@@ -53,18 +66,27 @@ def wrong(*steps):
 
 
 def judged(alter, level=1, name=NAME, law=""):
-    """The mistakes of a decoder that gives the right rows of a message altered. It breaks the law, too."""
+    """The mistakes of a decoder that gives the right rows of a message altered. It breaks the law,
+    too.
+    """
     judge, results = Judge(rules(name)), []
     for case in cases(level, name):
         rows = []
         for written in case.written:
             owed = perfect.owed(case, written)
-            rows.append(alter([perfect.row(change, level) for change in owed], Seen(case, owed, (), written.message)))
+            rows.append(
+                alter(
+                    [perfect.row(change, level) for change in owed],
+                    Seen(case, owed, (), written.message),
+                )
+            )
         results.append(judge.judge(case, rows))
     every = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
     for broken in (rule.id for rule in judge.rules if law and rule.law == law):
         first = results[0]
-        finding = Finding(first.case.id, broken, 0, 0, Aspect.VALUE, "message", "the same rows", "other rows")
+        finding = Finding(
+            first.case.id, broken, 0, 0, Aspect.VALUE, "message", "the same rows", "other rows"
+        )
         results[0] = replace(first, findings=(*first.findings, finding))
     return mistakes(FormatResult(name, "mine", (1, 2), tuple(results), every, (), {}, 0, {}))
 
@@ -75,7 +97,11 @@ UPDATE = "every row of DELETE comes out as UPDATE"
 BEFORE = "every row of INSERT comes out with a before image"
 BARE = "every row with nothing but NULLs in the after image comes out without its after image"
 CAPITAL = "every column whose name has capital letters is not there"
-STATEMENTS, TYPES, KEYS = "every DDL message is lost", "the column types is wrong", "the column keys is wrong"
+STATEMENTS, TYPES, KEYS = (
+    "every DDL message is lost",
+    "the column types is wrong",
+    "the column keys is wrong",
+)
 ACCEPTED, VANISHES = "which cannot be read, is accepted", "vanishes without a CORRUPT row"
 CUT = [
     "every value of the binary types with line ends is wrong: cut",
@@ -88,7 +114,9 @@ NULL_OLD = (["lost"], {"message": '"old": ?null', "kind": "ROW|DDL"})
 
 
 def rows_with_null_old(rows, seen):
-    """Without the rows, and the refusals, of a document whose `old` is null; its statements stay."""
+    """Without the rows, and the refusals, of a document whose `old` is null; its statements
+    stay.
+    """
     try:
         document = json.loads(seen.message.value or b"")
     except ValueError:
@@ -105,23 +133,41 @@ MISTAKES = [
     (2, ("first-row-alone",), [FIRST]),
     (1, ("before-of-insert",), [BEFORE]),
     (1, ("columns-lower-case",), [CAPITAL]),
-    (2, ("timestamp-eight-hours-late",), ["every value of the timestamp types is wrong: 8 h later"]),
+    (
+        2,
+        ("timestamp-eight-hours-late",),
+        ["every value of the timestamp types is wrong: 8 h later"],
+    ),
     (2, ("delete-lost",), ["every row of DELETE is lost"]),
     (2, ("set-members-counted",), [SET]),  # what an UPDATE changes has no family to be compared
     (1, ("rows-reversed",), ["the rows of a message have each other's values"]),
     (1, ("corrupt-lost",), [VANISHES]),
     (1, ((["texts", r'(?s)\A(?=.*["<])(.*).\Z', r"\1"], {}),), CUT),
-    (1, ((["lost"], {"op": "INSERT", "profile": r"\+minimal"}),), ["every row of INSERT under the option minimal is lost"]),
+    (
+        1,
+        ((["lost"], {"op": "INSERT", "profile": r"\+minimal"}),),
+        ["every row of INSERT under the option minimal is lost"],
+    ),
     (1, ((["refused"], {"kind": "ROW"}),), ["every row of any op is refused"]),
     (
-        *(1, ((["put", "op", "ALTER"], {"kind": "DDL"}), ([["put", "kind", "ROW"], ["null", "error"]], {"kind": "CORRUPT"}))),
+        *(
+            1,
+            (
+                (["put", "op", "ALTER"], {"kind": "DDL"}),
+                ([["put", "kind", "ROW"], ["null", "error"]], {"kind": "CORRUPT"}),
+            ),
+        ),
         ["every DDL message comes out as ALTER", ACCEPTED],
     ),
     (1, ("null-row-as-no-image",), [BARE, "comes out without its before image"]),
     (2, ("before-as-after",), [" is wrong: the actual value is the after image's"]),
     (2, ("columns-upper-case",), ["every value whose name has small letters is NULL"]),
     (1, ((["columns", "/", ""], {}),), ["every column with / in its name is not there"]),
-    (1, ((["texts", "0000-00-00", "1970-01-01"], {}),), ["every value of any type with a date, in the class zero is wrong"]),
+    (
+        1,
+        ((["texts", "0000-00-00", "1970-01-01"], {}),),
+        ["every value of any type with a date, in the class zero is wrong"],
+    ),
     (1, ("rows-twice",), ["comes out more than once"]),
     # Several at once.
     (1, ("first-row-alone", "columns-lower-case"), [FIRST, CAPITAL]),
@@ -130,30 +176,61 @@ MISTAKES = [
     (1, ("types-null", "corrupt-lost"), [TYPES, VANISHES]),
     (1, (NULL_OLD, "types-null", "keys-null"), [OLD, TYPES, KEYS]),
     (1, ("first-row-alone", "before-of-insert", "types-null"), [FIRST, BEFORE, TYPES]),
-    (1, ("delete-as-update", "statement-lost", "corrupt-as-insert"), [UPDATE, STATEMENTS, ACCEPTED]),
+    (
+        1,
+        ("delete-as-update", "statement-lost", "corrupt-as-insert"),
+        [UPDATE, STATEMENTS, ACCEPTED],
+    ),
     (1, ("columns-lower-case", "types-null", "corrupt-lost"), [CAPITAL, TYPES, VANISHES]),
-    (1, ("first-row-alone", "before-of-insert", "delete-as-update", "corrupt-as-insert"), [FIRST, BEFORE, UPDATE, ACCEPTED]),
-    (1, ("statement-lost", "keys-null", "types-null", "columns-lower-case"), [STATEMENTS, KEYS, TYPES, CAPITAL]),
+    (
+        1,
+        ("first-row-alone", "before-of-insert", "delete-as-update", "corrupt-as-insert"),
+        [FIRST, BEFORE, UPDATE, ACCEPTED],
+    ),
+    (
+        1,
+        ("statement-lost", "keys-null", "types-null", "columns-lower-case"),
+        [STATEMENTS, KEYS, TYPES, CAPITAL],
+    ),
     # A value that is another image's or row's by chance.
     (2, ("bit-as-a-truth",), ["value of the bit types"]),
-    (1, ("integer-through-a-double",), ["value of the int types in the class beyond-double is wrong: equal as a double"]),
+    (
+        1,
+        ("integer-through-a-double",),
+        ["value of the int types in the class beyond-double is wrong: equal as a double"],
+    ),
     # Values of another Spark type, whatever they were.
     (2, ("every-value-as-text",), ["is wrong: it comes as string"]),
     (2, ("labels-as-bytes",), ["is wrong: it comes as binary"]),
     # Two mistakes in texts: what each of them changes, or what each class of texts becomes.
     (
         *(1, ("text-html-escaped", "text-three-byte-only")),
-        ["in the class astral is wrong", "in the class html is wrong: equal but for what stands for signs of markup"],
+        [
+            "in the class astral is wrong",
+            "in the class html is wrong: equal but for what stands for signs of markup",
+        ],
     ),
-    (1, ("text-empty-as-null", "text-word-null-as-null"), ["in the class empty is NULL", "in the class literal-null is NULL"]),
+    (
+        1,
+        ("text-empty-as-null", "text-word-null-as-null"),
+        ["in the class empty is NULL", "in the class literal-null is NULL"],
+    ),
     (1, ("date-with-midnight",), ["of the date types is wrong: equal but for how it is written"]),
     (1, ("columns-cut-at-30",), ["every column whose name has over 30 characters is not there"]),
     (1, ("sql-cut-at-100",), [": cut"]),
     (1, ("delete-in-both", "statement-lost"), ["with an after image", "DDL message"]),
     # What a value holds tells two mistakes of one family apart.
     (1, ("text-first-line-only",), ["of the text types with line ends is wrong: cut"]),
-    (2, ("text-boolean-words-as-digits", "text-ascii-only"), ["true or false is wrong", "with characters beyond ASCII is wrong"]),
-    (2, ("columns-without-quotes", "columns-ascii-only"), ['with " in its name is NULL', "beyond ASCII in its name is NULL"]),
+    (
+        2,
+        ("text-boolean-words-as-digits", "text-ascii-only"),
+        ["true or false is wrong", "with characters beyond ASCII is wrong"],
+    ),
+    (
+        2,
+        ("columns-without-quotes", "columns-ascii-only"),
+        ['with " in its name is NULL', "beyond ASCII in its name is NULL"],
+    ),
     (1, ("images-swapped", "time-to-the-minute"), ["image's", "of the time types is wrong"]),
     (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
     (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
@@ -163,10 +240,16 @@ MISTAKES = [
 @pytest.mark.parametrize(
     ("level", "steps", "sentences"),
     MISTAKES,
-    ids=lambda steps: "+".join(getattr(step, "__name__", str(step)) for step in steps) if isinstance(steps, tuple) else "",
+    ids=lambda steps: (
+        "+".join(getattr(step, "__name__", str(step)) for step in steps)
+        if isinstance(steps, tuple)
+        else ""
+    ),
 )
 def test_each_mistake_is_named_once_and_nothing_else_is(level, steps, sentences):
-    named = sorted(mistake.sentence for mistake in judged(wrong(*steps), level) if len(mistake.cases) > 1)
+    named = sorted(
+        mistake.sentence for mistake in judged(wrong(*steps), level) if len(mistake.cases) > 1
+    )
     assert len(named) == len(sentences), named
     assert all(sum(words in sentence for sentence in named) == 1 for words in sentences), named
 
@@ -196,10 +279,17 @@ def test_content_behind_the_document_is_told_as_such():
             document = json.loads((seen.message.value or b"")[:-1])
         except ValueError:
             return rows
-        return [replace(rows[0], kind=Kind.ROW, op="INSERT", after={}, error=None)] if isinstance(document, dict) else rows
+        return (
+            [replace(rows[0], kind=Kind.ROW, op="INSERT", after={}, error=None)]
+            if isinstance(document, dict)
+            else rows
+        )
 
     (mistake,) = judged(read)
-    assert mistake.sentence == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
+    assert (
+        mistake.sentence
+        == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
+    )
 
 
 def test_many_faults_of_a_sort_are_told_by_the_sort():
@@ -209,11 +299,19 @@ def test_many_faults_of_a_sort_are_told_by_the_sort():
         except ValueError:
             return rows
         return [
-            replace(row, kind=Kind.ROW, op="INSERT", after={}, error=None) for row in rows if row.kind == Kind.CORRUPT
+            replace(row, kind=Kind.ROW, op="INSERT", after={}, error=None)
+            for row in rows
+            if row.kind == Kind.CORRUPT
         ] or rows
 
-    first = next(mistake.sentence for mistake in judged(read) if "second-document" in mistake.sentence)
-    assert first.startswith("a message with ") and "trailing-content" in first and "trailing-brace" not in first, first
+    first = next(
+        mistake.sentence for mistake in judged(read) if "second-document" in mistake.sentence
+    )
+    assert (
+        first.startswith("a message with ")
+        and "trailing-content" in first
+        and "trailing-brace" not in first
+    ), first
 
 
 @pytest.mark.parametrize("law", ["batch", ""])
@@ -231,7 +329,9 @@ def test_rows_that_a_limit_loses_are_lost_among_others_and_every_case_is_told(ev
 
     diagnosis = judged(first_ones, law=law)
     sentences = [mistake.sentence for mistake in diagnosis if "is lost" in mistake.sentence]
-    assert law == "" or sentences[0] == "some row is lost only among certain other messages", sentences
+    assert law == "" or sentences[0] == "some row is lost only among certain other messages", (
+        sentences
+    )
     assert not deletes or "every row of DELETE is lost" in sentences, sentences
     assert law == "" or any("not kept: " in mistake.sentence for mistake in diagnosis)
     assert set() < lost <= set().union(*(mistake.cases for mistake in diagnosis))
@@ -243,19 +343,37 @@ def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
     assert f"{NAME}/rows/every-row" in mistake.rules
     assert mistake.finding.case == mistake.result.case.id
     size = sum(written.message.size for written in mistake.result.case.written)
-    assert size == min(sum(w.message.size for w in case.written) for case in cases(1) if case.id in mistake.cases)
+    assert size == min(
+        sum(w.message.size for w in case.written) for case in cases(1) if case.id in mistake.cases
+    )
 
 
 def test_options_that_no_profile_has_apart_are_told_together():
-    """A position that is not read comes with the first of them; no word would say that it is not the last's."""
+    """A position that is not read comes with the first of them; no word would say that it is not
+    the last's.
+    """
     (mistake,) = judged(wrong("position-null"), name=POSITIONED)
     options = "position, primary-keys, xoffset, ids, ddl, which no profile has apart"
-    assert mistake.sentence == f"the column position is wrong for nearly every row under the options {options}"
+    assert (
+        mistake.sentence
+        == f"the column position is wrong for nearly every row under the options {options}"
+    )
 
 
 def test_traits_that_differ_in_the_last_word_of_one_are_one():
-    html, quote, other = (("kin", "text", "html"),), (("kin", "text", "quote"),), (("kin", "json", "html"),)
-    assert _alternatives([html, quote, other, (("key",),)]) == [(("kin", "text", "html, quote"),), other, (("key",),)]
+    html, quote, other = (
+        (("kin", "text", "html"),),
+        (("kin", "text", "quote"),),
+        (("kin", "json", "html"),),
+    )
+    assert _alternatives([html, quote, other, (("key",),)]) == [
+        (("kin", "text", "html, quote"),),
+        other,
+        (("key",),),
+    ]
     create, drop = ((("trait", f"ddl:{what}"), ("release", "1.1.4")) for what in ("create", "drop"))
     (both,) = _alternatives([create, drop])
-    assert _noun(both, "DDL message") == "DDL message with the trait ddl:create, ddl:drop and of release 1.1.4"
+    assert (
+        _noun(both, "DDL message")
+        == "DDL message with the trait ddl:create, ddl:drop and of release 1.1.4"
+    )

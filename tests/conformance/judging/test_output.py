@@ -18,7 +18,9 @@ NO_ENVELOPE = {"database": None, "table": None, "keys": None, "sql": None}
 
 
 def table(level=1, image=TEXTS, **columns):
-    """One row in the contract's shape; keyword arguments replace or add columns as (values, type)."""
+    """One row in the contract's shape; keyword arguments replace or add columns as (values,
+    type).
+    """
     given = {
         "topic": (["cdc"], pa.string()),
         "partition": ([0], pa.int32()),
@@ -30,7 +32,9 @@ def table(level=1, image=TEXTS, **columns):
         "after": ([None], image),
         "error": ([None], pa.string()),
     }
-    envelope = {name: ([None], pa.string()) for name in ("database", "table", "sql")} | {"keys": ([None], pa.list_(pa.string()))}
+    envelope = {name: ([None], pa.string()) for name in ("database", "table", "sql")} | {
+        "keys": ([None], pa.list_(pa.string()))
+    }
     given |= (envelope if level == 1 else {}) | columns
     return pa.table({name: pa.array(*pair) for name, pair in given.items() if pair is not None})
 
@@ -55,7 +59,10 @@ def test_a_null_column_is_a_null_image():
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
-        (pa.timestamp("us", "UTC"), dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=MOMENT_US)),
+        (
+            pa.timestamp("us", "UTC"),
+            dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=MOMENT_US),
+        ),
         (pa.timestamp("ms", "UTC"), dt.datetime.fromtimestamp(1_700_000_000, dt.UTC)),
         (pa.timestamp("us"), dt.datetime(2023, 11, 14, 22, 13, 20, 123456)),
     ],
@@ -75,10 +82,23 @@ def test_the_session_time_zone_does_not_move_a_timestamp():
 
 
 def test_envelope_columns_that_are_returned_and_no_others():
-    texts = {name: ([text], pa.string()) for name, text in (("database", "d"), ("mine", "x"), ("error", "why"))}
-    others = {"keys": ([["id", "b"]], pa.list_(pa.string())), "types": ([[("id", "int")]], TEXTS), "sql": ([None], pa.null())}
+    texts = {
+        name: ([text], pa.string())
+        for name, text in (("database", "d"), ("mine", "x"), ("error", "why"))
+    }
+    others = {
+        "keys": ([["id", "b"]], pa.list_(pa.string())),
+        "types": ([[("id", "int")]], TEXTS),
+        "sql": ([None], pa.null()),
+    }
     row = only_row(read(table(**texts, **others), 1))
-    assert row.fields == {"database": "d", "table": None, "keys": ["id", "b"], "types": {"id": "int"}, "sql": None}
+    assert row.fields == {
+        "database": "d",
+        "table": None,
+        "keys": ["id", "b"],
+        "types": {"id": "int"},
+        "sql": None,
+    }
     assert row.error == "why"
     assert set(row.fields) <= set(ENVELOPE)
 
@@ -87,14 +107,20 @@ def test_rows_are_grouped_by_message_and_ordered_by_row():
     last, first, none = (table(row=([number], pa.int32())) for number in (1, 0, None))
     arrow = pa.concat_tables([last, table(offset=([8], pa.int64())), first, none])
     rows = read(arrow, 1)
-    assert ([r.row for r in rows["cdc", 0, 7]], [r.row for r in rows["cdc", 0, 8]]) == ([None, 0, 1], [0])
+    assert ([r.row for r in rows["cdc", 0, 7]], [r.row for r in rows["cdc", 0, 8]]) == (
+        [None, 0, 1],
+        [0],
+    )
     assert arrow.column("row").num_chunks == 4
 
 
 def test_no_rows_at_all():
     assert read(table().slice(0, 0), 1) == {}
     struct = pa.struct([("a", pa.int32())])
-    assert (read(table(2, struct).slice(0, 0), 2), read(table(2, struct).schema.empty_table(), 2)) == ({}, {})
+    assert (
+        read(table(2, struct).slice(0, 0), 2),
+        read(table(2, struct).schema.empty_table(), 2),
+    ) == ({}, {})
 
 
 LEAVES = [
@@ -108,14 +134,22 @@ LEAVES = [
     (pa.date32(), dt.date(9999, 12, 31), Typed("date", dt.date(9999, 12, 31))),
     (pa.date32(), dt.date(1582, 10, 4), Typed("date", dt.date(1582, 10, 4))),
     (pa.timestamp("us"), dt.datetime(1970, 1, 1, 0, 0, 0, 1), Typed("timestamp_ntz", 1)),
-    (pa.timestamp("us", "Asia/Tokyo"), dt.datetime(1970, 1, 1, 0, 0, 0, 1, dt.UTC), Typed("timestamp", 1)),
+    (
+        pa.timestamp("us", "Asia/Tokyo"),
+        dt.datetime(1970, 1, 1, 0, 0, 0, 1, dt.UTC),
+        Typed("timestamp", 1),
+    ),
     (pa.duration("us"), dt.timedelta(hours=-838), Typed("interval", -838 * 3600 * 1_000_000)),
     (pa.list_(pa.string()), ["a", "c"], Typed("array", ["a", "c"])),
     (pa.struct([("x", pa.int32())]), {"x": 1}, Typed("struct<x: int32>", {"x": 1})),
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "expected"), LEAVES, ids=[str(kind) + str(i) for i, (kind, _, _) in enumerate(LEAVES)])
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    LEAVES,
+    ids=[str(kind) + str(i) for i, (kind, _, _) in enumerate(LEAVES)],
+)
 def test_level_two_keeps_each_value_with_the_family_of_its_type(kind, value, expected):
     image = pa.struct([("c", kind), ("none", kind)])
     row = only_row(read(table(2, image, after=([{"c": value, "none": None}], image)), 2))
@@ -125,16 +159,22 @@ def test_level_two_keeps_each_value_with_the_family_of_its_type(kind, value, exp
 
 def test_a_null_struct_is_no_image_and_a_struct_of_nulls_is_one():
     image = pa.struct([("c", pa.int32())])
-    arrow = pa.concat_tables([table(2, image), table(2, image, row=([1], pa.int32()), after=([{"c": None}], image))])
+    arrow = pa.concat_tables(
+        [table(2, image), table(2, image, row=([1], pa.int32()), after=([{"c": None}], image))]
+    )
     assert [r.after for r in read(arrow, 2)["cdc", 0, 7]] == [None, {"c": None}]
 
 
 def test_dates_beyond_the_calendar_of_python_are_values_too():
     days = pa.array([-719_529, 2_932_897], pa.int32()).cast(pa.date32())
     image = pa.StructArray.from_arrays([days], ["c"])
-    arrow = pa.concat_tables([table(2, image.type), table(2, image.type, row=([1], pa.int32()))]).drop_columns(["after"])
+    arrow = pa.concat_tables(
+        [table(2, image.type), table(2, image.type, row=([1], pa.int32()))]
+    ).drop_columns(["after"])
     rows = read(arrow.append_column("after", image), 2)["cdc", 0, 7]
-    assert [r.after["c"] for r in rows] == [Typed("date", f"{n} days from 1970-01-01") for n in ("-719529", "2932897")]
+    assert [r.after["c"] for r in rows] == [
+        Typed("date", f"{n} days from 1970-01-01") for n in ("-719529", "2932897")
+    ]
 
 
 def broken_text(*values):
@@ -156,8 +196,16 @@ def test_text_that_is_no_utf_8_is_shown_by_its_bytes():
 
 def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
     texts = broken_text(b"\xff", b"y")
-    keys, image = pa.ListArray.from_arrays([0, 2], texts), pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts)
-    row = only_row(read(table(after=None, keys=None).append_column("after", image).append_column("keys", keys), 1))
+    keys, image = (
+        pa.ListArray.from_arrays([0, 2], texts),
+        pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts),
+    )
+    row = only_row(
+        read(
+            table(after=None, keys=None).append_column("after", image).append_column("keys", keys),
+            1,
+        )
+    )
     assert (row.after, row.fields["keys"]) == ({"a": "\\xff", "b": "y"}, ["\\xff", "y"])
     inner = pa.StructArray.from_arrays([texts.slice(0, 1), pa.array([7])], ["x", "n"])
     nested = pa.StructArray.from_arrays([inner], ["c"])
@@ -167,29 +215,52 @@ def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
 
 def test_the_columns_of_the_contract_are_required():
     common = {"topic", "partition", "offset", "row", "kind", "op", "before", "after", "error"}
-    assert (set(REQUIRED[1]), set(REQUIRED[2])) == (common | {"database", "table", "keys", "sql"}, common)
+    assert (set(REQUIRED[1]), set(REQUIRED[2])) == (
+        common | {"database", "table", "keys", "sql"},
+        common,
+    )
 
 
-@pytest.mark.parametrize(("level", "name"), [(level, name) for level in REQUIRED for name in REQUIRED[level]])
+@pytest.mark.parametrize(
+    ("level", "name"), [(level, name) for level in REQUIRED for name in REQUIRED[level]]
+)
 def test_a_missing_column_is_named(level, name):
     image = TEXTS if level == 1 else pa.struct([("a", pa.int32())])
     schema = table(level, image).schema
     check_columns(schema, level, "mine.py:decode")
-    with pytest.raises(UsageError, match=rf"mine\.py:decode.*level-{level}.*no column '{name}'.*--map"):
+    with pytest.raises(
+        UsageError, match=rf"mine\.py:decode.*level-{level}.*no column '{name}'.*--map"
+    ):
         check_columns(schema.remove(schema.get_field_index(name)), level, "mine.py:decode")
 
 
 def test_all_missing_columns_are_named_at_once():
-    with pytest.raises(UsageError, match="no column 'topic'; no column 'partition'; no column 'offset'"):
+    with pytest.raises(
+        UsageError, match="no column 'topic'; no column 'partition'; no column 'offset'"
+    ):
         check_columns(pa.schema([("value", pa.binary())]), 1, "d")
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *(("partition", pa.string()), ("row", pa.float64()), ("kind", pa.int32()), ("before", pa.string())),
-        *(("after", pa.struct([("a", pa.string())])), ("after", pa.map_(pa.string(), pa.int32())), ("database", pa.int32())),
-        *(("keys", pa.string()), ("keys", pa.list_(pa.int32())), ("types", pa.string()), ("commit_time", pa.int64())),
+        *(
+            ("partition", pa.string()),
+            ("row", pa.float64()),
+            ("kind", pa.int32()),
+            ("before", pa.string()),
+        ),
+        *(
+            ("after", pa.struct([("a", pa.string())])),
+            ("after", pa.map_(pa.string(), pa.int32())),
+            ("database", pa.int32()),
+        ),
+        *(
+            ("keys", pa.string()),
+            ("keys", pa.list_(pa.int32())),
+            ("types", pa.string()),
+            ("commit_time", pa.int64()),
+        ),
         ("position", pa.int64()),
     ],
 )

@@ -1,4 +1,6 @@
-"""A decoder that refuses a form which no document promises is told so by a rule that does not bind, and by no other."""
+"""A decoder that refuses a form which no document promises is told so by a rule that does not bind,
+and by no other.
+"""
 
 import json
 from collections.abc import Callable
@@ -26,7 +28,9 @@ def other_than_texts(document: dict[str, Any]) -> bool:
 
 
 def schema_of_connect(document: dict[str, Any]) -> bool:
-    """CloudCanal's article has a schema of its own: Connect's, with `optional`, is refused on rows and on statements."""
+    """CloudCanal's article has a schema of its own: Connect's, with `optional`, is refused on rows
+    and on statements.
+    """
     return '"optional"' in json.dumps(document.get("schema"))
 
 
@@ -36,12 +40,16 @@ def without_is_ddl(document: dict[str, Any]) -> bool:
 
 
 def with_a_member_left_out(document: dict[str, Any]) -> bool:
-    """Tencent's page has null for what does not apply, and for some members says that they are left out."""
+    """Tencent's page has null for what does not apply, and for some members says that they are left
+    out.
+    """
     return "sql" not in document
 
 
 def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
-    """The rules that a decoder breaks which is right but for the messages it refuses, over all named cases; and the verdicts."""
+    """The rules that a decoder breaks which is right but for the messages it refuses, over all
+    named cases; and the verdicts.
+    """
     fmt, judge, results = get(name), Judge(rules(name)), []
     for case in named_cases(fmt, fmt.profiles):
         outputs = []
@@ -53,18 +61,25 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
             outputs.append(rows)
         results.append(judge.judge(case, outputs, case.tables[0].name if case.level == 2 else None))
     results = blamed(judge, results)
-    return {finding.rule for result in results for finding in result.findings}, {result.verdict for result in results}
+    return {finding.rule for result in results for finding in result.findings}, {
+        result.verdict for result in results
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "refuses", "rule"),
     [
-        *(("cloudcanal-debezium", other_than_texts, {"rows/typed"}), ("cloudcanal-debezium", schema_of_connect, {"rows/typed"})),
+        *(
+            ("cloudcanal-debezium", other_than_texts, {"rows/typed"}),
+            ("cloudcanal-debezium", schema_of_connect, {"rows/typed"}),
+        ),
         ("cloudcanal-json", without_is_ddl, {"rows/older-key", "ddl/older-key"}),
         ("tencent-dts-json", with_a_member_left_out, {"rows/absent-fields"}),
     ],
 )
-def test_a_form_that_no_document_promises_is_refused_at_the_price_of_its_own_rule(name, refuses, rule):
+def test_a_form_that_no_document_promises_is_refused_at_the_price_of_its_own_rule(
+    name, refuses, rule
+):
     convicted, verdicts = broken(name, refuses)
     assert convicted == {f"{name}/{short}" for short in rule}
     assert verdicts & {Verdict.NON_STRICT} and not verdicts & {Verdict.FAIL, Verdict.ACCEPTED}

@@ -1,4 +1,6 @@
-"""What real readers were seen to do with rows whose message tells a part, or too much, as changes of a right output."""
+"""What real readers were seen to do with rows whose message tells a part, or too much, as changes
+of a right output.
+"""
 
 import json
 from collections.abc import Callable
@@ -22,7 +24,9 @@ Spoil = Callable[[Case, Written, Change, OutputRow], OutputRow]
 
 def without_old_refused(_case: Case, sent: Written, change: Change, row: OutputRow) -> OutputRow:
     """An UPDATE whose `old` has not a row for each row of `data` is an error."""
-    document = json.loads(sent.message.value or b"{}", strict=False) if change.op == "UPDATE" else {}
+    document = (
+        json.loads(sent.message.value or b"{}", strict=False) if change.op == "UPDATE" else {}
+    )
     short = len(document.get("old") or ()) < len(document.get("data") or ())
     return OutputRow(change.row, Kind.CORRUPT, None, error="old is null") if short else row
 
@@ -31,21 +35,32 @@ CANAL, DEBEZIUM = "alibaba-canal-json/1.1.8", "debezium-json/3.5.0.Final"
 OLD_CANAL = "alibaba-canal-json/1.1.4"
 
 
-def judged(where: str, spoil: Spoil, select: str = "", level: int = 2) -> tuple[list[Any], set[str]]:
+def judged(
+    where: str, spoil: Spoil, select: str = "", level: int = 2
+) -> tuple[list[Any], set[str]]:
     """The results of a profile's cases, and the rules broken."""
     name, _, profile = where.partition("/")
     fmt, judge, results = get(name), Judge(rules(name)), []
     for case in named_cases(fmt, [fmt.profile(profile)]):
         if case.level == level and case.scenario.startswith(select):
             table = case.tables[0].name if case.level == 2 else None
-            outputs = [[spoil(case, w, c, right.row(c, case.level)) for c in right.owed(case, w)] for w in case.written]
+            outputs = [
+                [spoil(case, w, c, right.row(c, case.level)) for c in right.owed(case, w)]
+                for w in case.written
+            ]
             results.append(judge.judge(case, outputs, table))
     results = blamed(judge, results)
-    return results, {finding.rule.partition("/")[2] for result in results for finding in result.findings}
+    return results, {
+        finding.rule.partition("/")[2] for result in results for finding in result.findings
+    }
 
 
-@pytest.mark.parametrize(("where", "level"), [(OLD_CANAL, 1), (OLD_CANAL, 2), ("alibaba-canal-json/1.1.6+minimal", 2)])
-def test_an_update_is_refused_for_a_before_image_that_cannot_be_told(where: str, level: int) -> None:
+@pytest.mark.parametrize(
+    ("where", "level"), [(OLD_CANAL, 1), (OLD_CANAL, 2), ("alibaba-canal-json/1.1.6+minimal", 2)]
+)
+def test_an_update_is_refused_for_a_before_image_that_cannot_be_told(
+    where: str, level: int
+) -> None:
     results, _ = judged(where, without_old_refused, level=level)
     causes = {finding.cause for result in results for finding in result.findings}
     assert causes == {"refused: shape a before image that cannot be told"}
@@ -54,7 +69,10 @@ def test_an_update_is_refused_for_a_before_image_that_cannot_be_told(where: str,
 @pytest.mark.parametrize(
     "where",
     [
-        *("ticdc-canal-json/v7.1.6+extension+handle-key-only", "ticdc-simple-json/new-8.5.6+local-zone+handle-key-only"),
+        *(
+            "ticdc-canal-json/v7.1.6+extension+handle-key-only",
+            "ticdc-simple-json/new-8.5.6+local-zone+handle-key-only",
+        ),
         *("alibaba-canal-json/1.1.8+minimal", "debezium-json/3.5.0.Final+postgresql"),
     ],
 )
@@ -68,10 +86,30 @@ def test_rows_of_which_the_message_holds_the_key_alone_are_seen_at_a_glance(wher
 @pytest.mark.parametrize(
     ("where", "cell", "broken", "verdict"),
     [
-        (DEBEZIUM, Typed("decimal", Decimal("123456789.25")), "fault/cell-domain", Verdict.NON_STRICT),
-        ("cloudcanal-debezium/2022+typed", Typed("decimal", Decimal("123456789.25")), "fault/cell-domain", Verdict.NON_STRICT),
-        (DEBEZIUM, Typed("wrong form", "123456789.25 does not fit decimal(10,2)"), "fault/cell-domain", Verdict.NON_STRICT),
-        (DEBEZIUM, Typed("wrong form", "123456789.3 does not fit decimal(10,2)"), "fault/cell-type", Verdict.ACCEPTED),
+        (
+            DEBEZIUM,
+            Typed("decimal", Decimal("123456789.25")),
+            "fault/cell-domain",
+            Verdict.NON_STRICT,
+        ),
+        (
+            "cloudcanal-debezium/2022+typed",
+            Typed("decimal", Decimal("123456789.25")),
+            "fault/cell-domain",
+            Verdict.NON_STRICT,
+        ),
+        (
+            DEBEZIUM,
+            Typed("wrong form", "123456789.25 does not fit decimal(10,2)"),
+            "fault/cell-domain",
+            Verdict.NON_STRICT,
+        ),
+        (
+            DEBEZIUM,
+            Typed("wrong form", "123456789.3 does not fit decimal(10,2)"),
+            "fault/cell-type",
+            Verdict.ACCEPTED,
+        ),
         (DEBEZIUM, Typed("decimal", Decimal("123456789.3")), "fault/cell-type", Verdict.ACCEPTED),
         (DEBEZIUM, None, "fault/cell-type", Verdict.ACCEPTED),
         (CANAL, Typed("decimal", Decimal("123456789.25")), "fault/cell-type", Verdict.ACCEPTED),

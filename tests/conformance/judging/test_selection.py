@@ -9,12 +9,25 @@ from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import Selection, claimed
 from conformance.rules.rules import rules
 from generators.errors import NothingSelected
-from generators.model import Case, Change, Column, Deployment, Kind, Message, Op, Origin, Table, Written
+from generators.model import (
+    Case,
+    Change,
+    Column,
+    Deployment,
+    Kind,
+    Message,
+    Op,
+    Origin,
+    Table,
+    Written,
+)
 from generators.sources import mysql
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
-TABLE = Table("db", "t", (Column("id", mysql.TYPES["int"]), Column("a", mysql.TYPES["varchar"])), ("id",))
+TABLE = Table(
+    "db", "t", (Column("id", mysql.TYPES["int"]), Column("a", mysql.TYPES["varchar"])), ("id",)
+)
 
 
 def case(name, *changes, level=1, profile="v7.1.6"):
@@ -22,7 +35,10 @@ def case(name, *changes, level=1, profile="v7.1.6"):
     return Case(f"{NAME}/{profile}/{name}", NAME, profile, Deployment(), level, (TABLE,), written)
 
 
-INSERT, DDL = case("shape/insert", Change(0, Kind.ROW, Op.INSERT)), case("ddl/drop", Change(0, Kind.DDL))
+INSERT, DDL = (
+    case("shape/insert", Change(0, Kind.ROW, Op.INSERT)),
+    case("ddl/drop", Change(0, Kind.DDL)),
+)
 FAULT = case("fault/empty", Change(0, Kind.CORRUPT))
 CASES = [INSERT, DDL, FAULT]
 
@@ -43,12 +59,26 @@ VALUES = frozenset(rule.id for rule in rules(NAME) if rule.id.startswith(f"{NAME
 @pytest.mark.parametrize(
     ("select", "exclude", "cases", "kept"),
     [
-        *(((), (), ["insert", "drop", "empty"], EVERY_RULE), ((f"{NAME}/v7.1.6/shape",), (), ["insert"], EVERY_RULE)),
-        *((("*/ddl/*", "*/shape/*"), (), ["insert", "drop"], EVERY_RULE), ((), ("*/ddl/*",), ["insert", "empty"], EVERY_RULE)),
-        *((("*/ddl/*",), ("*/drop",), [], EVERY_RULE), ((f"{NAME}/law",), (), ["insert", "drop", "empty"], LAWS)),
+        *(
+            ((), (), ["insert", "drop", "empty"], EVERY_RULE),
+            ((f"{NAME}/v7.1.6/shape",), (), ["insert"], EVERY_RULE),
+        ),
+        *(
+            (("*/ddl/*", "*/shape/*"), (), ["insert", "drop"], EVERY_RULE),
+            ((), ("*/ddl/*",), ["insert", "empty"], EVERY_RULE),
+        ),
+        *(
+            (("*/ddl/*",), ("*/drop",), [], EVERY_RULE),
+            ((f"{NAME}/law",), (), ["insert", "drop", "empty"], LAWS),
+        ),
         ((), (f"{NAME}/law/*",), ["insert", "drop", "empty"], EVERY_RULE - LAWS),
         (("*/ddl/*", f"{NAME}/law"), (), ["drop"], LAWS),
-        ((f"{NAME}/value",), (f"{NAME}/value/integer",), ["insert", "drop", "empty"], VALUES - {f"{NAME}/value/integer"}),
+        (
+            (f"{NAME}/value",),
+            (f"{NAME}/value/integer",),
+            ["insert", "drop", "empty"],
+            VALUES - {f"{NAME}/value/integer"},
+        ),
     ],
 )
 def test_patterns_keep_cases_or_rules(select, exclude, cases, kept):
@@ -59,7 +89,10 @@ def test_patterns_keep_cases_or_rules(select, exclude, cases, kept):
 @pytest.mark.parametrize(
     ("selection", "patterns"),
     [
-        (Selection(("*/ddl/drop", f"{NAME}/v7.1.6/shape"), ("*/insert",)), ("*/ddl/drop", f"{NAME}/v7.1.6/shape")),
+        (
+            Selection(("*/ddl/drop", f"{NAME}/v7.1.6/shape"), ("*/insert",)),
+            ("*/ddl/drop", f"{NAME}/v7.1.6/shape"),
+        ),
         *((Selection(), ()), (Selection(("*/ddl/drop", f"{NAME}/law")), ())),
         (Selection(("*/ddl/drop",), (f"{NAME}/value/json",)), ()),
     ],
@@ -70,7 +103,12 @@ def test_only_patterns_of_cases_tell_which_are_needed(selection, patterns):
 
 @pytest.mark.parametrize(
     "selection",
-    [Selection(("nonsense",)), Selection(("nosuch*",)), Selection((), ("nonsense/x",)), Selection(("*/x", "ticdc/y"))],
+    [
+        Selection(("nonsense",)),
+        Selection(("nosuch*",)),
+        Selection((), ("nonsense/x",)),
+        Selection(("*/x", "ticdc/y")),
+    ],
 )
 def test_a_pattern_of_no_format_is_refused(selection):
     with pytest.raises(NothingSelected, match="unknown case or rule"):
@@ -98,7 +136,10 @@ def test_a_pattern_of_a_case_a_rule_a_draw_or_a_recording_may_stand(name):
     assert selection.check_cases([get(NAME)], "*", BUDGETS["smoke"], 1) is None
 
 
-@pytest.mark.parametrize("selection", [Selection((NAME,)), Selection(("*anything",)), Selection((), ("debezium-json/x",))])
+@pytest.mark.parametrize(
+    "selection",
+    [Selection((NAME,)), Selection(("*anything",)), Selection((), ("debezium-json/x",))],
+)
 def test_a_pattern_of_a_format_or_a_glob_may_stand(selection):
     assert selection.check([NAME]) is None
 
@@ -106,15 +147,26 @@ def test_a_pattern_of_a_format_or_a_glob_may_stand(selection):
 @pytest.mark.parametrize(
     ("claims", "mine", "why"),
     [
-        *(({}, ["insert", "drop", "empty"], ""), ({"profiles": ("v7*",)}, ["insert", "drop", "empty"], "")),
-        *(({"profiles": ("v8*",)}, [], "profile not claimed"), ({"kinds": ("ROW",)}, ["insert", "empty"], "kind not claimed")),
-        *(({"types": ("varchar*",)}, ["insert", "drop", "empty"], ""), ({"types": ("int",)}, [], "column type not claimed")),
+        *(
+            ({}, ["insert", "drop", "empty"], ""),
+            ({"profiles": ("v7*",)}, ["insert", "drop", "empty"], ""),
+        ),
+        *(
+            ({"profiles": ("v8*",)}, [], "profile not claimed"),
+            ({"kinds": ("ROW",)}, ["insert", "empty"], "kind not claimed"),
+        ),
+        *(
+            ({"types": ("varchar*",)}, ["insert", "drop", "empty"], ""),
+            ({"types": ("int",)}, [], "column type not claimed"),
+        ),
     ],
 )
 def test_what_a_decoder_does_not_claim_is_unsupported(claims, mine, why):
     kept, unsupported = claimed(CASES, Capabilities(**claims), (1, 2))
     assert [c.id.rpartition("/")[2] for c in kept] == mine
-    assert [(result.verdict, result.note) for result in unsupported] == [(Verdict.UNSUPPORTED, why)] * (3 - len(mine))
+    assert [(result.verdict, result.note) for result in unsupported] == [
+        (Verdict.UNSUPPORTED, why)
+    ] * (3 - len(mine))
 
 
 def test_types_narrow_level_one_alone_and_levels_that_a_decoder_has_not_are_nowhere():

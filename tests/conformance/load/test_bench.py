@@ -43,7 +43,15 @@ def test_generation_is_timed_and_gives_the_asked_for_messages():
 def test_the_table_has_figures_ratio_and_range_and_says_when_other_rows_are_found():
     own = result(decoder="mine.py:decode_rows", median=0.526)
     text = shown(measure.render([own]))
-    for part in ("8,000", "10,000", "0.53x", "0.43..0.63", "100,000", "mine.py:decode_rows", "3 interleaved rounds over 200"):
+    for part in (
+        "8,000",
+        "10,000",
+        "0.53x",
+        "0.43..0.63",
+        "100,000",
+        "mine.py:decode_rows",
+        "3 interleaved rounds over 200",
+    ):
         assert part in text
     assert "different work" not in text
     other = shown(measure.render([own | {"rows": 199}]))
@@ -52,9 +60,24 @@ def test_the_table_has_figures_ratio_and_range_and_says_when_other_rows_are_foun
 
 def result(name=FORMAT, level=1, decoder="reference", median=0.8, **more):
     ratio = {"median": median, "min": median - 0.1, "max": median + 0.1}
-    facts = {"profile": "v7.1.6", "messages": 200, "rounds": 3, "rows": 200, "baseline_rows": 200, "bytes": 90_000}
+    facts = {
+        "profile": "v7.1.6",
+        "messages": 200,
+        "rounds": 3,
+        "rows": 200,
+        "baseline_rows": 200,
+        "bytes": 90_000,
+    }
     speeds = {"per_second": 8_000, "baseline_per_second": 10_000, "generated_per_second": 100_000}
-    return {"format": name, "level": level, "decoder": decoder, "ratio": ratio, **facts, **speeds, **more}
+    return {
+        "format": name,
+        "level": level,
+        "decoder": decoder,
+        "ratio": ratio,
+        **facts,
+        **speeds,
+        **more,
+    }
 
 
 def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path):
@@ -73,7 +96,10 @@ def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path)
         ("{", "is not JSON"),
         ("[]", "was not written by bench --save"),
         ('{"type": "load", "results": []}', "was not written by bench --save"),
-        ('{"type": "cdc-conformance bench", "results": [{"format": "a"}]}', "without format, level, decoder"),
+        (
+            '{"type": "cdc-conformance bench", "results": [{"format": "a"}]}',
+            "without format, level, decoder",
+        ),
         ('{"type": "cdc-conformance bench", "results": [1]}', "without format, level, decoder"),
     ],
 )
@@ -87,29 +113,43 @@ def test_a_file_that_save_did_not_write_is_refused(tmp_path, text, problem):
 
 def test_ratios_are_compared_by_format_level_and_decoder():
     whole = {"median": 1.0}
-    old = [result(), result(level=2, **whole), result("debezium-json", **whole), result(decoder="gone", **whole)]
+    old = [
+        result(),
+        result(level=2, **whole),
+        result("debezium-json", **whole),
+        result(decoder="gone", **whole),
+    ]
     new = [result(level=2, median=0.89), result(median=0.72), result(decoder="new", **whole)]
     comparison = measure.compare(old, new, 0.9)
     names = ("format", "level", "decoder", "saved_ratio", "ratio", "below")
-    assert [tuple(row[name] for name in names) for row in comparison if row["type"] == "bench-change"] == [
+    assert [
+        tuple(row[name] for name in names) for row in comparison if row["type"] == "bench-change"
+    ] == [
         (FORMAT, 1, "reference", 0.8, 0.72, False),
         (FORMAT, 2, "reference", 1.0, 0.89, True),
     ]
     assert [round(row["change"], 3) for row in comparison if "change" in row] == [-0.1, -0.11]
-    assert [(row["type"], row["decoder"]) for row in comparison[2:]] == [("bench-added", "new"), ("bench-gone", "gone")]
+    assert [(row["type"], row["decoder"]) for row in comparison[2:]] == [
+        ("bench-added", "new"),
+        ("bench-gone", "gone"),
+    ]
     assert measure.slower(comparison) and not measure.slower(measure.compare(old, new, 0.8))
 
 
 def test_a_comparison_shows_old_new_change_and_names_what_it_leaves_out():
     old = [result(median=0.8), result(decoder="gone"), result(level=2, messages=100)]
-    comparison = measure.compare(old, [result(median=0.4), result(decoder="new"), result(level=2)], 0.9)
+    comparison = measure.compare(
+        old, [result(median=0.4), result(decoder="new"), result(level=2)], 0.9
+    )
     text = shown(measure.render_comparison(comparison, 0.9))
     for part in ("0.80x", "0.40x", "-50.0%", "below 0.9 of the saved"):
         assert part in text
     assert f"{FORMAT} changes new: not in the saved file" in text
     assert f"{FORMAT} changes gone: in the saved file, not measured now" in text
     assert f"{FORMAT} rows reference: measured with messages 200 instead of 100" in text
-    assert "| 0.80x | 0.40x | -50.0% | below 0.9 of the saved |" in measure.markdown([result()], comparison, 0.9)
+    assert "| 0.80x | 0.40x | -50.0% | below 0.9 of the saved |" in measure.markdown(
+        [result()], comparison, 0.9
+    )
     kinds = [row["type"] for row in json.loads(json.dumps(comparison))]
     assert kinds == ["bench-change", "bench-change", "bench-added", "bench-gone"]
 
@@ -151,21 +191,30 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
     with pytest.raises(UsageError, match="absent"):
         measure.bench(engine, [LIGHT], "absent.py:decode", 200, 2, notes.append)
     assert list(engine.directory.glob("bench-*")) == []
-    assert [(r["level"], r["decoder"]) for r in results] == [(1, "reference"), (2, "reference"), (2, spec)]
+    assert [(r["level"], r["decoder"]) for r in results] == [
+        (1, "reference"),
+        (2, "reference"),
+        (2, spec),
+    ]
     assert notes
     for result in json.loads(json.dumps(results)):
         assert (result["format"], result["messages"], result["rounds"]) == (LIGHT, 50, 1)
         assert result["profile"] == measure.plain_profile(get(LIGHT)).name
         assert result["bytes"] > 50 * 100
         assert result["rows"] == result["baseline_rows"] == 50
-        assert min(result["per_second"], result["baseline_per_second"], result["generated_per_second"]) > 0
+        assert (
+            min(result["per_second"], result["baseline_per_second"], result["generated_per_second"])
+            > 0
+        )
         ratio = result["ratio"]
         assert 0 < ratio["min"] <= ratio["median"] <= ratio["max"]
 
 
 @pytest.fixture
 def watching(monkeypatch):
-    """A watching that breaks a rule whenever the decoder has its mistake; it gives the texts that were saved."""
+    """A watching that breaks a rule whenever the decoder has its mistake; it gives the texts that
+    were saved.
+    """
     clock, saved = iter(range(1000)), []
     monkeypatch.setattr(watched, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     monkeypatch.setattr(watched, "changed", lambda _seen: None)
@@ -177,7 +226,9 @@ def watching(monkeypatch):
                 saved.append(path.read_text("utf-8"))
                 judge(saved[-1], listen)
                 listen(SimpleNamespace())
-                yield SimpleNamespace(result=SimpleNamespace(formats=[SimpleNamespace(cases=[1, 2])]), error="")
+                yield SimpleNamespace(
+                    result=SimpleNamespace(formats=[SimpleNamespace(cases=[1, 2])]), error=""
+                )
                 wait({})
 
         monkeypatch.setattr(watched, "turns", turns)
@@ -199,11 +250,20 @@ def test_a_round_saves_a_mistake_twice_and_takes_the_time_to_the_first_rule(watc
     assert len(set(saved)) == len(saved)
     assert all("reference.decode(records, deployment=deployment)" in text for text in saved)
     assert compileall.compile_dir(tmp_path, quiet=1)
-    # Each reading of this clock is a second later: one at the save, the next at the first rule, none at the second rule.
+    # Each reading of this clock is a second later: one at the save, the next at the first rule,
+    # none at the second rule.
     span = {"median": 1.0, "min": 1.0, "max": 1.0}
-    facts = {"type": "bench-watch", "format": FORMAT, "profile": times["profile"], "cases": 2, "rounds": 2}
+    facts = {
+        "type": "bench-watch",
+        "format": FORMAT,
+        "profile": times["profile"],
+        "cases": 2,
+        "rounds": 2,
+    }
     assert times == {**facts, "first": span, "again": span}
-    assert watched.markdown([times]).endswith(f"| {FORMAT} | {times['profile']} | 2 | 2 | 1.0 s (1.0..1.0) | 1.0 s (1.0..1.0) |")
+    assert watched.markdown([times]).endswith(
+        f"| {FORMAT} | {times['profile']} | 2 | 2 | 1.0 s (1.0..1.0) | 1.0 s (1.0..1.0) |"
+    )
 
 
 def test_a_mistake_that_breaks_no_rule_is_no_endless_loop(watching, tmp_path):

@@ -53,7 +53,9 @@ def test_a_slope_is_that_of_the_fitted_line():
 
 
 def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
-    """A step with a decoder that takes up to `capacity` messages a second, in batches of `each` seconds."""
+    """A step with a decoder that takes up to `capacity` messages a second, in batches of `each`
+    seconds.
+    """
     step = Step(rate, 500, drained_s=drained)
     step.ticks = [(BEGAN + t / 10, round(rate * t / 10)) for t in range(seconds * 10 + 1)]
     step.published = {"acked": rate * seconds, "per_second": rate}
@@ -66,7 +68,18 @@ def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
         upto = min(there, done + round(capacity * each))
         if upto > done:
             kinds = {"ROW": upto - done}
-            step.batches.append(Batch(number, ended - each, ended, {0: (done, upto)}, upto - done, upto - done, 0, kinds))
+            step.batches.append(
+                Batch(
+                    number,
+                    ended - each,
+                    ended,
+                    {0: (done, upto)},
+                    upto - done,
+                    upto - done,
+                    0,
+                    kinds,
+                )
+            )
             done = upto
     return step
 
@@ -74,7 +87,9 @@ def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
 def test_a_decoder_that_takes_all_that_there_is_keeps_up():
     step = made(1_000, 100_000)
     assert (step.judgement(), step.offered, step.short) == ((True, ""), 1_000, False)
-    assert (quantile(step.lags(), 0.5), quantile(step.lags(), 1.0)) == pytest.approx((0.75, 1.0), abs=0.05)
+    assert (quantile(step.lags(), 0.5), quantile(step.lags(), 1.0)) == pytest.approx(
+        (0.75, 1.0), abs=0.05
+    )
     step.rate = 2_000
     assert step.short, "a producer that comes to less than the rate is noticed"
 
@@ -85,8 +100,16 @@ def test_a_decoder_that_takes_all_that_there_is_keeps_up():
         ({"rate": 1_000, "capacity": 600}, 400, "backlog grows by "),
         ({"rate": 1_000, "capacity": 930, "seconds": 60}, None, ""),
         ({"rate": 1_000, "capacity": 500, "seconds": 60}, 500, "backlog grows by "),
-        ({"rate": 100, "capacity": 10_000, "seconds": 60, "each": 7.0, "drained": 14.0}, None, "more than the 6 s allowed"),
-        ({"rate": 1_000, "capacity": 100_000, "drained": None}, None, f"not all were decoded in {DRAIN_S:g} s"),
+        (
+            {"rate": 100, "capacity": 10_000, "seconds": 60, "each": 7.0, "drained": 14.0},
+            None,
+            "more than the 6 s allowed",
+        ),
+        (
+            {"rate": 1_000, "capacity": 100_000, "drained": None},
+            None,
+            f"not all were decoded in {DRAIN_S:g} s",
+        ),
     ],
     ids=["too little", "a little too slow", "much too slow", "long batches", "not drained"],
 )
@@ -118,12 +141,16 @@ def test_a_search_comes_near_the_highest_rate_and_has_an_end(capacity, low, high
 
 def two_tables(folder):
     """The load of two tables, shop.a and shop.b."""
-    (folder / "two.sql").write_text("".join(f"CREATE TABLE {name} (id INT PRIMARY KEY, v TEXT);" for name in "ab"), "utf-8")
+    (folder / "two.sql").write_text(
+        "".join(f"CREATE TABLE {name} (id INT PRIMARY KEY, v TEXT);" for name in "ab"), "utf-8"
+    )
     schema = read([str(folder / "two.sql")], "mysql", "shop")
     return TableLoad(Values(schema), schema.tables)
 
 
-def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told_as_its_lane(tmp_path):
+def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told_as_its_lane(
+    tmp_path,
+):
     fmt = get("debezium-json")
     own = two_tables(tmp_path)
     ends = _topics.routes(fmt, fmt.profiles[0], 1, 2, own, "{topic}")
@@ -135,12 +162,18 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
     assert {message.topic for message in sent} == {"run.cdc.shop.a", "run.cdc.shop.b"}
     assert routes.lanes[sent[0].topic, 0] == 0 and sorted(routes.lanes.values()) == [0, 1, 2, 3]
     topics = _topics.Topics("h:1", routes.names, 2, used=True, starting={})
-    assert topics.source["lanes"] == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
+    assert topics.source["lanes"] == {
+        f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()
+    }
     assert topics.source["kafka"]["kafka.isolation.level"] == "read_committed"
     tally = Tally(Numbered(), 1, {"thin": 1, "base": BEGAN, "width": 1.0}, 1, routes.lanes)
     tally(Delivered(0, 1, 7, BEGAN, BEGAN, "run.cdc.shop.b"))
     figures = tally.figures(published(1))
-    assert (figures["samples"], figures["ends"], figures["lags"]) == ([(3, 7, 0, 0)], [(3, 8)], [(3, 7, BEGAN, 1)])
+    assert (figures["samples"], figures["ends"], figures["lags"]) == (
+        [(3, 7, 0, 0)],
+        [(3, 8)],
+        [(3, 7, BEGAN, 1)],
+    )
 
 
 def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for():
@@ -154,7 +187,23 @@ def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for()
     assert lane.caught_up
 
 
-TASK = Task(FORMAT, "v7.1.6", 1, 2, 2, "127.0.0.1:1", {}, "p", {"": "t"}, "", False, every=4, pool=10, own="", producers=2)
+TASK = Task(
+    FORMAT,
+    "v7.1.6",
+    1,
+    2,
+    2,
+    "127.0.0.1:1",
+    {},
+    "p",
+    {"": "t"},
+    "",
+    False,
+    every=4,
+    pool=10,
+    own="",
+    producers=2,
+)
 
 
 class Numbered:
@@ -184,7 +233,9 @@ def published(count, **more):
     latencies = Histogram()
     for _ in range(count):
         latencies.add(0.25)
-    return Published(count, count, 0, 2.0, count / 2.0, 250.0, 250.0, 250.0, latencies=latencies, **more)
+    return Published(
+        count, count, 0, 2.0, count / 2.0, 250.0, 250.0, 250.0, latencies=latencies, **more
+    )
 
 
 def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(monkeypatch):
@@ -194,27 +245,47 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
         assert producers.take() == [{"ready": True}]
         producers.tell({"count": 20, "rate": 10.0, "duration_s": 3.0})
         command = engine.asked[-1]
-        assert (command["do"], command["first"], command["thin"], command["width"]) == ("begin", 0, 4, 0.1)
+        assert (command["do"], command["first"], command["thin"], command["width"]) == (
+            "begin",
+            0,
+            4,
+            0.1,
+        )
         tallies = [Tally(Numbered(), 2, command, 10) for _ in range(2)]
         for number in range(20):
             at = command["base"] + number * 0.1 + 0.05
             tallies[number % 2](Delivered(number // 2, 0, 50 + number, at - 0.02, at))
         assert producers.take() == []
-        figures = json.loads(json.dumps([{**tally.figures(published(10)), "cpu_s": 0.25} for tally in tallies]))
+        figures = json.loads(
+            json.dumps([{**tally.figures(published(10)), "cpu_s": 0.25} for tally in tallies])
+        )
         engine._commands = iter([{"done": True, "figures": figures}])
         *events, sent, done = producers.take()
-        engine._commands = iter([{"done": True, "figures": [tallies[0].figures(published(10), "no broker")]}])
+        engine._commands = iter(
+            [{"done": True, "figures": [tallies[0].figures(published(10), "no broker")]}]
+        )
         producers.tell({"count": 8})
         assert engine.asked[-1]["first"] == 20
         with pytest.raises(HarnessError, match="no broker"):
             producers.take()
     owed = [50 + number for number in range(20) if number // 2 % 3 != 2]
     assert [done["done"][name] for name in ("sent", "acked", "failed", "cpu_s")] == [20, 20, 0, 0.5]
-    assert (producers.acked, producers.owed, producers.places) == (20, len(owed), sum(place_hash(0, offset) for offset in owed))
+    assert (producers.acked, producers.owed, producers.places) == (
+        20,
+        len(owed),
+        sum(place_hash(0, offset) for offset in owed),
+    )
     assert producers.samples == {(0, 50): (0, 0), (0, 60): (5, 0)}
     assert done["done"]["max_ms"] == pytest.approx(done["done"]["p50_ms"], rel=0.01) == 250.0
     assert [acked for event in events for _, acked in event.values()] == list(range(21))
-    assert [offset for _, offset, _, weight in sorted(sent["sent"]) if weight == 4] == [50, 51, 58, 59, 66, 67]
+    assert [offset for _, offset, _, weight in sorted(sent["sent"]) if weight == 4] == [
+        50,
+        51,
+        58,
+        59,
+        66,
+        67,
+    ]
 
 
 def test_what_ends_the_tasks_is_an_error_of_the_environment_and_not_the_decoders():
@@ -234,7 +305,9 @@ def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them(
 
 
 def test_what_a_producer_is_doing_is_told_while_it_does_it(monkeypatch, eventually):
-    """Each message is told once: what is counted while others are published, and the rest at the end."""
+    """Each message is told once: what is counted while others are published, and the rest at the
+    end.
+    """
     going, over = threading.Event(), threading.Event()
 
     def publish(task, source, command, *, stop, tally):
@@ -257,7 +330,9 @@ def test_what_a_producer_is_doing_is_told_while_it_does_it(monkeypatch, eventual
         assert [offset for _, offset, _, _ in sent["sent"]] == list(range(50, 59))
         over.set()
         events = []
-        eventually(lambda: events.extend(producer.take()) or any("done" in event for event in events))
+        eventually(
+            lambda: events.extend(producer.take()) or any("done" in event for event in events)
+        )
     assert [tick["tick"][1] for tick in events if "tick" in tick] == [10]
     assert [sent for event in events for sent in event.get("sent", ())] == [(1, 7, ANY, 1)]
     owed = [50 + n for n in range(9) if n % 3 != 2] + [7 * 1]
@@ -301,7 +376,9 @@ def test_what_is_counted_late_is_told_with_the_last_interval():
 def test_a_producer_without_a_broker_fails(monkeypatch, eventually):
     with Producer(replace(TASK, producers=1, names={"": "none"})) as producer:
         seen = []
-        eventually(lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60)
+        eventually(
+            lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60
+        )
         monkeypatch.setitem(publish_paced.__kwdefaults__, "timeout_s", 1)
         producer.tell({"count": 1})
         with pytest.raises(HarnessError, match=r"no Kafka broker answers at 127\.0\.0\.1:1"):
@@ -311,7 +388,9 @@ def test_a_producer_without_a_broker_fails(monkeypatch, eventually):
 @pytest.fixture
 def outcome():
     """A load that went well."""
-    good = LoadResult(LoadSettings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream")
+    good = LoadResult(
+        LoadSettings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream"
+    )
     good.steps.append(made(1_000, 100_000))
     good.kinds, good.owed, good.messages, good.accounted = Counter(ROW=10_000), 10_000, 10_000, True
     good.sample.messages = good.sample.verdicts[Verdict.PASS] = 400
@@ -322,7 +401,9 @@ def sampled(rows):
     fmt = get(FORMAT)
     profile = fmt.profile("v7.1.6")
     outcome = LoadResult(LoadSettings(FORMAT), profile.name, 2)
-    return loading.judged(fmt, profile, outcome, Capabilities(), {(0, 8): (3, 0), (1, 4): (5, 0)}, rows)
+    return loading.judged(
+        fmt, profile, outcome, Capabilities(), {(0, 8): (3, 0), (1, 4): (5, 0)}, rows
+    )
 
 
 def test_a_sampled_message_without_rows_breaks_a_must():
@@ -340,14 +421,49 @@ SHORT.rate = 5_000
     ("changes", "verdict", "words", "code"),
     [
         ({}, "keeps up", "keeps up at 1,000/s", 0),
-        ({"messages": 9_990}, "wrong", "keeps up at 1,000/s, but 10 of 10,000 messages have no row", 1),
-        ({"messages": 20_000}, "wrong", "keeps up at 1,000/s, but 10,000 messages have two rows numbered 0", 1),
-        ({"places": 5}, "wrong", "keeps up at 1,000/s, but some messages have no row and others have two", 1),
-        ({"kinds": Counter(ROW=9_997, CORRUPT=3)}, "wrong", "keeps up at 1,000/s, but 3 are read as CORRUPT", 1),
-        ({"steps": [SHORT]}, "not offered", "keeps up at 1,000/s, all that the producer offered of 5,000/s", 3),
+        (
+            {"messages": 9_990},
+            "wrong",
+            "keeps up at 1,000/s, but 10 of 10,000 messages have no row",
+            1,
+        ),
+        (
+            {"messages": 20_000},
+            "wrong",
+            "keeps up at 1,000/s, but 10,000 messages have two rows numbered 0",
+            1,
+        ),
+        (
+            {"places": 5},
+            "wrong",
+            "keeps up at 1,000/s, but some messages have no row and others have two",
+            1,
+        ),
+        (
+            {"kinds": Counter(ROW=9_997, CORRUPT=3)},
+            "wrong",
+            "keeps up at 1,000/s, but 3 are read as CORRUPT",
+            1,
+        ),
+        (
+            {"steps": [SHORT]},
+            "not offered",
+            "keeps up at 1,000/s, all that the producer offered of 5,000/s",
+            3,
+        ),
         (SLOW, "falls behind", "falls behind at 1,000/s: backlog grows by ", 1),
-        ({**SLOW, "failed": "ValueError: no\nmore"}, "failed", "the decoder fails at 1,000/s: ValueError: no", 1),
-        ({**SLOW, "failed": "no", "interrupted": True}, "interrupted", "interrupted at 1,000/s", 130),
+        (
+            {**SLOW, "failed": "ValueError: no\nmore"},
+            "failed",
+            "the decoder fails at 1,000/s: ValueError: no",
+            1,
+        ),
+        (
+            {**SLOW, "failed": "no", "interrupted": True},
+            "interrupted",
+            "interrupted at 1,000/s",
+            130,
+        ),
     ],
 )
 def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, verdict, words, code):
@@ -359,7 +475,9 @@ def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, ve
 
 
 def test_a_run_that_ends_before_it_falls_behind_says_so(outcome):
-    outcome.steps[0].batches = [replace(batch, ended=batch.began + batch.taken / 800) for batch in outcome.steps[0].batches]
+    outcome.steps[0].batches = [
+        replace(batch, ended=batch.began + batch.taken / 800) for batch in outcome.steps[0].batches
+    ]
     said = "keeps up at 1,000/s; the run is too short to be sure, since a batch decodes 800/s while it runs"
     assert report.headline(outcome) == ("keeps up", said)
 
@@ -372,7 +490,10 @@ def test_what_executors_have_not_told_is_not_known(outcome):
     assert [figures[name] for name in names] == [None] * 5
     assert figures["decoded"] == 10_000
     text = report.markdown(outcome)
-    assert "| messages | an unknown number acknowledged, an unknown number not delivered, 10,000 decoded |" in text
+    assert (
+        "| messages | an unknown number acknowledged, an unknown number not delivered, 10,000 decoded |"
+        in text
+    )
     assert "| backlog | not known; the rest in 1.0 s |" in text
     assert "4 on executors publish" in text
 
@@ -395,7 +516,11 @@ def test_the_record_has_the_figures_and_is_json(outcome, tmp_path):
     record = json.loads((tmp_path / "new/folder/load.json").read_text("utf-8"))
     assert (tmp_path / "new/folder/load.html").read_text("utf-8").startswith("<!DOCTYPE html>")
     figures, lag, timeline = record["figures"], record["figures"]["lag_s"], record["timeline"]
-    assert (record["verdict"], figures["decoded"], figures["batch_s"]["max"]) == ("keeps up", 10_000, 0.5)
+    assert (record["verdict"], figures["decoded"], figures["batch_s"]["max"]) == (
+        "keeps up",
+        10_000,
+        0.5,
+    )
     assert lag["p50"] == pytest.approx(0.75, abs=0.05)
     assert lag["p50"] <= lag["p95"] <= lag["p99"] <= lag["max"]
     assert figures["decoded_per_busy_second"] == 1_000
@@ -418,10 +543,15 @@ HOSTILE = "</title><script>alert('x')</script>\x1b[2J|`"
 
 def test_the_page_is_one_file_without_scripts_and_escapes_what_it_is_told(outcome):
     failure = sampled({}).failures[0]
-    outcome.sample.failures = [replace(failure, finding=replace(failure.finding, actual=HOSTILE, expected=HOSTILE))]
+    outcome.sample.failures = [
+        replace(failure, finding=replace(failure.finding, actual=HOSTILE, expected=HOSTILE))
+    ]
     outcome.settings, outcome.failed = replace(outcome.settings, decoder=HOSTILE), HOSTILE
     page = report.html(report.record(outcome))
-    assert not any(word in page for word in ("<script", "src=", "href=", "url(", "@import", "<link", "javascript:"))
+    assert not any(
+        word in page
+        for word in ("<script", "src=", "href=", "url(", "@import", "<link", "javascript:")
+    )
     assert (page.count("&lt;script&gt;") >= 4, page.count("<svg")) == (True, 4)
     assert "prefers-color-scheme: dark" in page and "width=device-width" in page
     outcome.steps, outcome.interrupted = [], True
@@ -445,13 +575,27 @@ def test_markdown_has_the_same_figures(outcome):
 
 
 @pytest.mark.parametrize(
-    ("name", "profile", "level"), [(FORMAT, "v7.1.6", 2), ("debezium-json", "3.5.0.Final", 2), (FORMAT, "", 1)]
+    ("name", "profile", "level"),
+    [(FORMAT, "v7.1.6", 2), ("debezium-json", "3.5.0.Final", 2), (FORMAT, "", 1)],
 )
-def test_what_the_source_owes_is_counted_for_each_query_without_the_source(name, profile, level, tmp_path):
+def test_what_the_source_owes_is_counted_for_each_query_without_the_source(
+    name, profile, level, tmp_path
+):
     """Of a plain profile, of one with messages that owe no typed row, and of two tables."""
     own, fmt = ("" if profile else two_tables(tmp_path)), get(name)
     chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
-    feed = Feed(name, chosen.name, 3, Layout(partitions=2), LoadOptions(), "", "", (), False, own.kept if own else b"")
+    feed = Feed(
+        name,
+        chosen.name,
+        3,
+        Layout(partitions=2),
+        LoadOptions(),
+        "",
+        "",
+        (),
+        False,
+        own.kept if own else b"",
+    )
     table = own.table.name if own else orders.load_table(chosen.source).name
     fed = Fed(feed, level, table, 8, [], lambda _options: None)
     for count in (30, 80):
@@ -459,11 +603,20 @@ def test_what_the_source_owes_is_counted_for_each_query_without_the_source(name,
         assert [event["done"]["acked"] for event in fed.take()] == [count]
         assert fed.take() == []
     fed.settle()
-    scenarios = [own.scenario(3, unit) if own else orders.load_scenario(fmt, chosen, 3, unit) for unit in range(80)]
-    messages = [
-        (unit, w) for unit, scenario in enumerate(scenarios) for w in fmt.write(scenario.history, chosen, Layout(partitions=2))
+    scenarios = [
+        own.scenario(3, unit) if own else orders.load_scenario(fmt, chosen, 3, unit)
+        for unit in range(80)
     ]
-    owed = [(u, w) for u, w in messages if level == 1 or any(c.kind is Kind.ROW and c.table == table for c in w.changes)]
+    messages = [
+        (unit, w)
+        for unit, scenario in enumerate(scenarios)
+        for w in fmt.write(scenario.history, chosen, Layout(partitions=2))
+    ]
+    owed = [
+        (u, w)
+        for u, w in messages
+        if level == 1 or any(c.kind is Kind.ROW and c.table == table for c in w.changes)
+    ]
     assert fed.owed == len(owed) + sum(unit < 30 for unit, _ in owed)
     assert fed.acked == 110
     placed = {(w.message.partition, w.message.value) for _, w in messages}
@@ -494,7 +647,13 @@ def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatc
 
 
 @pytest.mark.parametrize(
-    "option", [("--producers", "2"), ("--used-topics",), ("--topic-pattern", "{topic}"), ("--log-append-time",)]
+    "option",
+    [
+        ("--producers", "2"),
+        ("--used-topics",),
+        ("--topic-pattern", "{topic}"),
+        ("--log-append-time",),
+    ],
 )
 def test_without_a_broker_there_are_no_topics_to_choose(option):
     error = performed("load", FORMAT, "--broker", "none", *option).exception
@@ -502,8 +661,12 @@ def test_without_a_broker_there_are_no_topics_to_choose(option):
     assert str(error) == f"{option[0]} needs a broker; --broker none has no topics"
 
 
-@pytest.mark.parametrize(("more", "cores", "wait"), [((), 2, None), (("--producers", "3"), 5, "0s")])
-def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypatch, more, cores, wait):
+@pytest.mark.parametrize(
+    ("more", "cores", "wait"), [((), 2, None), (("--producers", "3"), 5, "0s")]
+)
+def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(
+    monkeypatch, more, cores, wait
+):
     given = {}
 
     def started(**options):
@@ -515,7 +678,9 @@ def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypat
     assert (given["cores"], given["conf"].get("spark.locality.wait")) == (cores, wait)
 
 
-def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake, session_processes, monkeypatch, tmp_path):
+def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(
+    fake, session_processes, monkeypatch, tmp_path
+):
     left = []
 
     class Interrupted(loading.Lane):
@@ -535,13 +700,30 @@ def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake
     engine = fake[0]()
     monkeypatch.setattr(loading, "Lane", Interrupted)
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: engine)
-    words = ("--level", "changes", "--broker", "none", "--format", "json", "--report", str(tmp_path / "out"))
+    words = (
+        "--level",
+        "changes",
+        "--broker",
+        "none",
+        "--format",
+        "json",
+        "--report",
+        str(tmp_path / "out"),
+    )
     done = performed("load", FORMAT, *words)
     record = json.loads(done.stdout)
-    assert (len(left), done.exit_code, record["verdict"], record["exit_code"]) == (1, 130, "interrupted", 130)
+    assert (len(left), done.exit_code, record["verdict"], record["exit_code"]) == (
+        1,
+        130,
+        "interrupted",
+        130,
+    )
     assert (left[0].outcome.kinds["ROW"], record["figures"]["decoded"]) == (5, 10_000)
     assert report.headline(left[0].outcome) == ("interrupted", "interrupted at 1,000/s")
-    assert "all started processes have been stopped" in done.stderr and (tmp_path / "out" / "load.html").exists()
+    assert (
+        "all started processes have been stopped" in done.stderr
+        and (tmp_path / "out" / "load.html").exists()
+    )
     assert session_processes(fake[1]()[0][0]) == []
 
 
@@ -583,7 +765,9 @@ def decode_rows_bare(records, table, deployment):
 
 @pytest.fixture(scope="module")
 def under_load(kafka, engine, tmp_path_factory):
-    """A function that loads a decoder of DECODERS, or the reference, in one session; gives the outcome."""
+    """A function that loads a decoder of DECODERS, or the reference, in one session; gives the
+    outcome.
+    """
     path = tmp_path_factory.mktemp("decoders") / "mine.py"
     path.write_text(DECODERS, "utf-8")
     return lambda name=None, at=None, **changed: loading.run(
@@ -599,8 +783,16 @@ def topics(kafka):
 
 
 def good(outcome, *verdicts):
-    assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
-    assert set(outcome.sample.verdicts) <= set(verdicts or (Verdict.PASS,)) and outcome.sample.messages > 0
+    assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == (
+        "",
+        True,
+        0,
+        True,
+    )
+    assert (
+        set(outcome.sample.verdicts) <= set(verdicts or (Verdict.PASS,))
+        and outcome.sample.messages > 0
+    )
 
 
 def all_arrived(outcome):
@@ -608,7 +800,11 @@ def all_arrived(outcome):
     (step,) = outcome.steps
     acked = step.published["acked"]
     assert outcome.owed == outcome.messages == outcome.kinds["ROW"] == 100 + acked > 100
-    assert (step.published["sent"], step.published["failed"], step.ticks[-1][1]) == (acked, 0, acked)
+    assert (step.published["sent"], step.published["failed"], step.ticks[-1][1]) == (
+        acked,
+        0,
+        acked,
+    )
     assert sum(batch.taken for batch in step.batches) == acked
     assert sum(weight for _, weight in step.lags()) == pytest.approx(acked)
 
@@ -620,9 +816,14 @@ class TestWithoutABroker:
         assert (outcome.mode, outcome.level, outcome.broker) == ("stream", 2, "")
         all_arrived(outcome)
 
-    def test_a_burst_that_is_not_decoded_is_told_with_what_spark_is_doing(self, engine, monkeypatch):
+    def test_a_burst_that_is_not_decoded_is_told_with_what_spark_is_doing(
+        self, engine, monkeypatch
+    ):
         monkeypatch.setattr(loading.Lane, "drain", lambda lane, *_: lane.poll())
-        waiting = re.escape("warming up did not end within 120 s: ") + r"\d+ of 100 messages wait; Spark says: \w+"
+        waiting = (
+            re.escape("warming up did not end within 120 s: ")
+            + r"\d+ of 100 messages wait; Spark says: \w+"
+        )
         assert re.match(waiting, loading.run(SMALL, engine, None).failed)
 
     def test_lost_offsets_are_counted_and_wrong_rows_are_found(self, engine, tmp_path):
@@ -631,7 +832,9 @@ class TestWithoutABroker:
         outcome = loading.run(replace(SMALL, decoder=f"{path}:decode_rows_losing"), engine, None)
         assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
         assert outcome.missing == outcome.owed - outcome.messages > 10
-        assert outcome.sample.bad and "op" in {failure.finding.path for failure in outcome.sample.failures}
+        assert outcome.sample.bad and "op" in {
+            failure.finding.path for failure in outcome.sample.failures
+        }
 
 
 class TestUnderLoad:
@@ -644,15 +847,23 @@ class TestUnderLoad:
         create_topic(kafka.bootstrap, "loaded", 2)
         there = [Message("", number % 2, None, b"not ours", timestamp_ms=1) for number in range(31)]
         publish(kafka.bootstrap, "loaded", there)
-        outcome = under_load(at=Cluster(kafka.bootstrap, {"compression.type": "zstd"}, topic="loaded"))
+        outcome = under_load(
+            at=Cluster(kafka.bootstrap, {"compression.type": "zstd"}, topic="loaded")
+        )
         good(outcome)
         all_arrived(outcome)
         assert records_in(kafka.bootstrap, "loaded") == 31 + outcome.owed
         delete_topics(kafka.bootstrap, ["loaded"])
 
-    @pytest.mark.parametrize(("producers", "mode", "name"), [(1, "stream", None), (None, "batches", "by_batch")])
-    def test_every_offset_is_accounted_for_and_the_sample_passes(self, under_load, producers, mode, name):
-        """By a producer beside the session and by one on an executor; with a decoder that no stream takes, for each batch."""
+    @pytest.mark.parametrize(
+        ("producers", "mode", "name"), [(1, "stream", None), (None, "batches", "by_batch")]
+    )
+    def test_every_offset_is_accounted_for_and_the_sample_passes(
+        self, under_load, producers, mode, name
+    ):
+        """By a producer beside the session and by one on an executor; with a decoder that no stream
+        takes, for each batch.
+        """
         outcome = under_load(name and f"decode_rows_{name}", producers=producers)
         good(outcome)
         assert (outcome.mode, outcome.level) == (mode, 2)
@@ -665,17 +876,29 @@ class TestUnderLoad:
     @pytest.mark.parametrize(
         ("name", "options", "error"),
         [
-            (None, {"producers": 2}, "--producers 2: the session runs 2 tasks at once; the decoder needs one"),
+            (
+                None,
+                {"producers": 2},
+                "--producers 2: the session runs 2 tasks at once; the decoder needs one",
+            ),
             ("decode_rows_bare", {}, "does not return row, kind"),
             ("decode_rows", {"level": 1}, "has no level 1"),
         ],
     )
-    def test_what_cannot_be_loaded_is_a_mistake_of_its_author(self, under_load, name, options, error):
+    def test_what_cannot_be_loaded_is_a_mistake_of_its_author(
+        self, under_load, name, options, error
+    ):
         with pytest.raises(UsageError, match=error):
             under_load(name, **options)
 
     def test_only_what_is_committed_is_owed_in_each_of_several_topics(self, under_load, tmp_path):
-        asked = {"tables": two_tables(tmp_path), "pattern": "{topic}", "used": True, "append_time": True, "level": 1}
+        asked = {
+            "tables": two_tables(tmp_path),
+            "pattern": "{topic}",
+            "used": True,
+            "append_time": True,
+            "level": 1,
+        }
         outcome = under_load(format="debezium-json", profile="3.5.0.Final", **asked)
         good(outcome, Verdict.PASS, Verdict.INFORMATIONAL)
         assert outcome.owed == outcome.messages > 100
@@ -686,9 +909,16 @@ class TestUnderLoad:
         assert "cannot go on" in outcome.failed
         assert (outcome.exit_code, report.headline(outcome)[0]) == (1, "failed")
 
-    def test_a_decoder_slower_than_the_producer_falls_behind_in_bounded_time(self, under_load, monkeypatch):
+    def test_a_decoder_slower_than_the_producer_falls_behind_in_bounded_time(
+        self, under_load, monkeypatch
+    ):
         monkeypatch.setattr(loading, "DRAIN_S", 2.0)
         began = time.monotonic()
         outcome = under_load("decode_rows_slow", warm_up=(), rate=400.0, duration_s=2.0)
         assert time.monotonic() - began < 90
-        assert (outcome.failed, outcome.steps[0].judgement()[0], outcome.accounted, outcome.exit_code) == ("", False, False, 1)
+        assert (
+            outcome.failed,
+            outcome.steps[0].judgement()[0],
+            outcome.accounted,
+            outcome.exit_code,
+        ) == ("", False, False, 1)

@@ -16,13 +16,22 @@ def room(name, *imports):
 
 SMALL = {
     r.name: r
-    for r in (room("generators.a"), room("generators.b", "generators.a"), room("conformance.c", "generators.a", "generators.b"))
+    for r in (
+        room("generators.a"),
+        room("generators.b", "generators.a"),
+        room("conformance.c", "generators.a", "generators.b"),
+    )
 }
 
 
 def test_a_circle_is_no_picture():
     with pytest.raises(RecursionError):
-        levels({"generators.a": room("generators.a", "generators.b"), "generators.b": room("generators.b", "generators.a")})
+        levels(
+            {
+                "generators.a": room("generators.a", "generators.b"),
+                "generators.b": room("generators.b", "generators.a"),
+            }
+        )
 
 
 def test_an_arrow_that_others_imply_is_left_out():
@@ -35,7 +44,9 @@ def test_the_picture_has_a_box_for_each_room_and_escapes_its_words():
     names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert [name for name in names if name not in ("generators", "conformance")] == ["c", "a", "b"]
     assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 2
-    assert "About <generators.a>." in [element.text for element in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert "About <generators.a>." in [
+        element.text for element in root.iter("{http://www.w3.org/2000/svg}title")
+    ]
 
 
 def test_the_table_counts_rooms_and_arrows():

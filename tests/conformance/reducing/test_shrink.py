@@ -1,4 +1,6 @@
-"""Failures made small: what is asked of an engine, what a limit costs, and seeded faults of real decoders reduced to one row."""
+"""Failures made small: what is asked of an engine, what a limit costs, and seeded faults of real
+decoders reduced to one row.
+"""
 
 import contextlib
 import random
@@ -18,7 +20,16 @@ from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
 from conformance.judging.results import Failure
-from conformance.reducing.reduce import LIMITS, Batch, Candidate, Decoding, Limits, OutOfTime, _first_raising, shrink_all
+from conformance.reducing.reduce import (
+    LIMITS,
+    Batch,
+    Candidate,
+    Decoding,
+    Limits,
+    OutOfTime,
+    _first_raising,
+    shrink_all,
+)
 from conformance.rules.rules import Aspect, rules
 from conformance.running import replay
 from conformance.running.replay import ReplayOutcome
@@ -39,11 +50,18 @@ RETURNS = f"{NAME}/law/returns"
 PATIENT = Limits(seconds=600)
 NOTHING = pa.table({name: pa.nulls(0) for name in REQUIRED[1]})
 ROWS = tuple((None, {"a": i, "b": "x" * i, "c": None}) for i in range(1, 5))
-BIG = Scenario("shape/big", History((change(KEYLESS, Op.INSERT, *ROWS), insert(KEYLESS, {"a": 1, "b": "y", "c": 7_000_000}))))
+BIG = Scenario(
+    "shape/big",
+    History(
+        (change(KEYLESS, Op.INSERT, *ROWS), insert(KEYLESS, {"a": 1, "b": "y", "c": 7_000_000}))
+    ),
+)
 
 
 class Fake:
-    """An engine whose decoder returns no row; `fail` gives what it raises instead, told the values that are decoded."""
+    """An engine whose decoder returns no row; `fail` gives what it raises instead, told the values
+    that are decoded.
+    """
 
     def __init__(self, directory, fail=lambda values: None) -> None:
         self.directory, self.fail = directory, fail
@@ -51,11 +69,15 @@ class Fake:
 
     def open(self, handle, source):
         rows = pq.read_table(source.parquet).to_pylist()
-        self.opened[handle] = {(row["topic"], row["partition"], row["offset"]): row["value"] for row in rows}
+        self.opened[handle] = {
+            (row["topic"], row["partition"], row["offset"]): row["value"] for row in rows
+        }
         return done(len(self.opened[handle]))
 
     def decode(self, request):
-        places = ((t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1))
+        places = (
+            (t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)
+        )
         values = [self.opened[request.handle][place] for place in places]
         self.asked.append((request, values))
         return done(self.fail(values) or NOTHING)
@@ -69,14 +91,22 @@ def failed(scenario=BIG, rule=MISSING, **finding):
     case = as_case(CANAL, PROFILE, scenario)
     first = Finding(case.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
     verdict = Verdict.ERRORED if rule == RETURNS else Verdict.FAIL
-    result = CaseResult(case, verdict, (replace(first, **finding),), note="raised" if rule == RETURNS else "")
+    result = CaseResult(
+        case, verdict, (replace(first, **finding),), note="raised" if rule == RETURNS else ""
+    )
     return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 7)
 
 
 def shrunk(engine, *failures, fmt=CANAL, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
     """What comes of failures."""
     note = (lambda _text: None) if notes is None else notes.append
-    return shrink_all(fmt, failures, Decoding(engine, "mine", {}, Judge(rules(fmt.name)), limits), scenario_of, note)
+    return shrink_all(
+        fmt,
+        failures,
+        Decoding(engine, "mine", {}, Judge(rules(fmt.name)), limits),
+        scenario_of,
+        note,
+    )
 
 
 def values(failure):
@@ -87,7 +117,12 @@ def values(failure):
 def size(failure):
     """Rows and columns of a failure's case."""
     changes = [change for w in failure.result.case.written for change in w.changes]
-    return len(changes), max(len(image) for change in changes for image in (change.before, change.after) if image is not None)
+    return len(changes), max(
+        len(image)
+        for change in changes
+        for image in (change.before, change.after)
+        if image is not None
+    )
 
 
 @pytest.fixture
@@ -101,11 +136,18 @@ def test_a_failure_becomes_its_smallest_message_and_says_what_that_took(fake) ->
     (small,) = shrunk(engine, failed())
     assert size(small) == (1, 1)
     assert small.rule.id == small.finding.rule == MISSING
-    assert small.result.case.id == small.finding.case == small.result.case.written[0].message.case == f"{NAME}/v7.1.6/shape/big"
+    assert (
+        small.result.case.id
+        == small.finding.case
+        == small.result.case.written[0].message.case
+        == f"{NAME}/v7.1.6/shape/big"
+    )
     assert small.result.case.tags == BIG.tags
     assert small.result.verdict is Verdict.FAIL
     assert small.cases == 7
-    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,355 bytes to 1 row, 1 column, ")
+    assert small.reduced.startswith(
+        "reduced from 2 events, 5 rows, 3 columns, 1,355 bytes to 1 row, 1 column, "
+    )
     assert f" {len(values(small)[0])} bytes in 1 round, 1 call, " in small.reduced
     assert len(engine.asked) == 1
     assert engine.released == list(engine.opened) == ["shrink-1"]
@@ -123,7 +165,10 @@ def test_failures_are_reduced_together_in_one_call_a_round(fake) -> None:
     alone, together = fake(), fake()
     shrunk(alone, failed())
     failures = shrunk(together, *(failed() for _ in range(5)))
-    assert ([size(failure) for failure in failures], len(together.asked)) == ([(1, 1)] * 5, len(alone.asked))
+    assert ([size(failure) for failure in failures], len(together.asked)) == (
+        [(1, 1)] * 5,
+        len(alone.asked),
+    )
     assert len({tuple(values(failure)) for failure in failures}) == 5
 
 
@@ -140,19 +185,33 @@ def test_offsets_of_a_round_are_its_own_and_without_gaps(fake) -> None:
 def test_what_cannot_be_written_again_stays_as_it_is(fake) -> None:
     engine, law = fake(), next(rule for rule in rules(NAME) if rule.law == "batch")
     foreign = failed()
-    foreign = replace(foreign, result=replace(foreign.result, case=replace(foreign.result.case, origin=Origin.FOREIGN)))
+    foreign = replace(
+        foreign,
+        result=replace(foreign.result, case=replace(foreign.result.case, origin=Origin.FOREIGN)),
+    )
     ended = failed(rule=RETURNS)
-    kept = (foreign, replace(failed(), rule=law), replace(ended, result=replace(ended.result, verdict=Verdict.TIMEOUT)))
+    kept = (
+        foreign,
+        replace(failed(), rule=law),
+        replace(ended, result=replace(ended.result, verdict=Verdict.TIMEOUT)),
+    )
     assert shrunk(engine, *kept) == list(kept)
     unknown = failed()
-    assert (shrunk(engine, unknown, scenario_of=lambda _case: None), engine.asked) == ([unknown], [])
+    assert (shrunk(engine, unknown, scenario_of=lambda _case: None), engine.asked) == (
+        [unknown],
+        [],
+    )
 
 
 def accepted(fault, rule):
     """The failure of a fault's case of which a decoder makes no row."""
-    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/{fault}")
+    case = next(
+        case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/{fault}"
+    )
     owner = next(r for r in rules(NAME) if r.id == f"{NAME}/fault/{rule}")
-    finding = Finding(case.id, owner.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
+    finding = Finding(
+        case.id, owner.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row"
+    )
     return Failure(owner, finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
 
 
@@ -166,7 +225,9 @@ def test_a_fault_is_reduced_as_its_catalogue_has_it(fake) -> None:
 
 def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
     failure = accepted("cell-date", "cell-type")
-    (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None, limits=Limits(rounds=30, calls=1000))
+    (small,) = shrunk(
+        fake(), failure, scenario_of=lambda _case: None, limits=Limits(rounds=30, calls=1000)
+    )
     assert len(failure.result.case.tables[0].columns) > 50
     assert values(small)[0].endswith(b'"data":[{"id":"0","c":"2021-13-45"}]}')
     assert [c.name for c in small.result.case.tables[0].columns] == ["id", "c"]
@@ -176,10 +237,14 @@ def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
 def test_a_smaller_case_keeps_what_the_failure_is_caused_by(fake, rule) -> None:
     fails = (lambda _values: DecodeRaised("always")) if rule == RETURNS else (lambda _values: None)
     symptom, path = (Symptom.RAISED, "decoding") if rule == RETURNS else (Symptom.LOST, "row 0")
-    failure = replace(failed(rule=rule, path=path), cause=Cause(symptom, ("cell varchar value plain",)))
+    failure = replace(
+        failed(rule=rule, path=path), cause=Cause(symptom, ("cell varchar value plain",))
+    )
     (small,) = shrunk(fake(fails), failure)
     assert [c.type.name for c in small.result.case.tables[0].columns] == ["varchar"]
-    (other,) = shrunk(fake(fails), replace(failure, cause=Cause(symptom, ("cell datetime value micros",))))
+    (other,) = shrunk(
+        fake(fails), replace(failure, cause=Cause(symptom, ("cell datetime value micros",)))
+    )
     assert other == replace(failure, cause=other.cause)
 
 
@@ -188,7 +253,10 @@ def test_a_smaller_case_keeps_the_operation_that_the_failure_is_caused_by(fake, 
     """A row of another operation is smaller, and lost, too."""
     row, other = {"a": 1, "b": "y", "c": 7_000_000}, {"a": 2, "b": "z", "c": None}
     images = {Op.INSERT: (None, row), Op.UPDATE: (row, other), Op.DELETE: (row, None)}
-    scenario = Scenario("shape/ops", History(tuple(change(KEYLESS, operation, pair) for operation, pair in images.items())))
+    scenario = Scenario(
+        "shape/ops",
+        History(tuple(change(KEYLESS, operation, pair) for operation, pair in images.items())),
+    )
     number = list(images).index(op)
     failure = replace(failed(scenario, message=number), cause=Cause(Symptom.LOST, (f"row {op}",)))
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: scenario)
@@ -197,7 +265,9 @@ def test_a_smaller_case_keeps_the_operation_that_the_failure_is_caused_by(fake, 
 
 def test_a_rule_that_is_blamed_in_place_of_a_traits_is_reduced_by_the_traits(fake) -> None:
     plain, first = next(r for r in rules(NAME) if r.id == f"{NAME}/change/corrupt"), failed()
-    failure = replace(first, rule=plain, finding=replace(first.finding, rule=plain.id, instead=MISSING))
+    failure = replace(
+        first, rule=plain, finding=replace(first.finding, rule=plain.id, instead=MISSING)
+    )
     (small,) = shrunk(fake(), failure)
     assert (size(small), small.finding.rule) == ((1, 1), plain.id)
 
@@ -212,8 +282,12 @@ def test_the_candidates_of_a_call_that_raises_are_tried_in_halves(fake) -> None:
 OTHERWISE = [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")]
 
 
-@pytest.mark.parametrize(("error", "rule"), [*((error, MISSING) for error in OTHERWISE), (ChildDied("gone"), RETURNS)])
-def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error, rule) -> None:
+@pytest.mark.parametrize(
+    ("error", "rule"), [*((error, MISSING) for error in OTHERWISE), (ChildDied("gone"), RETURNS)]
+)
+def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(
+    fake, error, rule
+) -> None:
     engine, failure = fake(lambda _values: error), failed(rule=rule)
     assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
@@ -240,7 +314,9 @@ def writer(refuses, error):
 def test_a_history_that_a_source_cannot_have_is_no_candidate(fake) -> None:
     fmt, notes = writer(lambda history: len(history.events) < 2, Refused("one event alone")), []
     (small,) = shrunk(fake(), failed(), fmt=fmt, notes=notes)
-    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,355 bytes to 2 events, 2 rows, 1 column, ")
+    assert small.reduced.startswith(
+        "reduced from 2 events, 5 rows, 3 columns, 1,355 bytes to 2 events, 2 rows, 1 column, "
+    )
     assert not any("fault" in note for note in notes)
 
 
@@ -249,7 +325,9 @@ CRASHES = [AssertionError("no image"), KeyError("c"), TypeError("no value"), Att
 
 @pytest.mark.parametrize("error", [*CRASHES, ValueError("y"), UsageError("z")])
 @pytest.mark.parametrize("rule", [MISSING, RETURNS])
-def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_is(fake, error, rule) -> None:
+def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_is(
+    fake, error, rule
+) -> None:
     frail = replace(BIG, history=replace(BIG.history, seed=13))
     fmt, notes = writer(lambda history: history.seed == 13, error), []
     crashing, other = failed(frail, rule), failed()
@@ -258,7 +336,9 @@ def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_
     def scenario_of(case):
         return frail if case is crashing.result.case else BIG
 
-    kept, small = shrunk(fake(fails), crashing, other, fmt=fmt, scenario_of=scenario_of, notes=notes)
+    kept, small = shrunk(
+        fake(fails), crashing, other, fmt=fmt, scenario_of=scenario_of, notes=notes
+    )
     why = f"not reduced: a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}"
     assert (kept, notes.count(f"{rule}: {why}")) == (replace(crashing, reduced=why), 1)
     assert rule == RETURNS or size(small) == (1, 1)
@@ -266,14 +346,20 @@ def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_
 
 def test_no_call_is_made_when_the_time_is_over(fake) -> None:
     engine, notes, failure = fake(), [], failed()
-    assert (shrunk(engine, failure, limits=Limits(seconds=-1), notes=notes), engine.asked) == ([failure], [])
+    assert (shrunk(engine, failure, limits=Limits(seconds=-1), notes=notes), engine.asked) == (
+        [failure],
+        [],
+    )
     assert notes[-1] == f"{NAME}: reduction stopped: -1 s are over"
 
 
 def test_an_answer_that_does_not_come_in_time_is_not_waited_for(fake) -> None:
     engine = fake()
     engine.decode = lambda _request: Future()
-    decoding, case = Decoding(engine, "mine", {}, Judge(rules(NAME)), Limits(seconds=0.1)), as_case(CANAL, PROFILE, BIG)
+    decoding, case = (
+        Decoding(engine, "mine", {}, Judge(rules(NAME)), Limits(seconds=0.1)),
+        as_case(CANAL, PROFILE, BIG),
+    )
     batch = Batch(case.deployment, 1, None, [Candidate(None, BIG, case, (0, 0, 0, 0, 0))])
     with pytest.raises(OutOfTime), contextlib.closing(decoding([batch])) as answers:
         next(answers)
@@ -288,12 +374,20 @@ def test_records_that_cannot_be_opened_end_the_reduction(fake) -> None:
 
 
 def test_a_decoder_that_raises_is_reduced_by_decoding_alone(fake) -> None:
-    engine = fake(lambda asked: DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None)
+    engine = fake(
+        lambda asked: (
+            DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None
+        )
+    )
     (small,) = shrunk(engine, failed(rule=RETURNS, path="decoding"))
     (value,) = values(small)
     assert value.endswith(b'"data":[{"b":"y"}]}')
     assert small.rule.id == small.finding.rule == RETURNS
-    assert (small.finding.path, small.finding.actual, small.result.note) == ("decoding", "cannot read y", "cannot read y")
+    assert (small.finding.path, small.finding.actual, small.result.note) == (
+        "decoding",
+        "cannot read y",
+        "cannot read y",
+    )
     assert small.result.verdict is Verdict.ERRORED
     assert small.result.findings == (small.finding,)
     assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns")
@@ -303,10 +397,16 @@ def test_a_raising_case_keeps_the_findings_of_the_rule_on_returning_alone(fake) 
     """Once for each that there was: the others' are of rows that nobody has."""
     failure = failed(rule=RETURNS, path="decoding")
     other = replace(failure.finding, rule=MISSING, path="row 0")
-    failure = replace(failure, result=replace(failure.result, findings=(other, failure.finding, failure.finding)))
+    failure = replace(
+        failure, result=replace(failure.result, findings=(other, failure.finding, failure.finding))
+    )
     (small,) = shrunk(fake(lambda _values: DecodeRaised("always")), failure)
     assert (size(small), small.result.findings) == ((1, 1), (small.finding, small.finding))
-    assert (small.finding.rule, small.finding.path, small.finding.actual) == (RETURNS, "decoding", "always")
+    assert (small.finding.rule, small.finding.path, small.finding.actual) == (
+        RETURNS,
+        "decoding",
+        "always",
+    )
 
 
 def test_the_smallest_of_all_calls_that_raise_is_taken(fake) -> None:
@@ -314,20 +414,39 @@ def test_the_smallest_of_all_calls_that_raise_is_taken(fake) -> None:
     table = replace(KEYLESS, database="pool")
     scenario = Scenario("shape/big", History((change(table, Op.INSERT, *ROWS),)), level=2)
     engine = fake(lambda _values: DecodeRaised("always"))
-    (small,) = shrunk(engine, failed(scenario, RETURNS), scenario_of=lambda _case: scenario, limits=Limits(rounds=1))
+    (small,) = shrunk(
+        engine,
+        failed(scenario, RETURNS),
+        scenario_of=lambda _case: scenario,
+        limits=Limits(rounds=1),
+    )
     calls = {request.table for request, _ in engine.asked}
     assert len(calls) > 2
     assert len(values(small)[0]) == min(len(value) for _, asked in engine.asked for value in asked)
 
 
 def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> None:
-    engine = fake(lambda asked: DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None)
-    decoding, texts = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS), ["x", "y", "x", "y", "x", "x", "y", "x"]
+    engine = fake(
+        lambda asked: (
+            DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None
+        )
+    )
+    decoding, texts = (
+        Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS),
+        ["x", "y", "x", "y", "x", "x", "y", "x"],
+    )
     inserts = [insert(KEYLESS, {"a": i, "b": text, "c": None}) for i, text in enumerate(texts)]
-    cases = [as_case(CANAL, PROFILE, boundaries.scenario(f"s{i}", row)) for i, row in enumerate(inserts)]
-    candidates = [Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)]
+    cases = [
+        as_case(CANAL, PROFILE, boundaries.scenario(f"s{i}", row)) for i, row in enumerate(inserts)
+    ]
+    candidates = [
+        Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)
+    ]
     batch = Batch(PROFILE.deployment, 1, None, candidates)
-    assert _first_raising(decoding, decoding.open([batch]), batch) == (candidates[6], "cannot read y")
+    assert _first_raising(decoding, decoding.open([batch]), batch) == (
+        candidates[6],
+        "cannot read y",
+    )
     assert [len(decoded) for _, decoded in engine.asked] == [8, 4, 2, 1, 1]
     texts_left = replace(batch, candidates=[candidates[0], candidates[2]])
     assert _first_raising(decoding, decoding.open([texts_left]), texts_left) is None
@@ -338,15 +457,32 @@ def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> 
 
 @st.composite
 def large(draw, fmt, profile, kind, level):
-    """A drawn history of a table of a key and nine columns, one of them of the kind: six events of one to six rows each, at
-    level two one event."""
-    source, number, types = profile.source, random.Random(kind), sources.source(profile.source).types
-    others = number.sample([other for name, other in types.items() if fmt.supports(other) and name != kind], 8)
-    columns = (Column("failing", types[kind]), *(Column(f"c_{i}", other) for i, other in enumerate(others)))
+    """A drawn history of a table of a key and nine columns, one of them of the kind: six events of
+    one to six rows each, at level two one event.
+    """
+    source, number, types = (
+        profile.source,
+        random.Random(kind),
+        sources.source(profile.source).types,
+    )
+    others = number.sample(
+        [other for name, other in types.items() if fmt.supports(other) and name != kind], 8
+    )
+    columns = (
+        Column("failing", types[kind]),
+        *(Column(f"c_{i}", other) for i, other in enumerate(others)),
+    )
     database = profile.database if level == 1 else sources.source(source).pool_database
     table = Table(database, "wide", (boundaries.id_column(source), *columns), ("id",))
     at = [Instant(boundaries.START.ms + 1000 * i, 1 + i) for i in range(6 if level == 1 else 1)]
-    return [draw(strategies.row_changes(table, max_rows=6, at=instant).filter(lambda e: len(e.rows) > level)) for instant in at]
+    return [
+        draw(
+            strategies.row_changes(table, max_rows=6, at=instant).filter(
+                lambda e: len(e.rows) > level
+            )
+        )
+        for instant in at
+    ]
 
 
 def seeded(fmt, profile, kind, level, value):
@@ -354,11 +490,19 @@ def seeded(fmt, profile, kind, level, value):
     scenarios = []
     for events in strategies.draw(large(fmt, profile, kind, level), 4, 5):
         *rows, last = events[-1].rows
-        put = {side: image and {**image, "failing": value} for side, image in (("before", last.before), ("after", last.after))}
+        put = {
+            side: image and {**image, "failing": value}
+            for side, image in (("before", last.before), ("after", last.after))
+        }
         if value is not None:
             events[-1] = replace(events[-1], rows=(*rows, RowImages(**put)))
-        scenarios.append(Scenario("drawn/5", History(tuple(events), 1), level, frozenset({"drawn"})))
-    return max(scenarios, key=lambda scenario: sum(w.message.size for w in as_case(fmt, profile, scenario).written))
+        scenarios.append(
+            Scenario("drawn/5", History(tuple(events), 1), level, frozenset({"drawn"}))
+        )
+    return max(
+        scenarios,
+        key=lambda scenario: sum(w.message.size for w in as_case(fmt, profile, scenario).written),
+    )
 
 
 WRONG = """
@@ -384,13 +528,18 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     engine, tmp_path, name, profile, wrong, rule, level, kind, value
 ) -> None:
     where, sql = wrong
-    (tmp_path / "wrong.py").write_text(WRONG.format(module=name.replace("-", "_"), where=where, sql=sql), "utf-8")
+    (tmp_path / "wrong.py").write_text(
+        WRONG.format(module=name.replace("-", "_"), where=where, sql=sql), "utf-8"
+    )
     fmt, spec = get(name), f"{tmp_path / 'wrong.py'}:{'decode' if level == 1 else 'decode_rows'}"
     drawn = seeded(fmt, fmt.profile(profile), kind, level, value)
     case = as_case(fmt, fmt.profile(profile), drawn)
     assert sum(len(event.rows) for event in drawn.history.events) > 3 - level
     assert len(case.tables[0].columns) == 10
-    broken, result = next(r for r in rules(name) if r.id == f"{name}/{rule}"), decoded(engine, spec, case)
+    broken, result = (
+        next(r for r in rules(name) if r.id == f"{name}/{rule}"),
+        decoded(engine, spec, case),
+    )
     failure = Failure(broken, next(f for f in result.findings if f.rule == broken.id), result, 1)
     decoding = Decoding(engine, spec, {}, Judge(rules(name)), PATIENT)
 
@@ -404,9 +553,14 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     assert broken.id in {f.rule for f in decoded(engine, spec, small.result.case).findings}
     assert small.reduced.startswith("reduced from ")
     levels = "changes" if level == 1 else "rows"
-    crash = replay.load(replay.save(tmp_path / "saved.json", replace(small, alone=True), spec, levels, {}, {}))
+    crash = replay.load(
+        replay.save(tmp_path / "saved.json", replace(small, alone=True), spec, levels, {}, {})
+    )
     mended = f"{DECODERS}.{name.replace('-', '_')}"
-    assert [replay.replay(crash, engine, asked)[0] for asked in (None, mended)] == [ReplayOutcome.FAILED, ReplayOutcome.FIXED]
+    assert [replay.replay(crash, engine, asked)[0] for asked in (None, mended)] == [
+        ReplayOutcome.FAILED,
+        ReplayOutcome.FIXED,
+    ]
 
 
 def decoded(engine, spec, case):

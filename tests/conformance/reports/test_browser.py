@@ -1,4 +1,6 @@
-"""The run page in a real browser: it fits 1400 and 400 pixels, follows light and dark, and its search works under its policy."""
+"""The run page in a real browser: it fits 1400 and 400 pixels, follows light and dark, and its
+search works under its policy.
+"""
 
 import html
 import json
@@ -12,7 +14,9 @@ import pytest
 
 from conformance.reports import page
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs chromium, such as Debian's package")
 WIDTHS = (1400, 400)
 SCHEMES = {"dark": 0, "light": 1}
@@ -24,15 +28,34 @@ FRAMES = Path(__file__).with_name("frames.html").read_text("utf-8")
 
 @pytest.fixture
 def look(tmp_path):
-    """A function that opens a page in frames of the widths, in a colour scheme, and gives what each frame says."""
+    """A function that opens a page in frames of the widths, in a colour scheme, and gives what each
+    frame says.
+    """
 
     def looked(text, scheme):
-        frames = "".join(f'<iframe width="{w}" height="900" srcdoc="{html.escape(text)}"></iframe>' for w in WIDTHS)
+        frames = "".join(
+            f'<iframe width="{w}" height="900" srcdoc="{html.escape(text)}"></iframe>'
+            for w in WIDTHS
+        )
         (tmp_path / "frames.html").write_text(FRAMES.replace("FRAMES_STAND_HERE", frames), "utf-8")
-        argv = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-        argv += [f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--window-size=1500,1000", "--dump-dom"]
+        argv = [
+            BROWSER,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+        ]
+        argv += [
+            f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
+            "--window-size=1500,1000",
+            "--dump-dom",
+        ]
         done = subprocess.run(
-            [*argv, (tmp_path / "frames.html").as_uri()], capture_output=True, text=True, timeout=120, check=True
+            [*argv, (tmp_path / "frames.html").as_uri()],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
         )
         answer = re.search(r'data-told="([^"]*)"', done.stdout)
         assert answer, done.stderr
@@ -45,7 +68,11 @@ def look(tmp_path):
 def test_a_page_fits_its_frame_in_both_schemes_and_its_search_finds(full, look, scheme):
     first = full.failures[0]
     long = replace(first, finding=replace(first.finding, expected="e" * 500, actual="a " * 300))
-    for frame, width in zip(look(page.html(replace(full, failures=(long, *full.failures[1:]))), scheme), WIDTHS, strict=True):
+    for frame, width in zip(
+        look(page.html(replace(full, failures=(long, *full.failures[1:]))), scheme),
+        WIDTHS,
+        strict=True,
+    ):
         assert (frame["width"], frame["wide"], frame["paper"]) == (width, [], PAPER[scheme])
         assert frame["needs"] <= width
         assert frame["cut"] == 0

@@ -1,4 +1,6 @@
-"""The page of `inspect`: everything that the other outputs say, each message that decides something, and nothing that acts."""
+"""The page of `inspect`: everything that the other outputs say, each message that decides
+something, and nothing that acts.
+"""
 
 import html
 import json
@@ -12,12 +14,19 @@ from conformance.reports import inspection
 from conformance.text import printable
 from generators.recorded import store
 
-RECORDED = {recording.name: recording for product in store.PRODUCTS for recording in store.recordings(product)}
+RECORDED = {
+    recording.name: recording
+    for product in store.PRODUCTS
+    for recording in store.recordings(product)
+}
 
 
 def inspected(name):
     records = enumerate(store.messages(RECORDED[name]))
-    return inspect(ReadRecord(r.value, r.key, r.topic, r.partition, place=f"{r.topic}@{number}") for number, r in records)
+    return inspect(
+        ReadRecord(r.value, r.key, r.topic, r.partition, place=f"{r.topic}@{number}")
+        for number, r in records
+    )
 
 
 def words(text):
@@ -26,7 +35,13 @@ def words(text):
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", plain)))
 
 
-NAMES = ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
+NAMES = [
+    "canal-json-ext-lz4",
+    "simple-avro-main",
+    "pg35-default",
+    "mdb35-default-noschema",
+    "main-1.1.8",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -53,15 +68,23 @@ def test_the_page_of_a_recording_says_what_inspect_says(name):
 def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
     inspector = inspected("canal-json-ext-lz4")
     tally, text = inspector.tallies["ticdc-canal-json"], inspection.page(inspector)
-    assert (tally.options["lz4"], tally.options["snappy"], tally.options["ts"]) == (YES, "no", UNTOLD)
-    anchor = re.search(r'<tr id="(ticdc-canal-json-\d+)"><td>values are compressed with lz4', text)[1]
+    assert (tally.options["lz4"], tally.options["snappy"], tally.options["ts"]) == (
+        YES,
+        "no",
+        UNTOLD,
+    )
+    anchor = re.search(r'<tr id="(ticdc-canal-json-\d+)"><td>values are compressed with lz4', text)[
+        1
+    ]
     for option in ("lz4", "snappy"):
         row = re.search(rf"<tr><td><code>{option}</code>.*?</tr>", text)[0]
         assert f'<a href="#{anchor}">values are compressed with lz4</a>' in row
     assert '<td class="small"></td>' in re.search(r"<tr><td><code>ts</code>.*?</tr>", text)[0]
     # The message is shown as it was before it was compressed.
     message = text.partition(f'id="{anchor}"')[2].partition("</details>")[0]
-    assert '"watermarkTs": 470606870778478593' in html.unescape(message) and "(231 bytes)" in message
+    assert (
+        '"watermarkTs": 470606870778478593' in html.unescape(message) and "(231 bytes)" in message
+    )
     ids = re.findall(r'id="([^"]+)"', text)
     assert len(ids) == len(set(ids)) and set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
 
@@ -81,9 +104,16 @@ def test_what_no_known_profile_writes_and_what_cannot_be_told():
         b'"mysqlType":{"id":"int(11)","v":"varchar(9)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"v":12},'
         b'"table":"t","ts":1700000000120,"type":"INSERT"}'
     )
-    records = [ReadRecord(insert), ReadRecord(b'{"a":1}', place="m:2"), ReadRecord(b'{"a":2}', place="m:3")]
+    records = [
+        ReadRecord(insert),
+        ReadRecord(b'{"a":1}', place="m:2"),
+        ReadRecord(b'{"a":2}', place="m:3"),
+    ]
     read = words(inspection.page(inspect(records)))
-    assert "Nothing tells which wrote 1 of the messages: alibaba-canal-json or cloudcanal-canal-json." in read
+    assert (
+        "Nothing tells which wrote 1 of the messages: alibaba-canal-json or cloudcanal-canal-json."
+        in read
+    )
     assert "A message of which one of these is true is not of alibaba-canal-json:" in read
     assert "2 messages: no known format has these members: a" in read
     assert "m:2 (7 bytes)" in read and "m:3 (7 bytes)" in read
@@ -91,7 +121,14 @@ def test_what_no_known_profile_writes_and_what_cannot_be_told():
 
 def test_messages_are_never_obeyed(hostile):
     value = json.dumps({hostile: hostile}).encode("utf-8", "surrogatepass")
-    text = inspection.page(inspect([ReadRecord(value, place=hostile), ReadRecord(hostile.encode("utf-8", "backslashreplace"))]))
+    text = inspection.page(
+        inspect(
+            [
+                ReadRecord(value, place=hostile),
+                ReadRecord(hostile.encode("utf-8", "backslashreplace")),
+            ]
+        )
+    )
     assert "<script" not in text
     assert not set(text) & set("\x00\x07\x1b\u202e\ud800")
     assert "default-src &#39;none&#39;" in text
@@ -101,4 +138,7 @@ def test_files_are_written_beside_each_other(tmp_path):
     inspector = inspected("canal-json-ext-lz4")
     made = inspection.write(inspector, tmp_path / "report")
     assert [path.name for path in made] == ["inspection.html", "inspection.json"]
-    assert (json.loads(made[1].read_text()), made[0].read_text()) == (as_json(inspector), inspection.page(inspector))
+    assert (json.loads(made[1].read_text()), made[0].read_text()) == (
+        as_json(inspector),
+        inspection.page(inspector),
+    )

@@ -1,4 +1,6 @@
-"""The page of a run and that of the differential check: one file that stands alone, says everything, and obeys nobody."""
+"""The page of a run and that of the differential check: one file that stands alone, says
+everything, and obeys nobody.
+"""
 
 import json
 import re
@@ -58,14 +60,30 @@ def test_a_run_that_fails_says_what_where_and_how_to_see_it_again(full):
     for words in (
         "decoder mine.py:decode: does NOT conform",
         "6 cases (0 drawn; 6 judged at level one, 0 at level two); 6 messages through a table in memory",
-        *("rules: ✓ 1 kept ✗ 1 broken ~ 1 broken, does not count ! 1 known failure - 1 out of reach", "x-json ✗ fails 1/5 6 6"),
+        *(
+            "rules: ✓ 1 kept ✗ 1 broken ~ 1 broken, does not count ! 1 known failure - 1 out of reach",
+            "x-json ✗ fails 1/5 6 6",
+        ),
         *("2 broken rules", "✗ x-json/value/unsigned The statement of value/unsigned."),
         "MUST · WRONG_SIGN · documented: cdc-conformance, Writing a decoder, Level one, and 1 more [harness#every-offset]; ",
-        *("case x-json/v1/bad cases 2 at", "expected 9223372036854775808 actual -9223372036854775808"),
+        *(
+            "case x-json/v1/bad cases 2 at",
+            "expected 9223372036854775808 actual -9223372036854775808",
+        ),
         *('"data":[{"id":"1","c":"9223372036854775808"}]', "reduced from 3 rows to 1 row"),
-        *("cdc-conformance replay out/failures/u.json", "~ x-json/value/soft", "SHOULD, does not count"),
-        *("upstream 7 https://example.test/7", "✗ unexpected pass x-json/value/kept, fail, profile v1*"),
-        *("it no longer has the verdict fail; remove the entry", "no such rule; correct or remove the entry"),
+        *(
+            "cdc-conformance replay out/failures/u.json",
+            "~ x-json/value/soft",
+            "SHOULD, does not count",
+        ),
+        *(
+            "upstream 7 https://example.test/7",
+            "✗ unexpected pass x-json/value/kept, fail, profile v1*",
+        ),
+        *(
+            "it no longer has the verdict fail; remove the entry",
+            "no such rule; correct or remove the entry",
+        ),
         *("cdc-conformance run x-json --decoder mine.py:decode --seed 7", "python 3.11.2"),
     ):
         assert words in reader.text, words
@@ -86,20 +104,29 @@ def test_every_link_within_the_page_arrives(full):
     ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     inner = {link["href"] for link in reader.all("a") if link["href"].startswith("#")}
-    assert {f"#{anchor}" for anchor in ("x-json", "x-json/v1", "x-json/value/unsigned", "x-json/value/known")} <= inner
+    assert {
+        f"#{anchor}"
+        for anchor in ("x-json", "x-json/v1", "x-json/value/unsigned", "x-json/value/known")
+    } <= inner
     assert inner <= {f"#{anchor}" for anchor in ids}
 
 
 def test_the_notes_on_a_users_tables_stand_on_the_page(full, hostile):
     notes = (Note("a.sql", 3, 9, "KEY `k`", "left out"), Note("a.sql", 4, 1, hostile, "noted"))
-    own = OwnTables("mysql", ("shop.orders", "shop.lines"), notes, ("x-json: table geo is left out",))
+    own = OwnTables(
+        "mysql", ("shop.orders", "shop.lines"), notes, ("x-json: table geo is left out",)
+    )
     reader = alone(page.html(replace(full, header=replace(full.header, tables=own))))
     for words in (
         *("Your tables shop.orders, shop.lines (mysql)", "x-json: table geo is left out"),
         *("2 constructs are not taken as they stand", "a.sql:3:9 KEY `k` left out"),
     ):
         assert words in reader.text, words
-    whole = Reader(page.html(replace(full, header=replace(full.header, tables=OwnTables("mysql", ("shop.orders",))))))
+    whole = Reader(
+        page.html(
+            replace(full, header=replace(full.header, tables=OwnTables("mysql", ("shop.orders",))))
+        )
+    )
     assert "shop.orders (mysql); all that the DDL says is taken as it stands" in whole.text
     assert "Your tables" not in Reader(page.html(full)).text
 
@@ -109,13 +136,18 @@ def test_a_run_that_conforms_is_green_and_short(good):
     reader = Reader(text)
     assert [heading["class"] for heading in reader.all("h1")] == ["good"]
     assert "conforms" in reader.text
-    assert not any(words in reader.text for words in ("broken rule", "Record of known", "Broken rules by profile"))
+    assert not any(
+        words in reader.text
+        for words in ("broken rule", "Record of known", "Broken rules by profile")
+    )
     assert len(text) < 15_000
 
 
 @pytest.mark.parametrize(("code", "tone"), [(0, "good"), (1, "bad"), (4, "warn"), (5, "warn")])
 def test_the_headline_has_the_colour_of_the_exit_code(full, good, code, tone):
-    made = {0: good, 1: full, 4: replace(good, formats=()), 5: replace(good, entries=full.entries)}[code]
+    made = {0: good, 1: full, 4: replace(good, formats=()), 5: replace(good, entries=full.entries)}[
+        code
+    ]
     assert (made.exit_code, Reader(page.html(made)).all("h1")[0]["class"]) == (code, tone)
 
 
@@ -126,13 +158,22 @@ def alone(text):
     searches = page.SEARCHING in {meta.get("content") for meta in reader.all("meta")}
     assert re.findall(r"<script>(.*?)</script>", text, re.DOTALL) == [page.SEARCH] * searches
     assert len(reader.all("script")) == searches
-    assert not {"iframe", "object", "embed", "form", "img", "link", "base", "svg"} & {tag for tag, _ in reader.elements}
+    assert not {"iframe", "object", "embed", "form", "img", "link", "base", "svg"} & {
+        tag for tag, _ in reader.elements
+    }
     for tag, attributes in reader.elements:
-        active = [name for name in attributes if name.startswith("on") or name in ("src", "srcset", "style", "action")]
+        active = [
+            name
+            for name in attributes
+            if name.startswith("on") or name in ("src", "srcset", "style", "action")
+        ]
         assert active == [], tag
     assert all(re.match(r"#|https?://", link["href"]) for link in reader.all("a"))
     assert "url(" not in text and "@import" not in text
-    assert {"http-equiv": "Content-Security-Policy", "content": page.SEARCHING if searches else page.POLICY} in reader.all("meta")
+    assert {
+        "http-equiv": "Content-Security-Policy",
+        "content": page.SEARCHING if searches else page.POLICY,
+    } in reader.all("meta")
     text.encode("utf-8")
     assert not set(text) & set("\x00\x07\x1b\u202e\u2028\ud800")
     return reader
@@ -147,12 +188,17 @@ def test_broken_rules_have_an_index_a_matrix_and_a_search(full):
     text = page.html(full)
     reader = Reader(text)
     assert "value/unsigned ✗ 2 value/soft ~ 1 value/known ! 1" in reader.text
-    assert "one mistake; repair first what stands first every value is wrong: 2 cases" in reader.text
+    assert (
+        "one mistake; repair first what stands first every value is wrong: 2 cases" in reader.text
+    )
     assert "x-json/value/unsigned WRONG_SIGN 2 The statement of value/unsigned." in reader.text
     assert "empty: no case of the profile breaks it" in reader.text
     searched = [attributes for _, attributes in reader.elements if "data-rule" in attributes]
     # An index of two, their articles, a matrix of three, and a table of five.
-    assert (len(searched), reader.all("input")) == (2 + 2 + 3 + 5, [{"id": "search", "type": "search", "autocomplete": "off"}])
+    assert (len(searched), reader.all("input")) == (
+        2 + 2 + 3 + 5,
+        [{"id": "search", "type": "search", "autocomplete": "off"}],
+    )
 
 
 def test_a_long_known_value_is_cut_with_a_sign(full):
@@ -165,19 +211,37 @@ def test_a_long_known_value_is_cut_with_a_sign(full):
 @pytest.mark.parametrize("field", ["expected", "actual", "path", "case"])
 def test_hostile_findings_are_shown_and_obeyed_nowhere(with_finding, hostile, field):
     reader = alone(page.html(with_finding(**{field: hostile})))
-    assert "[red]x[/red] \\x1b[2J\\x07 \\u202e<script>alert(1)</script> | `a` \\ \\x00 \\ud800 @someone" in reader.text
+    assert (
+        "[red]x[/red] \\x1b[2J\\x07 \\u202e<script>alert(1)</script> | `a` \\ \\x00 \\ud800 @someone"
+        in reader.text
+    )
 
 
 def test_hostile_messages_records_decoders_and_errors_are_too(with_finding, full, hostile):
     value = ('{"data":[{"c":"' + hostile + '"}]}').encode("utf-8", "surrogatepass")
     made = with_finding(value=value)
-    raised = replace(made.failures[0], result=replace(made.failures[0].result, note=hostile), file=hostile, reduced=hostile)
+    raised = replace(
+        made.failures[0],
+        result=replace(made.failures[0].result, note=hostile),
+        file=hostile,
+        reduced=hostile,
+    )
     known = replace(full.failures[2], reason=hostile, link="javascript:alert(1)//" + hostile)
-    entry = replace(full.entries[1], hint=hostile, entry=replace(full.entries[1].entry, rule=hostile, reason=hostile))
+    entry = replace(
+        full.entries[1],
+        hint=hostile,
+        entry=replace(full.entries[1].entry, rule=hostile, reason=hostile),
+    )
     call = replace(made.formats[0].calls[0], name=hostile, note=hostile)
     fmt = replace(made.formats[0], decoder=hostile, notes=(hostile,), calls=(call,))
-    header = replace(made.header, decoder=hostile, arguments=("run", hostile), versions={hostile: hostile})
-    reader = alone(page.html(replace(made, header=header, formats=(fmt,), failures=(raised, known), entries=(entry,))))
+    header = replace(
+        made.header, decoder=hostile, arguments=("run", hostile), versions={hostile: hostile}
+    )
+    reader = alone(
+        page.html(
+            replace(made, header=header, formats=(fmt,), failures=(raised, known), entries=(entry,))
+        )
+    )
     assert reader.text.count("<script>alert(1)</script>") >= 12
     assert all("javascript" not in link["href"] for link in reader.all("a"))
 
@@ -194,9 +258,22 @@ def test_no_text_breaks_the_page(text):
 @pytest.mark.parametrize(
     ("link", "follows"),
     [
-        *(("https://example.test/a?b=c#d", True), ("http://example.test", True), ("javascript:alert(1)", False)),
-        *(("javascript://example.test/%0aalert(1)", False), ("ftp://example.test", False), ("https://", False)),
-        *(("//example.test", False), ("data:text/html,x", False), ("https://exa mple.test", False), ("https://[", False)),
+        *(
+            ("https://example.test/a?b=c#d", True),
+            ("http://example.test", True),
+            ("javascript:alert(1)", False),
+        ),
+        *(
+            ("javascript://example.test/%0aalert(1)", False),
+            ("ftp://example.test", False),
+            ("https://", False),
+        ),
+        *(
+            ("//example.test", False),
+            ("data:text/html,x", False),
+            ("https://exa mple.test", False),
+            ("https://[", False),
+        ),
         ("", False),
     ],
 )
@@ -207,9 +284,18 @@ def test_only_links_to_the_web_can_be_followed(link, follows):
 @pytest.mark.parametrize(
     ("text", "other", "expected"),
     [
-        *(("1.50", "1.5", (("1.5", "0", ""), ("1.5", "", ""))), ("922", "-922", (("", "", "922"), ("", "-", "922")))),
-        *(("an image", "None", (("", "an image", ""), ("", "None", ""))), ("", "x", (("", "", ""), ("", "x", "")))),
-        *(("same", "same", (("same", "", ""), ("same", "", ""))), ("aXb", "aYb", (("a", "X", "b"), ("a", "Y", "b")))),
+        *(
+            ("1.50", "1.5", (("1.5", "0", ""), ("1.5", "", ""))),
+            ("922", "-922", (("", "", "922"), ("", "-", "922"))),
+        ),
+        *(
+            ("an image", "None", (("", "an image", ""), ("", "None", ""))),
+            ("", "x", (("", "", ""), ("", "x", ""))),
+        ),
+        *(
+            ("same", "same", (("same", "", ""), ("same", "", ""))),
+            ("aXb", "aYb", (("a", "X", "b"), ("a", "Y", "b"))),
+        ),
     ],
 )
 def test_what_differs_is_told_from_what_does_not(text, other, expected):
@@ -242,15 +328,26 @@ def outcomes():
     wrong = Comparison("f-json", "v2", 3, 2, 28, columns=("raw",))
     wrong.differ("row 1, exact: '<script>' became 'c'", "exact")
     wrong.worn["name"] = 2
-    return [Comparison("f-json", "v1", 3, 2, 28), wrong, Comparison("g-json", "v1", 3, 2, lost={"rows are logged in part": 2})]
+    return [
+        Comparison("f-json", "v1", 3, 2, 28),
+        wrong,
+        Comparison("g-json", "v1", 3, 2, lost={"rows are logged in part": 2}),
+    ]
 
 
 def test_the_differential_page_is_one_table_with_the_differences_marked():
     reader = alone(differential.page(outcomes(), 7))
     assert [heading["class"] for heading in reader.all("h1")] == ["bad"]
     for words in (
-        *("1 of 3 profiles leave another table", "One history of seed 7 through 3 profiles of 2 formats", "v2 ✗ 1 differ 2 28"),
-        *("f-json/v2: 1: row 1, exact: '<script>' became 'c'", "rows are logged in part g-json/v1 (2)"),
+        *(
+            "1 of 3 profiles leave another table",
+            "One history of seed 7 through 3 profiles of 2 formats",
+            "v2 ✗ 1 differ 2 28",
+        ),
+        *(
+            "f-json/v2: 1: row 1, exact: '<script>' became 'c'",
+            "rows are logged in part g-json/v1 (2)",
+        ),
     ):
         assert words in reader.text, words
     titles = {cell["title"] for cell in reader.all("td") if "title" in cell}
@@ -283,12 +380,16 @@ def test_differences_in_markdown_obey_nobody():
 def test_each_cause_of_a_rule_has_its_box_its_anchor_and_its_words(full, hostile):
     refused = Cause(Symptom.REFUSED, ("cell bit value",), "bit(1)", "'1'")
     first = replace(full.failures[0], cause=refused, profiles=("v1",), judged=2)
-    second = replace(first, cause=Cause(Symptom.WRONG, ("cell bit value",), "bit(1)", hostile, hostile), others=2)
+    second = replace(
+        first, cause=Cause(Symptom.WRONG, ("cell bit value",), "bit(1)", hostile, hostile), others=2
+    )
     text = page.html(replace(full, failures=(first, second, full.failures[2])))
     reader = Reader(text)
     assert "1 broken rule, 2 causes" in reader.text
     assert "refuses every row with a value in a bit(1) cell, here '1'" in reader.text
     assert "cases 2 in 1 of 2 profiles: v1" in reader.text
     assert "and 2 other causes of this rule" in reader.text
-    assert text.count('id="x-json/value/unsigned"') == text.count('id="x-json/value/unsigned~2"') == 1
+    assert (
+        text.count('id="x-json/value/unsigned"') == text.count('id="x-json/value/unsigned~2"') == 1
+    )
     assert hostile not in text

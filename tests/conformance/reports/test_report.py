@@ -1,4 +1,6 @@
-"""Reports made from a hand-made run: lines of report.jsonl, what the console shows, hostile text in each, and exit codes."""
+"""Reports made from a hand-made run: lines of report.jsonl, what the console shows, hostile text in
+each, and exit codes.
+"""
 
 import html
 import json
@@ -14,7 +16,15 @@ from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
-from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult
+from conformance.judging.results import (
+    CallResult,
+    Failure,
+    FormatResult,
+    Header,
+    OwnTables,
+    RuleResult,
+    RunResult,
+)
 from conformance.reports import console, markdown, page, records
 from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule
 from generators.errors import HarnessError
@@ -24,14 +34,29 @@ from generators.tables.schema import Note
 
 STATEMENT = "An unsigned bigint keeps its value above the signed maximum."
 CITED = (Citation("harness#every-offset"), Citation("harness#deployment"))
-RULE = Rule("x-json/value/unsigned", STATEMENT, Obligation.MUST, Provenance.DOCUMENTED, CITED, Effect.WRONG_SIGN)
+RULE = Rule(
+    "x-json/value/unsigned",
+    STATEMENT,
+    Obligation.MUST,
+    Provenance.DOCUMENTED,
+    CITED,
+    Effect.WRONG_SIGN,
+)
 LAW = replace(RULE, id="x-json/law/batch-independence", law="batch", obligation=Obligation.SHOULD)
 TABLE = Table("db", "t", (Column("c", mysql.TYPES["unsigned-bigint"]),))
 
 
 def case(name, profile="v1", value=b'{"c":"9223372036854775808"}', level=1):
     message = Message("cdc", 0, None, value, case=name)
-    return Case(f"x-json/{profile}/{name}", "x-json", profile, Deployment(), level, (TABLE,), (Written(message, ()),))
+    return Case(
+        f"x-json/{profile}/{name}",
+        "x-json",
+        profile,
+        Deployment(),
+        level,
+        (TABLE,),
+        (Written(message, ()),),
+    )
 
 
 GOOD = CaseResult(case("good"), Verdict.PASS)
@@ -39,28 +64,83 @@ LONG = "9223372036854775808"
 WRONG = (Aspect.VALUE, "after['c']", f"{LONG} (bigint unsigned)", f"-{LONG} (int)", "after", "c")
 FINDING = Finding("x-json/v1/bad", RULE.id, 0, 0, *WRONG)
 BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
-RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")
-RAISED = Finding("x-json/v2+option/worse", RETURNS.id, 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError: no")
-ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, (RAISED,), note="ValueError: no\n  at line 1")
+RETURNS = replace(
+    RULE,
+    id="x-json/law/returns",
+    law="returns",
+    effect=Effect.STOPPED_PIPELINE,
+    statement="Decoding ends.",
+)
+RAISED = Finding(
+    "x-json/v2+option/worse",
+    RETURNS.id,
+    0,
+    0,
+    Aspect.MISSING,
+    "decoding",
+    "an end",
+    "ValueError: no",
+)
+ERRORED = CaseResult(
+    case("worse", "v2+option", level=2),
+    Verdict.ERRORED,
+    (RAISED,),
+    note="ValueError: no\n  at line 1",
+)
 RULES = (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1))
 LEVEL_ONE, LEVEL_TWO = "x-json UTC level 1", "x-json UTC level 2 t"
-CALLS = (CallResult(LEVEL_ONE, 1, 2, 2, 0.5), CallResult(LEVEL_TWO, 2, 1, 1, 0.25, "the decoder raised"))
+CALLS = (
+    CallResult(LEVEL_ONE, 1, 2, 2, 0.5),
+    CallResult(LEVEL_TWO, 2, 1, 1, 0.25, "the decoder raised"),
+)
 PLACES = {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)}
-CELLS, NOTES = {State.VALUE: 96, State.NULL: 1, State.ABSENT: 1, State.ANY: 2}, (f"{LEVEL_TWO}: the decoder raised",)
-FORMAT = FormatResult("x-json", "mine.py:decode", (1, 2), (GOOD, BAD, ERRORED), RULES, CALLS, PLACES, 1, CELLS, NOTES)
-CAUSE = Cause(Symptom.WRONG, ("cell bigint-unsigned value over-signed",), "bigint unsigned", f"'{LONG}'", "differs by 2^64")
-FAILURE = Failure(RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json", cause=CAUSE)
+CELLS, NOTES = (
+    {State.VALUE: 96, State.NULL: 1, State.ABSENT: 1, State.ANY: 2},
+    (f"{LEVEL_TWO}: the decoder raised",),
+)
+FORMAT = FormatResult(
+    "x-json", "mine.py:decode", (1, 2), (GOOD, BAD, ERRORED), RULES, CALLS, PLACES, 1, CELLS, NOTES
+)
+CAUSE = Cause(
+    Symptom.WRONG,
+    ("cell bigint-unsigned value over-signed",),
+    "bigint unsigned",
+    f"'{LONG}'",
+    "differs by 2^64",
+)
+FAILURE = Failure(
+    RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json", cause=CAUSE
+)
 FAILURE = replace(FAILURE, profiles=("v1", "v2+option"), judged=3, faults=("cell-date",))
-HEADER = Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json"))
+HEADER = Header(
+    7,
+    "smoke",
+    "mine.py:decode",
+    "embedded 127.0.0.1:9092",
+    "run-1",
+    {"python": "3.11.2"},
+    ("run", "x-json"),
+)
 RUN = RunResult(HEADER, (FORMAT,), (FAILURE,), 12.345)
-KNOWN = replace(FAILURE, on_record=FAILURE.cases, reason="not yet", link="https://example.test/1", file="")
+KNOWN = replace(
+    FAILURE, on_record=FAILURE.cases, reason="not yet", link="https://example.test/1", file=""
+)
 OLD = Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True)
 ENTRIES = (
     EntryResult(Entry(RULE.id, Verdict.FAIL, ("v1*",)), EntryState.KNOWN, 2),
     EntryResult(OLD, EntryState.MATCHES_NOTHING, hint="no such rule"),
-    EntryResult(Entry(LAW.id, Verdict.NON_STRICT), EntryState.UNEXPECTED_PASS, hint="it no longer fails; remove the entry"),
+    EntryResult(
+        Entry(LAW.id, Verdict.NON_STRICT),
+        EntryState.UNEXPECTED_PASS,
+        hint="it no longer fails; remove the entry",
+    ),
 )
-OWN = OwnTables("mysql", ("shop.orders",), (Note("a.sql", 3, 9, "KEY `k`", "left out"),), ("x-json: table geo is left out",))
+OWN = OwnTables(
+    "mysql",
+    ("shop.orders",),
+    (Note("a.sql", 3, 9, "KEY `k`", "left out"),),
+    ("x-json: table geo is left out",),
+)
 WITH_TABLES = replace(RUN, header=replace(RUN.header, tables=OWN))
 HOSTILE = "[red]x[/red] [/] \x1b[2J\x07 \u202e<script> | `a` \\"
 
@@ -68,7 +148,11 @@ HOSTILE = "[red]x[/red] [/] \x1b[2J\x07 \u202e<script> | `a` \\"
 def with_finding(**changes):
     finding = replace(FINDING, **changes)
     bad = CaseResult(replace(BAD.case, id=finding.case), Verdict.FAIL, (finding,))
-    return replace(RUN, formats=(replace(FORMAT, cases=(GOOD, bad)),), failures=(replace(FAILURE, finding=finding, result=bad),))
+    return replace(
+        RUN,
+        formats=(replace(FORMAT, cases=(GOOD, bad)),),
+        failures=(replace(FAILURE, finding=finding, result=bad),),
+    )
 
 
 def lines(result):
@@ -90,11 +174,20 @@ def validator():
     "result",
     [
         *(RUN, replace(RUN, formats=(), failures=())),
-        replace(RUN, failures=(KNOWN, replace(FAILURE, on_record=1, reduced="reduced from 9 rows to 1")), entries=ENTRIES),
+        replace(
+            RUN,
+            failures=(KNOWN, replace(FAILURE, on_record=1, reduced="reduced from 9 rows to 1")),
+            entries=ENTRIES,
+        ),
         *(replace(RUN, header=replace(RUN.header, topic="", broker="none")), WITH_TABLES),
         with_finding(actual=HOSTILE, expected="", path=HOSTILE),
-        replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=None))),)),
-        replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=b"\xff\x00"))),)),
+        replace(
+            RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=None))),)
+        ),
+        replace(
+            RUN,
+            failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=b"\xff\x00"))),),
+        ),
     ],
 )
 def test_every_line_is_valid(validator, result):
@@ -116,7 +209,12 @@ def test_the_header_has_a_users_tables_and_the_notes_on_them(validator):
     assert "tables" not in lines(RUN)[0]
     (head, *_) = lines(WITH_TABLES)
     note = {"file": "a.sql", "line": 3, "column": 9, "construct": "KEY `k`", "action": "left out"}
-    wanted = {"dialect": "mysql", "names": ["shop.orders"], "notes": [note], "left_out": ["x-json: table geo is left out"]}
+    wanted = {
+        "dialect": "mysql",
+        "names": ["shop.orders"],
+        "notes": [note],
+        "left_out": ["x-json: table geo is left out"],
+    }
     assert head["tables"] == wanted
     assert list(validator.iter_errors(head | {"tables": {"dialect": "mysql"}}))
 
@@ -130,18 +228,51 @@ def test_what_the_lines_say():
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
     assert report[4]["citations"] == [str(citation) for citation in RULE.citations]
-    assert (report[0]["version"], records.schema()["$id"]) == (4, "tag:cdc-conformance,2026:report-line:4")
+    assert (report[0]["version"], records.schema()["$id"]) == (
+        4,
+        "tag:cdc-conformance,2026:report-line:4",
+    )
     failure = report[9]
-    assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
-    assert (failure["cause"], failure["hint"]) == ("wrong: cell bigint-unsigned value over-signed", "differs by 2^64")
-    assert failure["cause_in_words"] == "gives another value for a bigint unsigned cell, here '9223372036854775808'"
-    assert (failure["profiles"], failure["faults"], failure["other_causes"]) == (["v1", "v2+option"], ["cell-date"], 0)
+    assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (
+        RULE.id,
+        BAD.case.id,
+        2,
+        "after['c']",
+    )
+    assert (failure["cause"], failure["hint"]) == (
+        "wrong: cell bigint-unsigned value over-signed",
+        "differs by 2^64",
+    )
+    assert (
+        failure["cause_in_words"]
+        == "gives another value for a bigint unsigned cell, here '9223372036854775808'"
+    )
+    assert (failure["profiles"], failure["faults"], failure["other_causes"]) == (
+        ["v1", "v2+option"],
+        ["cell-date"],
+        0,
+    )
     assert failure["message"] == {"key": None, "value": {"text": '{"c":"9223372036854775808"}'}}
-    assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (2, False, "", "", "")
+    assert (
+        failure["new"],
+        failure["known"],
+        failure["reason"],
+        failure["link"],
+        failure["reduced"],
+    ) == (2, False, "", "", "")
     verdicts = {"errored": 1, "fail": 1, "pass": 1}
     counts = {"cases": 3, "drawn": 1, "rules": 3, "rules_exercised": 2, "verdicts": verdicts}
-    summary = counts | {"certain_cells": 0.98, "cells": {"VALUE": 96, "NULL": 1, "ABSENT": 1, "ANY": 2}}
-    ended = {"exit_code": 1, "seconds": 12.345, "stopped_early": False, "ended": None, "unjudged": []}
+    summary = counts | {
+        "certain_cells": 0.98,
+        "cells": {"VALUE": 96, "NULL": 1, "ABSENT": 1, "ANY": 2},
+    }
+    ended = {
+        "exit_code": 1,
+        "seconds": 12.345,
+        "stopped_early": False,
+        "ended": None,
+        "unjudged": [],
+    }
     assert report[10] == {"type": "footer", **ended, "formats": {"x-json": summary}}
 
 
@@ -150,19 +281,31 @@ def test_what_the_lines_say_of_the_record():
     report = lines(replace(RUN, formats=(fmt,), failures=(KNOWN,), entries=ENTRIES))
     assert report[1]["rules_known"] == [RULE.id]
     failure, known, nothing, passing = report[-5:-1]
-    assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
+    assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (
+        2,
+        0,
+        True,
+        "not yet",
+    )
     assert known == {
         "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "causes": ["*"],
         "drawn": False, "state": "known", "count": 2, "hint": "",
     }  # fmt: skip
-    assert (nothing["state"], nothing["cases"], nothing["drawn"]) == ("matches nothing", ["x-json/v1/*"], True)
+    assert (nothing["state"], nothing["cases"], nothing["drawn"]) == (
+        "matches nothing",
+        ["x-json/v1/*"],
+        True,
+    )
     assert (passing["state"], passing["verdict"]) == ("unexpected pass", "pass-non-strict")
 
 
 def test_a_report_is_written_whole(tmp_path, validator):
     path = records.write(RUN, tmp_path / "new" / "report")
     written = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    assert (written, [p.name for p in path.parent.iterdir()]) == (json.loads(json.dumps(lines(RUN))), ["report.jsonl"])
+    assert (written, [p.name for p in path.parent.iterdir()]) == (
+        json.loads(json.dumps(lines(RUN))),
+        ["report.jsonl"],
+    )
     for line in written:
         validator.validate(line)
 
@@ -190,7 +333,13 @@ def test_a_directory_that_can_be_written_is_left_empty(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(None, None), (b"", {"text": ""}), ("汉".encode(), {"text": "汉"}), (b"\xff\xfe", {"base64": "//4="})]
+    ("value", "expected"),
+    [
+        (None, None),
+        (b"", {"text": ""}),
+        ("汉".encode(), {"text": "汉"}),
+        (b"\xff\xfe", {"base64": "//4="}),
+    ],
 )
 def test_bytes_in_a_report(value, expected):
     assert records.as_bytes(value) == expected
@@ -209,15 +358,23 @@ def test_a_run_that_conforms():
     assert "NOT" not in text
 
 
-NULLED = replace(RUN, formats=(replace(FORMAT, cases=(replace(GOOD, verdict=Verdict.INFORMATIONAL, nulled=3),)),), failures=())
+NULLED = replace(
+    RUN,
+    formats=(replace(FORMAT, cases=(replace(GOOD, verdict=Verdict.INFORMATIONAL, nulled=3),)),),
+    failures=(),
+)
 
 
 def test_null_for_absent_columns_is_in_every_report(validator):
     sentence = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
     assert sentence in rendered(NULLED) and sentence not in rendered(RUN)
     assert "info" in rendered(NULLED)
-    assert sentence in html.unescape(page.html(NULLED)) and sentence not in html.unescape(page.html(RUN))
-    assert sentence in html.unescape(markdown.render(NULLED)) and sentence not in html.unescape(markdown.render(RUN))
+    assert sentence in html.unescape(page.html(NULLED)) and sentence not in html.unescape(
+        page.html(RUN)
+    )
+    assert sentence in html.unescape(markdown.render(NULLED)) and sentence not in html.unescape(
+        markdown.render(RUN)
+    )
     (line,) = [line for line in lines(NULLED) if line["type"] == "case"]
     validator.validate(line)
     assert (line["verdict"], line["nulled"]) == ("informational", 3)
@@ -241,10 +398,15 @@ def test_hostile_text_is_shown_and_obeyed_nowhere(field):
 
 def test_a_hostile_message_and_a_hostile_record_are_shown_too():
     value = f'{{"c":"{HOSTILE}"}}'.encode()
-    bad, known = replace(BAD, case=case("bad", value=value)), replace(KNOWN, reason=HOSTILE, link=HOSTILE)
+    bad, known = (
+        replace(BAD, case=case("bad", value=value)),
+        replace(KNOWN, reason=HOSTILE, link=HOSTILE),
+    )
     entry = replace(ENTRIES[2], hint=HOSTILE, entry=replace(ENTRIES[2].entry, rule=HOSTILE))
     noisy = replace(FAILURE, result=bad, reduced=HOSTILE)
-    result = replace(RUN, formats=(replace(FORMAT, cases=(bad,)),), failures=(noisy, known), entries=(entry,))
+    result = replace(
+        RUN, formats=(replace(FORMAT, cases=(bad,)),), failures=(noisy, known), entries=(entry,)
+    )
     text = rendered(result, width=300)
     assert text.count("[red]x[/red] [/] \\x1b[2J\\x07") == 7
     assert not set(text) & {"\x1b", "\x07", "\u202e"}
@@ -253,13 +415,18 @@ def test_a_hostile_message_and_a_hostile_record_are_shown_too():
 def test_the_field_is_marked_in_the_message():
     text = console.message(FAILURE)
     assert text.plain == '{"c":"9223372036854775808"}'
-    assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [('"c"', "bold underline")]
+    assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [
+        ('"c"', "bold underline")
+    ]
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"cases": 5, "on_record": 3}, "cases     5 (3 of them known) in 2 of 3 profiles: v1, v2+option; faults: cell-date"),
+        (
+            {"cases": 5, "on_record": 3},
+            "cases     5 (3 of them known) in 2 of 3 profiles: v1, v2+option; faults: cell-date",
+        ),
         ({"reduced": "reduced from 3 columns to 1 column"}, "reduced   from 3 columns to 1 column"),
         (
             {"profiles": tuple(f"v{n}" for n in range(12)), "judged": 14},
@@ -285,7 +452,10 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
     ]
     verdict = "decoder mine.py:decode: conforms, but the record of known failures is out of date"
     unjudged = "1 rule not judged (beyond level, selection or decoder)"
-    assert text.splitlines()[-2:] == ["0 new failures, 1 known; record: 3 entries, 2 to correct", f"{verdict}, {unjudged}"]
+    assert text.splitlines()[-2:] == [
+        "0 new failures, 1 known; record: 3 entries, 2 to correct",
+        f"{verdict}, {unjudged}",
+    ]
 
 
 def test_the_replay_command_can_be_pasted():
@@ -296,7 +466,12 @@ def test_the_replay_command_can_be_pasted():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        *((None, "no value: NULL"), (b"", "an empty value: 0 bytes"), (b"a\r\n", "a\\r\\n"), ("汉\u2028".encode(), "汉\\u2028")),
+        *(
+            (None, "no value: NULL"),
+            (b"", "an empty value: 0 bytes"),
+            (b"a\r\n", "a\\r\\n"),
+            ("汉\u2028".encode(), "汉\\u2028"),
+        ),
         *((b"\xff\x00", "hex ff00"), (b"x" * 700, "x" * 600 + "... (700 bytes)")),
     ],
 )

@@ -1,4 +1,6 @@
-"""Messages as people see them: the field is marked where it stands, and marking never changes the text."""
+"""Messages as people see them: the field is marked where it stands, and marking never changes the
+text.
+"""
 
 import ast
 import json
@@ -24,28 +26,59 @@ def place(path, row=0):
 
 
 def marked(text, path, row=0):
-    return [segment.text for segment in wire.segments(text, wire.spans(text, *place(path, row))) if segment.marked]
+    return [
+        segment.text
+        for segment in wire.segments(text, wire.spans(text, *place(path, row)))
+        if segment.marked
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "path", "row", "expected"),
     [
         ('{"mysqlType":{"c":"int"},"data":[{"c":"1"},{"c":"2"}]}', "after['c']", 1, ['"c":"2"']),
-        ('{"mysqlType":{"c":"int"},"data":[{"c":"1"},{"c":"2"}],"old":[{"c":"0"},null]}', "before['c']", 0, ['"c":"0"']),
+        (
+            '{"mysqlType":{"c":"int"},"data":[{"c":"1"},{"c":"2"}],"old":[{"c":"0"},null]}',
+            "before['c']",
+            0,
+            ['"c":"0"'],
+        ),
         ('{"data":[{"c":"1"}],"old":null}', "before['c']", 0, ['"c":"1"']),
         ('{"data":{"c":{"a":[1,2]},"d":1}}', "after['c']", 0, ['"c":{"a":[1,2]}']),
-        ('{"schema":{"fields":[{"field":"c"}]},"payload":{"before":{"c":1},"after":{"c":2}}}', "after['c']", 0, ['"c":2']),
-        ('{"columns":[{"name":"id"},{"name":"c"}],"oldColumns":["1","x"],"newColumns":["1",null]}', "after['c']", 0, ["null"]),
+        (
+            '{"schema":{"fields":[{"field":"c"}]},"payload":{"before":{"c":1},"after":{"c":2}}}',
+            "after['c']",
+            0,
+            ['"c":2'],
+        ),
+        (
+            '{"columns":[{"name":"id"},{"name":"c"}],"oldColumns":["1","x"],"newColumns":["1",null]}',
+            "after['c']",
+            0,
+            ["null"],
+        ),
         ('{"data":[{"c":1,"c":2}]}', "after['c']", 0, ['"c":1', '"c":2']),
         ('{"data":[{"\\u0063":1}]}', "after['c']", 0, ['"\\u0063":1']),
         ('{"data":[{"it\'s":1}]}', 'after["it\'s"]', 0, ['"it\'s":1']),
-        *(('{"elsewhere":{"c":1},"c":2}', "after['c']", 0, ['"c"', '"c"']), ('{"data":[{"c":"1', "after['c']", 0, ['"c":"1'])),
+        *(
+            ('{"elsewhere":{"c":1},"c":2}', "after['c']", 0, ['"c"', '"c"']),
+            ('{"data":[{"c":"1', "after['c']", 0, ['"c":"1']),
+        ),
         ('{"data":[{"id":"0"}],"old":null}', "before", 0, ['{"id":"0"}', '"old":null']),
         ('{"data":[{"id":"0"},{"id":"1"}]}', "row 1", 1, ['{"id":"1"}']),
         ('{"database":"d","table":"t","data":[{"table":"no"}]}', "table", 0, ['"table":"t"']),
-        ('{"schema":{"type":"struct"},"payload":{"source":{"schema":"public"}}}', "schema", 0, ['"schema":"public"']),
+        (
+            '{"schema":{"type":"struct"},"payload":{"source":{"schema":"public"}}}',
+            "schema",
+            0,
+            ['"schema":"public"'],
+        ),
         ('{"type":"INSERT","isDdl":false}', "kind", 0, ['"type":"INSERT"', '"isDdl":false']),
-        *(('{"a":1} {"b":2} ', MALFORMED, 0, ['{"b":2}']), ('{"a":1}', MALFORMED, 0, []), ('{"data":[{"c":1}]}', WHOLE, 0, [])),
+        *(
+            ('{"a":1} {"b":2} ', MALFORMED, 0, ['{"b":2}']),
+            ('{"a":1}', MALFORMED, 0, []),
+            ('{"data":[{"c":1}]}', WHOLE, 0, []),
+        ),
         ("", "after['c']", 0, []),
     ],
 )
@@ -55,7 +88,9 @@ def test_the_field_is_marked_where_it_stands(text, path, row, expected):
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 NAMES = st.sampled_from(["c", "data", "old", "é\n", ""])
-JSON = st.recursive(LEAVES, lambda x: st.lists(x, max_size=4) | st.dictionaries(NAMES, x, max_size=4), max_leaves=12)
+JSON = st.recursive(
+    LEAVES, lambda x: st.lists(x, max_size=4) | st.dictionaries(NAMES, x, max_size=4), max_leaves=12
+)
 WRITTEN = JSON.map(lambda value: json.dumps(value, ensure_ascii=False))
 CUT = JSON.flatmap(lambda value: st.integers(0, 80).map(lambda cut: json.dumps(value)[:cut]))
 TEXTS = st.text(max_size=200) | st.text('{}[],:"\\cdata01 ', max_size=120) | WRITTEN | CUT
@@ -70,7 +105,11 @@ def test_marks_never_change_the_text(text, path, row):
 
 
 @settings(deadline=None)
-@given(text=TEXTS, marks=st.lists(st.tuples(st.integers(-5, 220), st.integers(-5, 220)), max_size=5), limit=st.integers(0, 250))
+@given(
+    text=TEXTS,
+    marks=st.lists(st.tuples(st.integers(-5, 220), st.integers(-5, 220)), max_size=5),
+    limit=st.integers(0, 250),
+)
 def test_what_is_left_out_is_counted(text, marks, limit):
     whole = wire.segments(text, [(max(low, 0), high) for low, high in marks])
     short = wire.clipped(whole, limit)
@@ -90,7 +129,13 @@ def test_the_scanner_sees_what_a_parser_sees(value):
 
     def walk(part, path):
         assert json.loads(seen[path]) == part
-        for key, inner in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
+        for key, inner in (
+            part.items()
+            if isinstance(part, dict)
+            else enumerate(part)
+            if isinstance(part, list)
+            else ()
+        ):
             walk(inner, (*path, key))
 
     walk(value, ())
@@ -119,7 +164,12 @@ def test_what_is_binary_is_dumped_with_the_expected_text_marked():
         "000000  02 0c 63 31 00 ff 68 c3 a9 6c 6c 6f 00 00 00 00  ..c1..h..llo....",
         "000010  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................",
     ]
-    assert [segment.text for segment in shown.segments if segment.marked] == ["63 31", "68 c3 a9 6c 6c 6f", "c1", "h..llo"]
+    assert [segment.text for segment in shown.segments if segment.marked] == [
+        "63 31",
+        "68 c3 a9 6c 6c 6f",
+        "c1",
+        "h..llo",
+    ]
     assert shown.note == "32 bytes"
 
 
@@ -131,7 +181,11 @@ def test_a_long_dump_says_what_it_leaves_out():
 @pytest.mark.parametrize(
     ("value", "form", "text"),
     [
-        *((None, "null", "no value: NULL"), (b"", "null", "an empty value: 0 bytes"), (b'{"a":"\xff"}', "text", '{"a":"\\xff"}')),
+        *(
+            (None, "null", "no value: NULL"),
+            (b"", "null", "an empty value: 0 bytes"),
+            (b'{"a":"\xff"}', "text", '{"a":"\\xff"}'),
+        ),
         *((b"plain", "text", "plain"), ("\ufeff{}".encode(), "text", "\ufeff{}")),
     ],
 )
@@ -145,9 +199,21 @@ def test_the_form_fits_the_value(value, form, text):
     [
         (
             '{"a":1,"b":[],"c":{"d":"x, {y}: \\\\\\" z"}}',
-            ["{", '  "a": 1,', '  "b": [],', '  "c": {', '    "d": "x, {y}: \\\\\\" z"', "  }", "}"],
+            [
+                "{",
+                '  "a": 1,',
+                '  "b": [],',
+                '  "c": {',
+                '    "d": "x, {y}: \\\\\\" z"',
+                "  }",
+                "}",
+            ],
         ),
-        *(("[ 1 , 2 ]", ["[", "  1,", "  2", "]"]), ('{"cut":[1', ["{", '  "cut": [', "    1"]), ("]]", ["", "]", "]"])),
+        *(
+            ("[ 1 , 2 ]", ["[", "  1,", "  2", "]"]),
+            ('{"cut":[1', ["{", '  "cut": [', "    1"]),
+            ("]]", ["", "]", "]"]),
+        ),
     ],
 )
 def test_json_with_a_line_for_each_member(text, lines):
@@ -160,7 +226,11 @@ def test_what_is_formatted_keeps_its_marks():
 
 
 def test_touching_marks_are_one():
-    assert wire.segments("abcd", [(1, 2), (2, 3), (1, 1), (9, 12)]) == [Segment("a"), Segment("bc", True), Segment("d")]
+    assert wire.segments("abcd", [(1, 2), (2, 3), (1, 1), (9, 12)]) == [
+        Segment("a"),
+        Segment("bc", True),
+        Segment("d"),
+    ]
 
 
 def test_a_dump_shows_offset_bytes_and_ascii():

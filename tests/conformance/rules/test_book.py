@@ -1,4 +1,6 @@
-"""Rules as data: what a file of rules may say, what is said of a wrong one, and that no file says anything twice."""
+"""Rules as data: what a file of rules may say, what is said of a wrong one, and that no file says
+anything twice.
+"""
 
 import tomllib
 from pathlib import Path
@@ -10,12 +12,23 @@ import conformance.rules
 from conformance.rules import book
 from conformance.rules.order import Order, order_of
 from conformance.rules.order import read as order
-from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, rules
+from conformance.rules.rules import (
+    Aspect,
+    Citation,
+    Effect,
+    Obligation,
+    Provenance,
+    Rule,
+    Selector,
+    rules,
+)
 from generators.errors import UsageError
 from generators.wire_format import FORMATS
 
 FOLDER = Path(conformance.rules.__file__).parent
-TOY = Path(__file__).parents[3] / "examples" / "toy-json" / "conformance" / "rules" / "toy-json.toml"
+TOY = (
+    Path(__file__).parents[3] / "examples" / "toy-json" / "conformance" / "rules" / "toy-json.toml"
+)
 OWN = 'effect = "WRONG_OP", cites = "canal#times", owns = "aspect=op", says = "S."'
 
 
@@ -36,9 +49,15 @@ provenance = "OBSERVED"
 """
     )
     assert plain.id == "toy-json/fault/never-lost"
-    assert [citation.where for citation in plain.citations] == ["standards#json-doubtful", "harness#every-offset"]
+    assert [citation.where for citation in plain.citations] == [
+        "standards#json-doubtful",
+        "harness#every-offset",
+    ]
     assert (plain.obligation, plain.provenance) == (Obligation.MUST, Provenance.ASSUMED)
-    citations, null = (Citation("canal#times"), Citation("canal#old-empty")), Selector(aspects=(Aspect.NULL,))
+    citations, null = (
+        (Citation("canal#times"), Citation("canal#old-empty")),
+        Selector(aspects=(Aspect.NULL,)),
+    )
     standing = (Obligation.MUST, Provenance.OBSERVED, citations, Effect.VALUE_FOR_NULL, null)
     assert cited == Rule("toy-json/value/null", "JSON null is NULL and a string is not.", *standing)
     content = Selector(fields=("cell",), aspects=(Aspect.NULL, Aspect.VALUE))
@@ -57,12 +76,21 @@ without = "rows/schemaless key/schemaless"
 """
     )
     other = rules("debezium-json")
-    names = [rule.id.partition("/")[2] for rule in other if not rule.law and rule.id not in LEFT_OUT]
-    assert [rule.id for rule in toy_rules] == ["toy-json/new/rule", *(f"toy-json/{name}" for name in names)]
+    names = [
+        rule.id.partition("/")[2] for rule in other if not rule.law and rule.id not in LEFT_OUT
+    ]
+    assert [rule.id for rule in toy_rules] == [
+        "toy-json/new/rule",
+        *(f"toy-json/{name}" for name in names),
+    ]
     (null,) = (rule for rule in toy_rules if rule.id == "toy-json/value/null")
     (theirs,) = (rule for rule in other if rule.id == "debezium-json/value/null")
     assert (null.obligation, null.citations) == (Obligation.SHOULD, (Citation("canal#times"),))
-    assert (null.statement, null.selector, null.effect) == (theirs.statement, theirs.selector, theirs.effect)
+    assert (null.statement, null.selector, null.effect) == (
+        theirs.statement,
+        theirs.selector,
+        theirs.effect,
+    )
 
 
 LEFT_OUT = ("debezium-json/rows/schemaless", "debezium-json/key/schemaless")
@@ -70,7 +98,11 @@ LEFT_OUT = ("debezium-json/rows/schemaless", "debezium-json/key/schemaless")
 
 def test_several_kinds_in_one_line_keep_their_order():
     toy_rules = read('[rules]\n"value/integer value/decimal value/null" = "canal#times"\n')
-    assert [rule.id.split("/", 1)[1] for rule in toy_rules] == ["value/integer", "value/decimal", "value/null"]
+    assert [rule.id.split("/", 1)[1] for rule in toy_rules] == [
+        "value/integer",
+        "value/decimal",
+        "value/null",
+    ]
     assert {rule.citations for rule in toy_rules} == {(Citation("canal#times"),)}
 
 
@@ -87,11 +119,26 @@ OF_CELLS = Selector(logicals=("text",), classes=("a", "b"), tags=("x:*",), profi
 @pytest.mark.parametrize(
     ("text", "selector"),
     [
-        *(("", Selector()), ("change=whole", Selector(("change",), (*book.ASPECTS["existence"], Aspect.KIND, Aspect.OP)))),
-        ("change=existence|image", Selector(("change",), (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.IMAGE))),
+        *(
+            ("", Selector()),
+            (
+                "change=whole",
+                Selector(("change",), (*book.ASPECTS["existence"], Aspect.KIND, Aspect.OP)),
+            ),
+        ),
+        (
+            "change=existence|image",
+            Selector(("change",), (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.IMAGE)),
+        ),
         ("envelope=keys|sql; kind=DDL", Selector(("keys", "sql"), (Aspect.FIELD,), kinds=("DDL",))),
-        ("type=bigint unsigned|int*; level=2", Selector(types=("bigint unsigned", "int*"), levels=(2,))),
-        ("op=UPDATE; side=before; state=ABSENT", Selector(ops=("UPDATE",), sides=("before",), states=("ABSENT",))),
+        (
+            "type=bigint unsigned|int*; level=2",
+            Selector(types=("bigint unsigned", "int*"), levels=(2,)),
+        ),
+        (
+            "op=UPDATE; side=before; state=ABSENT",
+            Selector(ops=("UPDATE",), sides=("before",), states=("ABSENT",)),
+        ),
         ("logical=text; class=a|b; tag=x:*; profile=v1*", OF_CELLS),
     ],
 )
@@ -118,7 +165,9 @@ def test_a_wrong_file_is_told_with_its_line_and_the_nearest_name(text, message):
 def test_a_rule_of_no_kind_says_everything_itself():
     (own,) = read(f'[rules]\n"rows/of-mine" = {{ {OWN} }}\n')
     assert own.statement == "S."
-    with pytest.raises(UsageError, match=r"toy.toml:2: .* A rule of no kind says says, effect, owns itself\."):
+    with pytest.raises(
+        UsageError, match=r"toy.toml:2: .* A rule of no kind says says, effect, owns itself\."
+    ):
         read('[rules]\n"rows/of-mine" = "canal#times"\n')
 
 
@@ -129,8 +178,14 @@ def test_a_rule_of_no_kind_says_everything_itself():
         ({"positions": ["numbers"]}, "unknown position 'numbers'. Did you mean 'number'?"),
         ({"keys": "tables"}, "unknown keys 'tables'. Did you mean 'table'?"),
         ({"arrival": "yes"}, "arrival is 'yes', not of type bool."),
-        *(({"provenance": "ASSUME"}, "unknown provenance 'ASSUME'. Did you mean 'ASSUMED'?"), ({}, "cites is empty.")),
-        ({"cites": "canal#time"}, "unknown fact 'time' of sources/canal.toml. Did you mean 'times'?"),
+        *(
+            ({"provenance": "ASSUME"}, "unknown provenance 'ASSUME'. Did you mean 'ASSUMED'?"),
+            ({}, "cites is empty."),
+        ),
+        (
+            {"cites": "canal#time"},
+            "unknown fact 'time' of sources/canal.toml. Did you mean 'times'?",
+        ),
     ],
 )
 def test_a_wrong_order_says_what_is_wrong(data, message):
@@ -142,10 +197,17 @@ def test_a_wrong_order_says_what_is_wrong(data, message):
 def test_a_format_from_outside_brings_its_file(tmp_path, monkeypatch):
     monkeypatch.setattr(book, "_OUTSIDE", {})
     path = tmp_path / "outside-json.toml"
-    path.write_text(f'[order]\ncites = "canal#times"\nkeys = "table"\n\n[rules]\n"rows/of-mine" = {{ {OWN} }}\n', "utf-8")
+    path.write_text(
+        f'[order]\ncites = "canal#times"\nkeys = "table"\n\n[rules]\n"rows/of-mine" = {{ {OWN} }}\n',
+        "utf-8",
+    )
     book.register("outside-json", path)
-    assert [rule.id for rule in rules("outside-json") if not rule.law] == ["outside-json/rows/of-mine"]
-    assert order_of("outside-json") == Order((), (Citation("canal#times"),), Provenance.ASSUMED, keys="table")
+    assert [rule.id for rule in rules("outside-json") if not rule.law] == [
+        "outside-json/rows/of-mine"
+    ]
+    assert order_of("outside-json") == Order(
+        (), (Citation("canal#times"),), Provenance.ASSUMED, keys="table"
+    )
     book.register("outside-json", path)
     for name, other in (("outside-json", TOY), (FORMATS[0], path)):
         with pytest.raises(UsageError, match=f"format '{name}' has a file of rules already"):
@@ -170,7 +232,9 @@ def names(fmt):
 
 def test_every_kind_is_of_two_formats_at_least():
     catalogue, used = data("kinds"), [names(fmt) for fmt in FORMATS]
-    assert [name for name in named(catalogue["kinds"]) if sum(name in keys for keys in used) < 2] == []
+    assert [
+        name for name in named(catalogue["kinds"]) if sum(name in keys for keys in used) < 2
+    ] == []
     for family, kinds in catalogue["family"].items():
         used = [names(fmt) for fmt in FORMATS if data(fmt).get("family") == family]
         assert [name for name in named(kinds) if sum(name in keys for keys in used) < 2] == []
@@ -180,7 +244,12 @@ def test_every_kind_is_of_two_formats_at_least():
 def test_no_rule_repeats_what_its_kind_says(fmt):
     kinds = book.kinds(data(fmt).get("family", ""))
     given = book._entries(book.TableFile(*book.ours("conformance.rules", fmt), book.PARTS), "rules")
-    repeated = [(name, field) for _, name, own in given for field in own if kinds.get(name, {}).get(field) == own[field]]
+    repeated = [
+        (name, field)
+        for _, name, own in given
+        for field in own
+        if kinds.get(name, {}).get(field) == own[field]
+    ]
     assert repeated == []
 
 

@@ -1,4 +1,6 @@
-"""The rules of every format, as a catalogue: complete, cited, and closed by rules that own whatever is left."""
+"""The rules of every format, as a catalogue: complete, cited, and closed by rules that own whatever
+is left.
+"""
 
 import fnmatch
 import hashlib
@@ -22,13 +24,19 @@ PLACES = [
     *(("change", aspect, "") for aspect in CHANGE),
     *((name, Aspect.FIELD, "") for name in ENVELOPE),
     *(("image", Aspect.IMAGE, side) for side in ("before", "after")),
-    *(("cell", aspect, side) for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE) for side in ("before", "after")),
+    *(
+        ("cell", aspect, side)
+        for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
+        for side in ("before", "after")
+    ),
 ]
 """Every (field, aspect, side) that the judge compares."""
 
 
 IDS = {name: (int(count), digest) for name, count, digest in rows(__file__, "ids.txt")}
-"""By format the number of its rules, and a digest of their ids, obligations and effects in their order."""
+"""By format the number of its rules, and a digest of their ids, obligations and effects in their
+order.
+"""
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -51,10 +59,18 @@ def test_a_rule_is_a_sentence_and_only_laws_own_nothing_by_selector(name):
 def test_a_selector_s_globs_match_what_the_format_has(name):
     fmt = get(name)
     profiles = [profile.name for profile in fmt.profiles]
-    types = [kind.key for origin in {p.source for p in fmt.profiles} for kind in source(origin).types.values()]
+    types = [
+        kind.key
+        for origin in {p.source for p in fmt.profiles}
+        for kind in source(origin).types.values()
+    ]
     for rule in rules(name):
-        assert [glob for glob in rule.selector.profiles if not fnmatch.filter(profiles, glob)] == [], rule.id
-        assert [glob for glob in rule.selector.types if not fnmatch.filter(types, glob)] == [], rule.id
+        assert [
+            glob for glob in rule.selector.profiles if not fnmatch.filter(profiles, glob)
+        ] == [], rule.id
+        assert [glob for glob in rule.selector.types if not fnmatch.filter(types, glob)] == [], (
+            rule.id
+        )
 
 
 def test_what_selectors_may_name_is_what_is_compared():
@@ -72,7 +88,19 @@ def test_the_closing_rules_ask_for_an_aspect_and_nothing_else(name):
                 assert closing is not None and not closing.law, subject
 
 
-CLOCK = Subject("p", 2, "ROW", "INSERT", "cell", Aspect.VALUE, "after", "timestamp", "timestamp", "micros", "VALUE")
+CLOCK = Subject(
+    "p",
+    2,
+    "ROW",
+    "INSERT",
+    "cell",
+    Aspect.VALUE,
+    "after",
+    "timestamp",
+    "timestamp",
+    "micros",
+    "VALUE",
+)
 COMMITTED = Subject("p", 1, "ROW", "INSERT", "commit_time", Aspect.FIELD)
 
 
@@ -80,27 +108,58 @@ COMMITTED = Subject("p", 1, "ROW", "INSERT", "commit_time", Aspect.FIELD)
     ("name", "subject"),
     [
         *((f"cloudcanal-{name}", CLOCK) for name in ("json", "canal-json", "debezium")),
-        *(("tencent-dts-json", CLOCK), ("huawei-cdl-debezium", CLOCK), ("ogg-json", CLOCK), ("ogg-json", COMMITTED)),
+        *(
+            ("tencent-dts-json", CLOCK),
+            ("huawei-cdl-debezium", CLOCK),
+            ("ogg-json", CLOCK),
+            ("ogg-json", COMMITTED),
+        ),
         ("huawei-cdl-debezium", replace(CLOCK, type="datetime", logical="datetime")),
     ],
 )
 def test_where_no_source_tells_the_zone_what_no_zone_changes_is_owed(name, subject):
-    owners = [owner(rules(name), replace(subject, aspect=aspect)) for aspect in (Aspect.DIGITS, subject.aspect)]
+    owners = [
+        owner(rules(name), replace(subject, aspect=aspect))
+        for aspect in (Aspect.DIGITS, subject.aspect)
+    ]
     assert [rule and rule.obligation for rule in owners] == [Obligation.MUST, Obligation.SHOULD]
 
 
-NAMING = ["debezium-json", "debezium-avro", "ticdc-debezium-json", "ticdc-open-protocol", "tencent-dts-json"]
+NAMING = [
+    "debezium-json",
+    "debezium-avro",
+    "ticdc-debezium-json",
+    "ticdc-open-protocol",
+    "tencent-dts-json",
+]
 
 
 @pytest.mark.parametrize("name", NAMING)
 def test_a_statement_s_database_stands_in_its_message_and_its_table_may_not(name):
-    owners = [owner(rules(name), Subject("p", 1, "DDL", "", field, Aspect.FIELD)) for field in ("database", "table")]
+    owners = [
+        owner(rules(name), Subject("p", 1, "DDL", "", field, Aspect.FIELD))
+        for field in ("database", "table")
+    ]
     assert [rule and rule.obligation for rule in owners] == [Obligation.MUST, Obligation.SHOULD]
 
 
 def test_a_list_that_is_not_closed_is_seen():
-    open_ended = tuple(rule for rule in rules(FORMATS[0]) if Aspect.PRESENCE not in rule.selector.aspects)
-    subject = Subject("v7.1.6", 1, "ROW", "INSERT", "cell", Aspect.PRESENCE, "after", "int", "int", "plain", "VALUE")
+    open_ended = tuple(
+        rule for rule in rules(FORMATS[0]) if Aspect.PRESENCE not in rule.selector.aspects
+    )
+    subject = Subject(
+        "v7.1.6",
+        1,
+        "ROW",
+        "INSERT",
+        "cell",
+        Aspect.PRESENCE,
+        "after",
+        "int",
+        "int",
+        "plain",
+        "VALUE",
+    )
     assert owner(open_ended, subject) is None
     assert owner(rules(FORMATS[0]), subject) is not None
 
@@ -115,11 +174,23 @@ SUBJECT = Subject(
     ("conditions", "matches"),
     [
         *(({}, True), ({"profiles": ("v7.1.6*",)}, True), ({"profiles": ("v7.1.6",)}, False)),
-        *(({"profiles": ("v5*", "*+extension")}, True), ({"types": ("* unsigned",)}, True), ({"types": ("bigint",)}, False)),
-        *(({"classes": ("pla?n",)}, True), ({"tags": ("ddl:*",)}, True), ({"tags": ("ddl:drop*", "fault:*")}, False)),
+        *(
+            ({"profiles": ("v5*", "*+extension")}, True),
+            ({"types": ("* unsigned",)}, True),
+            ({"types": ("bigint",)}, False),
+        ),
+        *(
+            ({"classes": ("pla?n",)}, True),
+            ({"tags": ("ddl:*",)}, True),
+            ({"tags": ("ddl:drop*", "fault:*")}, False),
+        ),
         ({"fields": ("image", "cell"), "aspects": (Aspect.VALUE,)}, True),
         *(({"fields": ("cell",), "aspects": (Aspect.NULL,)}, False), ({"kinds": ("DDL",)}, False)),
-        *(({"ops": ("UPDATE",), "sides": ("before",)}, True), ({"sides": ("after",)}, False), ({"levels": (2,)}, False)),
+        *(
+            ({"ops": ("UPDATE",), "sides": ("before",)}, True),
+            ({"sides": ("after",)}, False),
+            ({"levels": (2,)}, False),
+        ),
         *(({"logicals": ("int",), "states": ("VALUE",)}, True), ({"states": ("NULL",)}, False)),
     ],
 )
@@ -129,7 +200,10 @@ def test_every_given_condition_must_hold(conditions, matches):
 
 def test_citations_print_with_their_section():
     citation = Citation("standards#mysql-time-range")
-    assert str(citation) == "Oracle, MySQL 8.0 Reference Manual, 13.2.3 The TIME Type, 13.2.3 [standards#mysql-time-range]"
+    assert (
+        str(citation)
+        == "Oracle, MySQL 8.0 Reference Manual, 13.2.3 The TIME Type, 13.2.3 [standards#mysql-time-range]"
+    )
     assert citation.address == "https://dev.mysql.com/doc/refman/8.0/en/time.html"
     assert str(Citation("harness#every-offset")).endswith(", and 1 more [harness#every-offset]")
     assert Citation("harness#every-offset").address == ""

@@ -13,17 +13,24 @@ BEFORE, AFTER = {"a": 1, "b": "x", "c": None}, {"a": 1, "b": "y", "c": None}
 
 
 def profiles(name):
-    return [pytest.param(get(name), profile, id=f"{name}-{profile.name}") for profile in get(name).profiles]
+    return [
+        pytest.param(get(name), profile, id=f"{name}-{profile.name}")
+        for profile in get(name).profiles
+    ]
 
 
 def written(fmt: Format, profile, op: Op):
     """The messages of one row."""
     table = boundaries.keyless(profile.source) if fmt.name == "debezium-json" else KEYLESS
     images = {Op.INSERT: (None, AFTER), Op.UPDATE: (BEFORE, AFTER), Op.DELETE: (BEFORE, None)}[op]
-    return fmt.write(boundaries.scenario("s", boundaries.change(table, op, images)).history, profile, LAYOUT)
+    return fmt.write(
+        boundaries.scenario("s", boundaries.change(table, op, images)).history, profile, LAYOUT
+    )
 
 
-def owning(fmt: Format, profile, kind: str, op: str, field: str, aspect: Aspect, **more: str) -> str:
+def owning(
+    fmt: Format, profile, kind: str, op: str, field: str, aspect: Aspect, **more: str
+) -> str:
     rule = owner(rules(fmt.name), Subject(profile.name, 1, kind, op, field, aspect, **more))
     assert rule is not None
     return rule.id.removeprefix(f"{fmt.name}/")
@@ -53,4 +60,7 @@ def test_the_rules_of_partial_images_own_the_releases_that_write_them(fmt, profi
 def test_both_kinds_of_images_occur():
     fmt = get("ticdc-canal-json")
     befores = [written(fmt, profile, Op.UPDATE)[0].changes[0].before for profile in fmt.profiles]
-    assert {any(cell.state == "ABSENT" for cell in before.values()) for before in befores} == {False, True}
+    assert {any(cell.state == "ABSENT" for cell in before.values()) for before in befores} == {
+        False,
+        True,
+    }

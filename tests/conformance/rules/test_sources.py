@@ -26,7 +26,9 @@ def test_every_citation_opens_and_fits_the_provenance(name):
     for rule in (*rules(name), *streams.rules(name)):
         facts = [fact(citation.where) for citation in rule.citations]
         kinds = {item.kind for cited in facts for item in cited.evidence}
-        assert kinds & KINDS[rule.provenance], f"{rule.id} is {rule.provenance}, but its sources are {sorted(kinds)}"
+        assert kinds & KINDS[rule.provenance], (
+            f"{rule.id} is {rule.provenance}, but its sources are {sorted(kinds)}"
+        )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -52,12 +54,20 @@ def test_evidence_says_where_it_is_to_be_opened():
 def test_recorded_evidence_is_in_the_recordings():
     """A value in Avro stands there in hexadecimal digits, with spaces between its bytes."""
     kept = {
-        record for product in store.PRODUCTS for recording in store.recordings(product) for record in store.messages(recording)
+        record
+        for product in store.PRODUCTS
+        for recording in store.recordings(product)
+        for record in store.messages(recording)
     }
     values = {value for record in kept for value in (record.key, record.value) if value}
     texts = values | {value.hex(" ").encode() for value in values}
     entries = [entry for page in pages().values() for entry in page.facts.values()]
-    cited = [(entry.id, item.quote) for entry in entries for item in entry.evidence if item.kind == "recorded"]
+    cited = [
+        (entry.id, item.quote)
+        for entry in entries
+        for item in entry.evidence
+        if item.kind == "recorded"
+    ]
     assert len(cited) > 150
     assert [pair for pair in cited if pair[1].encode() not in texts] == []
 
@@ -81,7 +91,12 @@ evidence = [%s]
 @pytest.mark.parametrize(
     ("evidence", "kind", "text", "address"),
     [
-        ('{document = "d", section = "1", quote = "q"}', "document", "P, T, 1", "https://example.org/d"),
+        (
+            '{document = "d", section = "1", quote = "q"}',
+            "document",
+            "P, T, 1",
+            "https://example.org/d",
+        ),
         (
             '{repository = "r", path = "a/b.go", symbol = "F", lines = "3-7"}',
             "source",
@@ -90,7 +105,10 @@ evidence = [%s]
         ),
         ('{repository = "r", issue = 7}', "issue", "o/r#7", "https://github.com/o/r/issues/7"),
         ('{recorded = "X 1", message = "{}"}', "recorded", "recorded: X 1", ""),
-        *(('{run = "a:b:1", result = "2"}', "run", "run: a:b:1", ""), ('{reason = "because"}', "reason", "because", "")),
+        *(
+            ('{run = "a:b:1", result = "2"}', "run", "run: a:b:1", ""),
+            ('{reason = "because"}', "reason", "because", ""),
+        ),
     ],
 )
 def test_each_kind_of_evidence(evidence, kind, text, address):
@@ -103,8 +121,14 @@ def test_each_kind_of_evidence(evidence, kind, text, address):
     [
         (PAGE % '{document = "e"}', "x#f: unknown document 'e'. Known: d."),
         (PAGE % '{repository = "q", path = "a"}', "x#f: unknown repository 'q'. Known: r."),
-        (PAGE % '{book = "q"}', "x#f: evidence is document, repository, recorded, run, reason, not book."),
-        (PAGE % '{document = "d", page = 3}', "x#f: unknown field 'page'. Known: document, quote, section."),
+        (
+            PAGE % '{book = "q"}',
+            "x#f: evidence is document, repository, recorded, run, reason, not book.",
+        ),
+        (
+            PAGE % '{document = "d", page = 3}',
+            "x#f: unknown field 'page'. Known: document, quote, section.",
+        ),
         (PAGE % "", "x#f: evidence is empty."),
         ((PAGE % '{reason = "b"}').replace("A fact.", "A fact"), "x#f: a fact is a sentence."),
         ((PAGE % '{reason = "b"}').replace("0123456789012345", "x"), "x: repository r: commit 'x"),
@@ -116,7 +140,10 @@ def test_a_wrong_page_says_what_is_wrong(text, words):
         read("x", text)
 
 
-@pytest.mark.parametrize(("cited", "words"), [("standard#x", "Did you mean 'standards'"), ("standards#json-nul", "'json-null'")])
+@pytest.mark.parametrize(
+    ("cited", "words"),
+    [("standard#x", "Did you mean 'standards'"), ("standards#json-nul", "'json-null'")],
+)
 def test_an_unknown_citation_names_the_nearest(cited, words):
     with pytest.raises(UnknownName, match=words):
         fact(cited)

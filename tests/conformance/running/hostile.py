@@ -1,4 +1,6 @@
-"""A command decoder that does harm: `hostile.py WHEN WHAT REACHED`. It writes its process id to the file REACHED when it does."""
+"""A command decoder that does harm: `hostile.py WHEN WHAT REACHED`. It writes its process id to the
+file REACHED when it does.
+"""
 
 import json
 import os
@@ -15,7 +17,9 @@ NOWHERE = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": 
 def bomb():
     eaten = []
     while True:
-        eaten.append(bytes(1 << 26))  # Untouched zeros take no time, and count: they may be written.
+        eaten.append(
+            bytes(1 << 26)
+        )  # Untouched zeros take no time, and count: they may be written.
 
 
 def leave():

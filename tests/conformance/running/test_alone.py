@@ -1,4 +1,6 @@
-"""Decoders whose answers depend on other messages: the verdict's first line names batch independence, and no replay acquits."""
+"""Decoders whose answers depend on other messages: the verdict's first line names batch
+independence, and no replay acquits.
+"""
 
 import base64
 import json
@@ -27,8 +29,13 @@ from tests.shared.right import owed, row
 NAME = "ticdc-canal-json"
 BATCH = f"{NAME}/law/batch-independence"
 NEEDED = {"duplicates": range(1, 100), "limit": range(150, 1001)}
-"""How many neighbours a failure needs, by messages of several cases; the search for fewer has a time limit."""
-SELECTED, EXCLUDED = ("*/shape/*", "*/ddl/*", "*text/*", "*blob/*", "*char/*", "*int/*"), ("*fault*", "*megabyte*")
+"""How many neighbours a failure needs, by messages of several cases; the search for fewer has a
+time limit.
+"""
+SELECTED, EXCLUDED = (
+    ("*/shape/*", "*/ddl/*", "*text/*", "*blob/*", "*char/*", "*int/*"),
+    ("*fault*", "*megabyte*"),
+)
 CHOSEN = {"writer_profile": "v7.1.6", "select": SELECTED, "exclude": EXCLUDED}
 SETTINGS = Settings((NAME,), Budget("tiny", 0, 12), 7, level="changes", **CHOSEN)
 
@@ -73,7 +80,14 @@ for line in sys.stdin:
 def line(output):
     shown = {name: output.fields[name] for name in ("database", "schema", "table", "keys", "sql")}
     images = {side: getattr(output, side) for side in ("before", "after")}
-    return {"row": output.row, "kind": output.kind, "op": output.op, "error": output.error, **shown, **images}
+    return {
+        "row": output.row,
+        "kind": output.kind,
+        "op": output.op,
+        "error": output.error,
+        **shown,
+        **images,
+    }
 
 
 def held(data):
@@ -82,7 +96,9 @@ def held(data):
 
 @pytest.fixture(scope="module")
 def decoder(tmp_path_factory):
-    """A function that gives the command of a decoder that knows all answers and is wrong in one way."""
+    """A function that gives the command of a decoder that knows all answers and is wrong in one
+    way.
+    """
     folder = tmp_path_factory.mktemp("decoder")
     answers = {}
     for case in named_cases(get(NAME), (get(NAME).profile("v7.1.6"),)):
@@ -95,7 +111,9 @@ def decoder(tmp_path_factory):
     (folder / "decoder.py").write_text(textwrap.dedent(DECODER))
 
     def command(wrong):
-        return "cmd:" + shlex.join([sys.executable, str(folder / "decoder.py"), str(folder / "answers.json"), wrong])
+        return "cmd:" + shlex.join(
+            [sys.executable, str(folder / "decoder.py"), str(folder / "answers.json"), wrong]
+        )
 
     return command
 
@@ -106,7 +124,9 @@ def judged(spec, folder, **changed):
         result = replay.named(run(settings, engine), folder, settings)
     replay.save_all(result, settings)
     crashes = {path: replay.load(path) for path in sorted(folder.glob("*.json"))}
-    return result, {replayed.outcome for replayed in replay.replay_all(crashes, None, 60, lambda _line: None)}
+    return result, {
+        replayed.outcome for replayed in replay.replay_all(crashes, None, 60, lambda _line: None)
+    }
 
 
 def test_a_decoder_that_knows_all_answers_conforms(decoder, tmp_path):
@@ -127,7 +147,11 @@ def test_what_depends_on_other_messages_is_named_first_and_never_fixed(decoder, 
     if wrong in NEEDED:
         assert needed and needed <= set(NEEDED[wrong]) and ReplayOutcome.FAILED in outcomes
         with engine_for(decoder("never"), (NAME,), timeout_s=60) as engine:
-            repaired = {replay.replay(crash, engine, decoder("never"))[0] for crash in saved if crash.neighbours}
+            repaired = {
+                replay.replay(crash, engine, decoder("never"))[0]
+                for crash in saved
+                if crash.neighbours
+            }
         assert repaired == {ReplayOutcome.FIXED}
 
 
@@ -143,9 +167,16 @@ def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_pat
 
 def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(monkeypatch):
     rule, other, third = rules(NAME)[:3]
-    failures = [SimpleNamespace(rule=rule, result=SimpleNamespace(case=case)) for case in ("a", "b", "c")]
+    failures = [
+        SimpleNamespace(rule=rule, result=SimpleNamespace(case=case)) for case in ("a", "b", "c")
+    ]
     seen, asked = [(rule.id, "a"), (other.id, "b")], []
-    prepared = SimpleNamespace(rules=(third,), loaded=SimpleNamespace(capabilities=Capabilities()), decoder="m:f", alone=seen)
+    prepared = SimpleNamespace(
+        rules=(third,),
+        loaded=SimpleNamespace(capabilities=Capabilities()),
+        decoder="m:f",
+        alone=seen,
+    )
 
     def fails(_trial, failure, ask):
         asked.append(ask())
@@ -153,7 +184,10 @@ def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(mo
 
     monkeypatch.setattr(alone._Trial, "_fails", fails)
     trial, passing = alone._Trial(MagicMock(), prepared), ""
-    assert (trial.turns(failures, str.upper), asked) == ({id(failure): True for failure in failures}, ["B", "C"])
+    assert (trial.turns(failures, str.upper), asked) == (
+        {id(failure): True for failure in failures},
+        ["B", "C"],
+    )
     passing = "C"
     assert list(trial.turns(failures, str.upper).values()) == [True, True, False]
     assert asked[2:] == ["B", "C", "A", "B", "A", "B"]

@@ -1,4 +1,6 @@
-"""The differential check: the history, the losses, and that a wrong decoder and a wrong table show."""
+"""The differential check: the history, the losses, and that a wrong decoder and a wrong table
+show.
+"""
 
 from __future__ import annotations
 
@@ -44,33 +46,46 @@ def test_every_format_is_told_the_same_rows() -> None:
         tables[name] = (story.rows, {column.name for column in story.table.columns})
     shared = set.intersection(*(columns for _, columns in tables.values()))
     assert len(shared) >= 9
-    first, *others = ({key: {n: row[n] for n in shared} for key, row in rows.items()} for rows, _ in tables.values())
+    first, *others = (
+        {key: {n: row[n] for n in shared} for key, row in rows.items()}
+        for rows, _ in tables.values()
+    )
     assert all(other == first for other in others)
 
 
 def telling() -> Iterator[tuple[str, str]]:
-    """Formats and profiles until each source was read, and each loss that some format declares of it was had."""
+    """Formats and profiles until each source was read, and each loss that some format declares of
+    it was had.
+    """
     seen: set[tuple[str, str]] = set()
     for name in FORMATS:
         for profile in get(name).profiles:
-            facts = {(profile.source, loss.statement) for loss in get(name).losses(profile)} or {(profile.source, "")}
+            facts = {(profile.source, loss.statement) for loss in get(name).losses(profile)} or {
+                (profile.source, "")
+            }
             if not facts <= seen:
                 seen |= facts
                 yield name, profile.name
 
 
 @pytest.mark.parametrize(("name", "profile"), [*telling()])
-def test_every_source_and_every_loss_leave_the_sources_table(engine: ChildEngine, name: str, profile: str) -> None:
+def test_every_source_and_every_loss_leave_the_sources_table(
+    engine: ChildEngine, name: str, profile: str
+) -> None:
     """The cells of the others are those of the cases of `run`."""
     fmt = get(name)
     outcome = differential.check(engine, fmt, fmt.profile(profile), 7)
     assert outcome.differences == 0, outcome.wrong
-    assert outcome.cells > 400 or any(loss.left is None for loss in fmt.losses(fmt.profile(profile)))
+    assert outcome.cells > 400 or any(
+        loss.left is None for loss in fmt.losses(fmt.profile(profile))
+    )
 
 
 def test_a_wrong_decoder_is_seen(engine: ChildEngine) -> None:
     fmt = get("alibaba-canal-json")
-    outcome = differential.check(engine, fmt, fmt.profile("1.1.7"), 7, f"liar:{fmt.name}/timestamp-as-utc")
+    outcome = differential.check(
+        engine, fmt, fmt.profile("1.1.7"), 7, f"liar:{fmt.name}/timestamp-as-utc"
+    )
     assert outcome.differences > 10
     assert all(", moment:" in what for what in outcome.wrong)
 
@@ -83,16 +98,31 @@ def test_a_loss_that_is_not_declared_is_a_difference(engine: ChildEngine) -> Non
 
 def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine, tmp_path: Path) -> None:
     fmt, mine = get("alibaba-canal-json"), tmp_path / "mine.py"
-    mine.write_text("def decode_rows(records, table):\n    raise RuntimeError('not today')\n", "utf-8")
+    mine.write_text(
+        "def decode_rows(records, table):\n    raise RuntimeError('not today')\n", "utf-8"
+    )
     outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, f"{mine}:decode_rows")
     assert outcome.differences == 1
     assert "not today" in outcome.wrong[0]
 
 
-def test_the_command_prints_a_line_a_profile(engine: ChildEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_a_line_a_profile(
+    engine: ChildEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[dict[str, Any]] = []
-    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **options: made.append(options) or nullcontext(engine))
-    arguments = ["run", "alibaba-canal-json", "--writer-profile", "1.1.8+[nm][oy]*", "--differential", "--format", "json"]
+    monkeypatch.setattr(
+        "conformance.engines.child.ChildEngine",
+        lambda **options: made.append(options) or nullcontext(engine),
+    )
+    arguments = [
+        "run",
+        "alibaba-canal-json",
+        "--writer-profile",
+        "1.1.8+[nm][oy]*",
+        "--differential",
+        "--format",
+        "json",
+    ]
     result = performed(*arguments)
     assert result.exit_code == 0, result.output
     (options,) = made
@@ -100,7 +130,9 @@ def test_the_command_prints_a_line_a_profile(engine: ChildEngine, monkeypatch: p
     outcomes = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     assert [outcome["profile"] for outcome in outcomes] == ["1.1.8+noblob", "1.1.8+mysql8"]
     assert outcomes[1]["differences"] == 0 and not outcomes[1]["lost"]
-    assert outcomes[0]["lost"] == {"binlog_row_image NOBLOB logs parts of rows": outcomes[0]["rows"]}
+    assert outcomes[0]["lost"] == {
+        "binlog_row_image NOBLOB logs parts of rows": outcomes[0]["rows"]
+    }
 
 
 def test_differences_are_shown() -> None:

@@ -1,4 +1,6 @@
-"""The first verdict comes from a few cases, before the format's calls are judged, and counts for nothing."""
+"""The first verdict comes from a few cases, before the format's calls are judged, and counts for
+nothing.
+"""
 
 from dataclasses import replace
 
@@ -14,7 +16,9 @@ from conformance.running.run import run
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
-SETTINGS = Settings((NAME,), Budget("tiny", 0, 0), 7, writer_profile="v7.1.6", level="changes", reduce=False)
+SETTINGS = Settings(
+    (NAME,), Budget("tiny", 0, 0), 7, writer_profile="v7.1.6", level="changes", reduce=False
+)
 WRONG = """
 from pyspark.sql import functions as F
 from spark_checks.decoders import ticdc_canal_json as reference
@@ -59,7 +63,11 @@ def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged)
     assert len(cases) == len(set(cases))
     notes = []
     tell = FirstBroken(lambda rule, seconds: notes.append((rule, seconds > 0)))
-    for event in (replace(wrong[0], result=replace(wrong[0].result, verdict=Verdict.PASS)), Started(None, ()), *wrong):
+    for event in (
+        replace(wrong[0], result=replace(wrong[0].result, verdict=Verdict.PASS)),
+        Started(None, ()),
+        *wrong,
+    ):
         tell(event)
     assert notes == [(wrong[0].rule, True)]
 

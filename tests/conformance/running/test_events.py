@@ -7,7 +7,15 @@ import pytest
 from shown import shown
 
 from conformance.judging.judge import CaseResult, Finding, Verdict
-from conformance.judging.results import INTERRUPTED, CallResult, Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.judging.results import (
+    INTERRUPTED,
+    CallResult,
+    Failure,
+    FormatResult,
+    Header,
+    RuleResult,
+    RunResult,
+)
 from conformance.reports import badge, console, facts, junit, markdown, page, records
 from conformance.rules.rules import Aspect, rules
 from conformance.running import events
@@ -20,10 +28,14 @@ RULE = next(rule for rule in rules(NAMES[0]) if not rule.law)
 
 
 def judged(name, *findings):
-    case = Case(f"{name}/v/c", name, "v", Deployment(), 1, (), (Written(Message("t", 0, None, b"{}"), ()),))
+    case = Case(
+        f"{name}/v/c", name, "v", Deployment(), 1, (), (Written(Message("t", 0, None, b"{}"), ()),)
+    )
     verdict = Verdict.FAIL if findings else Verdict.PASS
     counted = RuleResult(RULE, 1, len(findings))
-    return FormatResult(name, "mine", (1, 2), (CaseResult(case, verdict, findings),), (counted,), (), {}, 0, {})
+    return FormatResult(
+        name, "mine", (1, 2), (CaseResult(case, verdict, findings),), (counted,), (), {}, 0, {}
+    )
 
 
 FINDING = Finding(f"{NAMES[0]}/v/c", RULE.id, 0, 0, Aspect.VALUE, "kind", "x", "y")
@@ -43,15 +55,26 @@ def collected(*seen):
 
 def test_nothing_is_left_of_a_run_that_judged_nothing():
     assert collected().unfinished(INTERRUPTED) is None
-    assert collected(Started(HEAD, NAMES), events.Working("drawing")).unfinished(INTERRUPTED) is None
+    assert (
+        collected(Started(HEAD, NAMES), events.Working("drawing")).unfinished(INTERRUPTED) is None
+    )
 
 
 def test_what_is_known_of_an_unfinished_run_is_its_result():
     seen = collected(Started(HEAD, NAMES, strict=True), BROKEN, Judged(BAD))
     left = seen.unfinished(INTERRUPTED)
     assert left is not None
-    assert (left.header, left.formats, left.unjudged, left.strict) == (HEAD, (BAD,), (NAMES[1],), True)
-    assert ([(f.rule, f.finding) for f in left.failures], left.exit_code, left.verdict) == ([(RULE, FINDING)], 130, 1)
+    assert (left.header, left.formats, left.unjudged, left.strict) == (
+        HEAD,
+        (BAD,),
+        (NAMES[1],),
+        True,
+    )
+    assert ([(f.rule, f.finding) for f in left.failures], left.exit_code, left.verdict) == (
+        [(RULE, FINDING)],
+        130,
+        1,
+    )
     assert seen.unfinished("the disk is full").exit_code == 3
 
 
@@ -67,7 +90,10 @@ def test_a_reduced_failure_takes_the_place_of_the_first_case():
     assert seen.unfinished(INTERRUPTED).failures == (small,)
 
 
-@pytest.mark.parametrize(("why", "words"), [(INTERRUPTED, "UNFINISHED, interrupted"), ("disk full", "the harness failed")])
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [(INTERRUPTED, "UNFINISHED, interrupted"), ("disk full", "the harness failed")],
+)
 def test_every_report_of_an_unfinished_run_says_so(why, words):
     left = collected(Started(HEAD, NAMES), Judged(judged(NAMES[1]))).unfinished(why)
     line = facts.headline(left)
@@ -78,12 +104,19 @@ def test_every_report_of_an_unfinished_run_says_so(why, words):
     for text in (markdown.render(left), page.html(left), junit.render(left)):
         assert "UNFINISHED" in text
     footer = list(records.records(left))[-1]
-    assert (footer["ended"], footer["unjudged"], footer["exit_code"]) == (why, [NAMES[0]], left.exit_code)
+    assert (footer["ended"], footer["unjudged"], footer["exit_code"]) == (
+        why,
+        [NAMES[0]],
+        left.exit_code,
+    )
 
 
 def test_lines_are_streamed_as_formats_are_judged_and_equal_the_whole_report():
     lines = []
-    stream, result = records.Stream(lines.append), RunResult(HEAD, (BAD, judged(NAMES[1])), (FAILURE,), 1.0)
+    stream, result = (
+        records.Stream(lines.append),
+        RunResult(HEAD, (BAD, judged(NAMES[1])), (FAILURE,), 1.0),
+    )
     stream(Started(HEAD, NAMES))
     assert lines == []
     stream(Judged(BAD))
@@ -109,6 +142,11 @@ def test_events_as_words():
         listen(event)
     listen(Finished(RunResult(HEAD, (), (), 0.0)))
     assert words == [
-        *("starting", "f: 2,000 messages of 1,234 cases; 3 decode calls", "f: level 1 judged", "f: level 1 judged: raised"),
+        *(
+            "starting",
+            "f: 2,000 messages of 1,234 cases; 3 decode calls",
+            "f: level 1 judged",
+            "f: level 1 judged: raised",
+        ),
         f"{NAMES[0]}: 1 cases judged",
     ]

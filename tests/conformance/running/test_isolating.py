@@ -1,4 +1,6 @@
-"""Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
+"""Which cases a call that hangs, ends its process or returns rows of no message convicts; the
+engine answers from memory.
+"""
 
 import itertools
 from concurrent.futures import Future
@@ -22,26 +24,35 @@ COUNT = 64
 SETTINGS = Settings((NAME,), BUDGETS["smoke"], 1, timeout_s=120)
 ROW = OutputRow(0, "ROW", "INSERT")
 MESSAGES = [Message("cdc", 0, None, b"%d" % i) for i in range(COUNT)]
-CASES = tuple(Case(f"c{i}", NAME, "p", Deployment(), 1, (), (Written(m, ()),)) for i, m in enumerate(MESSAGES))
+CASES = tuple(
+    Case(f"c{i}", NAME, "p", Deployment(), 1, (), (Written(m, ()),)) for i, m in enumerate(MESSAGES)
+)
 PLACES = {id(m): ("cdc", 0, i) for i, m in enumerate(MESSAGES)}
 CALL = Call(NAME, Deployment(), 1, CASES)
 
 
 def memory(fail=lambda offsets: None, stray=None):
-    """Gives a row for each message; `fail` gives the error of some offsets, `stray` the offset of a row of no message."""
+    """Gives a row for each message; `fail` gives the error of some offsets, `stray` the offset of a
+    row of no message.
+    """
 
     def answer(_request, places):
         offsets = [offset for _, _, offset in places]
         if (error := fail(offsets)) is not None:
             raise error
-        return {place: [ROW] for place in places} | ({(None, 0, 5): [ROW]} if stray in offsets else {})
+        return {place: [ROW] for place in places} | (
+            {(None, 0, 5): [ROW]} if stray in offsets else {}
+        )
 
     return Memory(answer)
 
 
 def limits(engine):
     """Of each call the number of its messages and its limit."""
-    return [(sum(high - low + 1 for _, _, low, high in request.ranges), request.limit_s) for request in engine.asked]
+    return [
+        (sum(high - low + 1 for _, _, low, high in request.ranges), request.limit_s)
+        for request in engine.asked
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -54,19 +65,30 @@ def prepared():
     return Prepared(SETTINGS, get(NAME), "d", Loaded((1,), Capabilities()), [CALL], PLACES, "h")
 
 
-@pytest.mark.parametrize(("error", "verdict"), [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)])
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)],
+)
 def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict):
     engine = memory(lambda offsets: error if 37 in offsets else None)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
-    assert [(blame.case.id, blame.verdict, blame.why, blame.alone) for blame in blamed] == [("c37", verdict, str(error), True)]
-    assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == ([i for i in range(COUNT) if i != 37], 1 + 16)
+    assert [(blame.case.id, blame.verdict, blame.why, blame.alone) for blame in blamed] == [
+        ("c37", verdict, str(error), True)
+    ]
+    assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == (
+        [i for i in range(COUNT) if i != 37],
+        1 + 16,
+    )
 
 
 def test_cases_that_raise_are_found_by_halving_and_the_search_gives_up_after_its_calls(monkeypatch):
     raised = DecodeRaised("no")
     engine = memory(lambda offsets: raised if {3, 41} & set(offsets) else None)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL)
-    assert ({(blame.case.id, blame.why) for blame in blamed}, len(outputs)) == ({("c3", "no"), ("c41", "no")}, COUNT - 2)
+    assert ({(blame.case.id, blame.why) for blame in blamed}, len(outputs)) == (
+        {("c3", "no"), ("c41", "no")},
+        COUNT - 2,
+    )
     assert len(engine.asked) <= 2 * 2 * 7
     monkeypatch.setattr(isolating, "CALLS", 3)
     outputs, blamed = isolating.isolate(memory(lambda _offsets: raised), prepared(), CALL)
@@ -94,7 +116,10 @@ def test_a_case_alone_is_asked_again_even_if_nothing_else_is_left():
     late = DecodeTimeout("late")
     engine = memory(lambda _offsets: late)
     _, blamed = isolating.isolate(engine, prepared(), replace(CALL, cases=CASES[:1]), late)
-    assert ([(blame.case.id, blame.why) for blame in blamed], limits(engine)) == ([("c0", "late")], [(1, 0.0), (1, 0.0)])
+    assert ([(blame.case.id, blame.why) for blame in blamed], limits(engine)) == (
+        [("c0", "late")],
+        [(1, 0.0), (1, 0.0)],
+    )
 
 
 def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
@@ -111,12 +136,22 @@ def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
     late = DecodeTimeout("late")
     engine = memory(lambda offsets: None if offsets == [COUNT - 1] else late)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
-    assert (outputs, len(limits(engine)), [blame.case.id for blame in blamed if blame.alone]) == ({}, 2 + 4, ["c0", "c1", "c2"])
-    assert ({blame.why for blame in blamed if blame.alone}, len(blamed)) == ({f"late, {isolating.COLD}"}, COUNT)
+    assert (outputs, len(limits(engine)), [blame.case.id for blame in blamed if blame.alone]) == (
+        {},
+        2 + 4,
+        ["c0", "c1", "c2"],
+    )
+    assert ({blame.why for blame in blamed if blame.alone}, len(blamed)) == (
+        {f"late, {isolating.COLD}"},
+        COUNT,
+    )
     assert all("not isolated within 4 calls" in blame.why for blame in blamed if not blame.alone)
 
 
-@pytest.mark.parametrize(("error", "verdict"), [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)])
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)],
+)
 def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_again(error, verdict):
     engine, work, waits = memory(lambda _offsets: error), prepared(), Future()
     work.futures = [Future(), waits]
@@ -127,10 +162,14 @@ def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_agai
     why = f"{error}\nSo ends every call: one of many messages, and 2 of one case each."
     assert {(blame.verdict, blame.why) for blame in blamed} == {(verdict, why)}
     assert [blame.case.id for blame in blamed if blame.alone] == ["c0", f"c{COUNT - 1}"]
-    assert isolating.isolate(engine, work, CALL, work.always)[1] == blamed and len(limits(engine)) == 2
+    assert (
+        isolating.isolate(engine, work, CALL, work.always)[1] == blamed and len(limits(engine)) == 2
+    )
 
 
-@pytest.mark.parametrize(("limit_s", "calls"), [(0.5, 3), (2, 3), (9.5, 3), (15, 2.4), (20, 2), (300, 2)])
+@pytest.mark.parametrize(
+    ("limit_s", "calls"), [(0.5, 3), (2, 3), (9.5, 3), (15, 2.4), (20, 2), (300, 2)]
+)
 def test_a_decoder_that_hangs_costs_twice_its_limit_and_one_retry_of_a_short_one(limit_s, calls):
     late = DecodeTimeout("late")
     engine, work = memory(lambda _offsets: late), prepared()
@@ -152,7 +191,10 @@ def test_calls_that_were_withdrawn_in_vain_are_asked_for_again():
 
 def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
     engine, fine = memory(stray=37), {("cdc", 0, i): [ROW] for i in range(COUNT)}
-    assert (list(isolating.strays(engine, prepared(), CALL, fine, Judge(rules(NAME)))), limits(engine)) == ([], [])
+    assert (
+        list(isolating.strays(engine, prepared(), CALL, fine, Judge(rules(NAME)))),
+        limits(engine),
+    ) == ([], [])
     outputs = fine | {(None, 0, 5): [ROW]}
     (finding,) = isolating.strays(engine, prepared(), CALL, outputs, Judge(rules(NAME)))
     assert (finding.case, finding.rule) == ("c37", f"{NAME}/law/places")
@@ -168,10 +210,15 @@ def test_an_error_that_every_message_raises_is_not_searched_for(fine):
         assert not any("Each of" in blame.why for blame in blamed)
         return
     assert (outputs, len(limits(engine)), len(blamed)) == ({}, isolating.ALIKE, COUNT)
-    assert all(blame.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages") for blame in blamed)
+    assert all(
+        blame.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages")
+        for blame in blamed
+    )
 
 
-@pytest.mark.parametrize(("text", "alike"), [("Lost task 0.0 in stage {0}.0 (TID {0}): gone", True), ("no {0}", False)])
+@pytest.mark.parametrize(
+    ("text", "alike"), [("Lost task 0.0 in stage {0}.0 (TID {0}): gone", True), ("no {0}", False)]
+)
 def test_numbers_of_spark_s_tasks_make_no_other_error(text, alike):
     numbers = itertools.count(1)
     engine = memory(lambda _offsets: DecodeRaised(text.format(next(numbers))))

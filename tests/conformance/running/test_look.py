@@ -30,7 +30,10 @@ def directory(tmp_path_factory):
     """A corpus of a few seeded cases of both levels and two faulty messages."""
     fmt = get(FORMAT)
     profile = fmt.profile(PROFILE)
-    faults, out = [c for c in named_cases(fmt, (profile,)) if "/fault/" in c.id][:2], tmp_path_factory.mktemp("corpora")
+    faults, out = (
+        [c for c in named_cases(fmt, (profile,)) if "/fault/" in c.id][:2],
+        tmp_path_factory.mktemp("corpora"),
+    )
     corpus.write(out, fmt, profile, [*bulk.cases(fmt, profile, 1, 4), *faults], seed=1)
     return out
 
@@ -38,11 +41,25 @@ def directory(tmp_path_factory):
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [
-        *(("01.50", "01.50"), (None, None), (Typed("int", 1 << 62), 1 << 62), (Typed("boolean", True), True)),
-        *((Typed("decimal", Decimal("1E+2")), "100"), (Typed("decimal", 1 << 64), "18446744073709551616")),
+        *(
+            ("01.50", "01.50"),
+            (None, None),
+            (Typed("int", 1 << 62), 1 << 62),
+            (Typed("boolean", True), True),
+        ),
+        *(
+            (Typed("decimal", Decimal("1E+2")), "100"),
+            (Typed("decimal", 1 << 64), "18446744073709551616"),
+        ),
         *((Typed("double", float("nan")), "nan"), (Typed("binary", b"\x00\xff"), "00ff")),
-        *((Typed("date", dt.date(2024, 2, 29)), "2024-02-29"), (Typed("timestamp", -1), "1969-12-31T23:59:59.999999Z")),
-        *((Typed("timestamp_ntz", 0), "1970-01-01T00:00:00"), (Typed("timestamp_ntz", 1 << 62), str(1 << 62))),
+        *(
+            (Typed("date", dt.date(2024, 2, 29)), "2024-02-29"),
+            (Typed("timestamp", -1), "1969-12-31T23:59:59.999999Z"),
+        ),
+        *(
+            (Typed("timestamp_ntz", 0), "1970-01-01T00:00:00"),
+            (Typed("timestamp_ntz", 1 << 62), str(1 << 62)),
+        ),
         *((Typed("interval", -5), -5), (Typed("array", ["a", "b"]), ["a", "b"])),
     ],
 )
@@ -79,20 +96,39 @@ def decode(records, deployment=None):
 
 def test_a_look_has_a_line_per_row_in_the_order_of_the_corpus(directory, looking):
     (folder,) = corpus.find(directory)
-    cases, lines = corpus.read(folder).cases, list(looking(FORMAT, directory, None, lambda _id: True))
+    cases, lines = (
+        corpus.read(folder).cases,
+        list(looking(FORMAT, directory, None, lambda _id: True)),
+    )
     json.dumps(lines, allow_nan=False)
     owed = [(case.id, c.kind, c.op) for case in cases for w in case.written for c in w.changes]
     assert [(line["case"], line["kind"], line["op"]) for line in lines] == owed
     assert {line["kind"] for line in lines} == {"ROW", "CORRUPT"}
     assert all((line["error"] is not None) == (line["kind"] == "CORRUPT") for line in lines)
     row = next(line for line in lines if line["op"] == "INSERT")
-    assert {"database", "table", "keys", "before", "after", "row", "partition", "offset"} <= row.keys()
+    assert {
+        "database",
+        "table",
+        "keys",
+        "before",
+        "after",
+        "row",
+        "partition",
+        "offset",
+    } <= row.keys()
     assert row["before"] is None and row["after"]
 
 
 def test_level_two_shows_typed_rows_of_the_level_two_cases(directory, looking):
     spec = "spark_checks.decoders.ticdc_canal_json:decode_rows"
-    lines = list(looking(FORMAT, directory, spec, lambda case_id: matches(case_id, f"{FORMAT}/{PROFILE}/bulk-rows")))
+    lines = list(
+        looking(
+            FORMAT,
+            directory,
+            spec,
+            lambda case_id: matches(case_id, f"{FORMAT}/{PROFILE}/bulk-rows"),
+        )
+    )
     assert lines
     for line in lines:
         assert (line["kind"], line["database"]) == ("ROW", "pool")

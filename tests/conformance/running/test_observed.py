@@ -1,4 +1,6 @@
-"""Messages without truth: the laws that hold for all, and what differs from the reference decoder."""
+"""Messages without truth: the laws that hold for all, and what differs from the reference
+decoder.
+"""
 
 from dataclasses import replace
 
@@ -18,7 +20,10 @@ from generators.wire_format import get
 FORMAT = "ticdc-canal-json"
 FMT = get(FORMAT)
 PROFILE = FMT.profile("v7.1.6")
-ID, PRICE = Column("id", mysql.integer("int"), nullable=False), Column("price", mysql.decimal(10, 2))
+ID, PRICE = (
+    Column("id", mysql.integer("int"), nullable=False),
+    Column("price", mysql.decimal(10, 2)),
+)
 TABLE = Table("shop", "orders", (ID, PRICE), ("id",))
 START = """
 from pyspark.sql import Window
@@ -55,9 +60,15 @@ def records():
     from decimal import Decimal
 
     rows = [{"id": number, "price": Decimal(number)} for number in (1, 2, 3)]
-    events = [RowChange(Instant(1_700_000_000_000 + n), TABLE, Op.INSERT, (RowImages(None, row),)) for n, row in enumerate(rows)]
+    events = [
+        RowChange(Instant(1_700_000_000_000 + n), TABLE, Op.INSERT, (RowImages(None, row),))
+        for n, row in enumerate(rows)
+    ]
     messages = [w.message for w in FMT.write(History(tuple(events)), PROFILE, LAYOUT)]
-    sent = [ReadRecord(m.value, m.key, "orders", 0, 7 + 2 * number, f"file:{number + 1}") for number, m in enumerate(messages)]
+    sent = [
+        ReadRecord(m.value, m.key, "orders", 0, 7 + 2 * number, f"file:{number + 1}")
+        for number, m in enumerate(messages)
+    ]
     return [*sent, ReadRecord(b"{", None, "orders", 0, 90, "file:4")]
 
 
@@ -73,11 +84,16 @@ def engine(engine, tmp_path_factory):
 def seen(engine, name, tables=(), sent=None):
     started, folder = engine
     settings = Settings((FORMAT,), budget("smoke"), 1, decoder=f"{folder / name}.py")
-    return observe(settings, started, started, PROFILE, FMT, records() if sent is None else sent, tables)
+    return observe(
+        settings, started, started, PROFILE, FMT, records() if sent is None else sent, tables
+    )
 
 
 def broken(observed):
-    return {failure.rule.id.removeprefix(f"{FORMAT}/"): failure.cases for failure in observed.result.failures}
+    return {
+        failure.rule.id.removeprefix(f"{FORMAT}/"): failure.cases
+        for failure in observed.result.failures
+    }
 
 
 def parts(observed):
@@ -87,8 +103,15 @@ def parts(observed):
 def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine, tmp_path, capsys):
     assert finish(seen(engine, "same"), "json", tmp_path / "r") == 0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[1].startswith("4 messages: 4 give the rows of the reference decoder") and lines[2] == "laws: kept"
-    assert {path.name for path in (tmp_path / "r").iterdir()} >= {"report.html", "junit.xml", "report.md"}
+    assert (
+        lines[1].startswith("4 messages: 4 give the rows of the reference decoder")
+        and lines[2] == "laws: kept"
+    )
+    assert {path.name for path in (tmp_path / "r").iterdir()} >= {
+        "report.html",
+        "junit.xml",
+        "report.md",
+    }
 
 
 @pytest.mark.parametrize(
@@ -97,20 +120,41 @@ def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine,
         ("same", (TABLE,), (4, 0), {}, []),
         (
             *("other", (), (4, 3), {}),
-            [("ROW op", 3, "file:1", "'INSERT'", "'insert'"), ("shop.orders after.price", 3, "file:1", "'1.00'", "'1.000'")],
+            [
+                ("ROW op", 3, "file:1", "'INSERT'", "'insert'"),
+                ("shop.orders after.price", 3, "file:1", "'1.00'", "'1.000'"),
+            ],
         ),
-        ("silent", (), (4, 1), {"change/missing": 1}, [("message kinds of rows", 1, "file:2", "ROW", "no row")]),
+        (
+            "silent",
+            (),
+            (4, 1),
+            {"change/missing": 1},
+            [("message kinds of rows", 1, "file:2", "ROW", "no row")],
+        ),
         ("raises", (), (4, 0), {"law/returns": 1}, []),
         ("typed", (TABLE,), (4, 3), {}, [("orders after.price", 3, "file:1", "1", "2")]),
         ("claims", (), (1, 0), {}, []),
     ],
 )
-def test_a_broken_law_is_a_verdict_and_what_differs_is_told_by_part(engine, name, tables, counts, breaks, differs):
+def test_a_broken_law_is_a_verdict_and_what_differs_is_told_by_part(
+    engine, name, tables, counts, breaks, differs
+):
     observed = seen(engine, name, tables)
-    assert (observed.messages, observed.refused, observed.tables) == (4, 1, tuple(table.name for table in tables))
-    assert (observed.judged, observed.unlike, broken(observed), sorted(parts(observed))) == (*counts, breaks, differs)
+    assert (observed.messages, observed.refused, observed.tables) == (
+        4,
+        1,
+        tuple(table.name for table in tables),
+    )
+    assert (observed.judged, observed.unlike, broken(observed), sorted(parts(observed))) == (
+        *counts,
+        breaks,
+        differs,
+    )
     assert observed.result.exit_code == bool(breaks)
-    assert {f.result.case.id for f in observed.result.failures} == {f"{FORMAT}/v7.1.6/messages/file:2" for _ in breaks}
+    assert {f.result.case.id for f in observed.result.failures} == {
+        f"{FORMAT}/v7.1.6/messages/file:2" for _ in breaks
+    }
 
 
 def test_a_decoder_that_depends_on_its_batch_breaks_a_law(engine):
@@ -128,6 +172,8 @@ def test_what_cannot_be_judged_is_told(engine):
 def test_messages_of_files_that_share_a_name_are_told_apart(engine):
     """The second file of the name has the message that the decoder spoils."""
     (first, second, *_) = records()
-    observed = seen(engine, "silent", sent=[replace(first, place="a:1"), replace(second, place="a:1")])
+    observed = seen(
+        engine, "silent", sent=[replace(first, place="a:1"), replace(second, place="a:1")]
+    )
     assert [difference.value for difference in observed.differences] == [second.value]
     assert observed.result.failures[0].result.case.id.endswith("/messages/a:1#1")

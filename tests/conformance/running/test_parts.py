@@ -1,4 +1,6 @@
-"""Parts of a run without Spark: what its header has of a user's tables, where its messages lie, which rules it must exercise."""
+"""Parts of a run without Spark: what its header has of a user's tables, where its messages lie,
+which rules it must exercise.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,7 +28,9 @@ def test_the_header_has_the_notes_of_the_reading_and_what_a_format_cannot_write(
         "CREATE VIEW v AS SELECT 1;"
     )
     values = read_tables([str(tmp_path / "a.sql")], "mysql", "shop", None, 1)
-    settings = Settings(("ticdc-canal-json", "huawei-cdl-json"), Budget("tiny", 0, 1), 1, tables=values)
+    settings = Settings(
+        ("ticdc-canal-json", "huawei-cdl-json"), Budget("tiny", 0, 1), 1, tables=values
+    )
     own = _own_tables(settings)
     assert own.names == ("shop.t", "shop.z")
     assert [note.construct for note in own.notes] == ["AS (`id` / 2)", "CREATE VIEW v AS SELECT 1"]
@@ -35,7 +39,9 @@ def test_the_header_has_the_notes_of_the_reading_and_what_a_format_cannot_write(
 
 
 NAME = "ticdc-canal-json"
-SETTINGS = Settings((NAME,), BUDGETS["smoke"], 1, writer_profile="v7.1.6", bootstrap="127.0.0.1:1", topic="run-1")
+SETTINGS = Settings(
+    (NAME,), BUDGETS["smoke"], 1, writer_profile="v7.1.6", bootstrap="127.0.0.1:1", topic="run-1"
+)
 MESSAGES = [Message("cdc", partition, None, b"{}") for partition in (0, 2, 2)]
 
 
@@ -49,17 +55,30 @@ def published(monkeypatch, placed, *errors):
 
 def test_places_are_the_broker_s_and_ranges_hold_them(monkeypatch):
     places, source = published(monkeypatch, [(0, 5), (2, 7), (2, 9)])
-    assert [places[id(message)] for message in MESSAGES] == [("run-1", 0, 5), ("run-1", 2, 7), ("run-1", 2, 9)]
-    assert (source.ranges, source.bootstrap, source.topic) == ((("run-1", 0, 5, 5), ("run-1", 2, 7, 9)), "127.0.0.1:1", "run-1")
+    assert [places[id(message)] for message in MESSAGES] == [
+        ("run-1", 0, 5),
+        ("run-1", 2, 7),
+        ("run-1", 2, 9),
+    ]
+    assert (source.ranges, source.bootstrap, source.topic) == (
+        (("run-1", 0, 5, 5), ("run-1", 2, 7, 9)),
+        "127.0.0.1:1",
+        "run-1",
+    )
 
 
 def test_a_message_that_is_not_delivered_ends_the_run(monkeypatch):
-    with pytest.raises(HarnessError, match=r"1 of 3 messages were not delivered to run-1: too large"):
+    with pytest.raises(
+        HarnessError, match=r"1 of 3 messages were not delivered to run-1: too large"
+    ):
         published(monkeypatch, [(0, 5), (2, 7), (2, 9)], "too large")
 
 
 def test_claimed_types_leave_tables_of_these_types_at_level_two():
-    settings, claims = replace(SETTINGS, budget=replace(BUDGETS["smoke"], drawn=0)), Capabilities(types=("int", "varchar"))
+    settings, claims = (
+        replace(SETTINGS, budget=replace(BUDGETS["smoke"], drawn=0)),
+        Capabilities(types=("int", "varchar")),
+    )
     cases = job._claimed_rows(settings, get(NAME), claims, frozenset())
     assert {case.level for case in cases} == {2}
     # A format's own cases have tables of their own, which `claimed` leaves out.
@@ -71,14 +90,27 @@ def test_claimed_types_leave_tables_of_these_types_at_level_two():
 @pytest.mark.parametrize(
     ("changed", "levels", "claims", "kept", "code"),
     [
-        *(({}, (1, 2), {}, True, 1), ({}, (1, 2), {"columns": ("sql",)}, True, 0), ({}, (1, 2), {"profiles": ("v7*",)}, True, 0)),
-        *(({}, (1, 2), {"kinds": ("ROW",)}, True, 0), ({}, (1, 2), {"types": ("int",)}, True, 0), ({}, (1,), {}, True, 0)),
+        *(
+            ({}, (1, 2), {}, True, 1),
+            ({}, (1, 2), {"columns": ("sql",)}, True, 0),
+            ({}, (1, 2), {"profiles": ("v7*",)}, True, 0),
+        ),
+        *(
+            ({}, (1, 2), {"kinds": ("ROW",)}, True, 0),
+            ({}, (1, 2), {"types": ("int",)}, True, 0),
+            ({}, (1,), {}, True, 0),
+        ),
         *(({}, (1, 2), {}, False, 0), ({"select": ("*/ddl/*",)}, (1, 2), {}, True, 0)),
-        *(({"exclude": ("*/ddl/*",)}, (1, 2), {}, True, 0), ({"writer_profile": "v7*"}, (1, 2), {}, True, 0)),
+        *(
+            ({"exclude": ("*/ddl/*",)}, (1, 2), {}, True, 0),
+            ({"writer_profile": "v7*"}, (1, 2), {}, True, 0),
+        ),
         ({"decoder": "mine.py:decode"}, (1, 2), {}, True, 0),
     ],
 )
-def test_a_rule_that_compared_nothing_fails_a_whole_run_of_a_reference_decoder(changed, levels, claims, kept, code):
+def test_a_rule_that_compared_nothing_fails_a_whole_run_of_a_reference_decoder(
+    changed, levels, claims, kept, code
+):
     first, second = rules(NAME)[:2]
     judge = Judge(rules(NAME))
     judge.compared[first.id] = 3

@@ -1,4 +1,6 @@
-"""Crash files judged again without Spark: FIXED only where the case alone shows the failure and its rule compared something."""
+"""Crash files judged again without Spark: FIXED only where the case alone shows the failure and its
+rule compared something.
+"""
 
 import json
 from contextlib import contextmanager
@@ -29,8 +31,12 @@ from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
 FMT = get(NAME)
-CASE = as_case(FMT, FMT.profile("v7.1.6"), scenario("shape/x", insert(KEYLESS, {"a": 1, "b": "x", "c": None})))
-MISSING, RETURNS, BATCH = (f"{NAME}/{name}" for name in ("change/missing", "law/returns", "law/batch-independence"))
+CASE = as_case(
+    FMT, FMT.profile("v7.1.6"), scenario("shape/x", insert(KEYLESS, {"a": 1, "b": "x", "c": None}))
+)
+MISSING, RETURNS, BATCH = (
+    f"{NAME}/{name}" for name in ("change/missing", "law/returns", "law/batch-independence")
+)
 
 
 class Fake:
@@ -54,7 +60,11 @@ class Fake:
         if isinstance(self.answer, Exception):
             return done(self.answer)
         ranges = request.ranges if self.answer == "row" else ()
-        places = [(topic, number, offset) for topic, number, low, high in ranges for offset in range(low, high + 1)]
+        places = [
+            (topic, number, offset)
+            for topic, number, low, high in ranges
+            for offset in range(low, high + 1)
+        ]
         return done({place: [right.row(CASE.written[0].changes[0], 1)] for place in places})
 
 
@@ -69,7 +79,9 @@ def failure(rule=MISSING, alone=True, cause=None, neighbours=(), **finding):
     first = Finding(CASE.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
     result = CaseResult(CASE, Verdict.FAIL, (replace(first, **finding),))
     mine = next(r for r in rules(NAME) if r.id == rule)
-    return Failure(mine, result.findings[0], result, 1, cause=cause, alone=alone, neighbours=neighbours)
+    return Failure(
+        mine, result.findings[0], result, 1, cause=cause, alone=alone, neighbours=neighbours
+    )
 
 
 def saved(directory, failure, *about):
@@ -86,12 +98,23 @@ def outcome(tmp_path, answer, claims=None, **about):
 @pytest.mark.parametrize(
     ("answer", "about", "wanted"),
     [
-        *(("nothing", {}, ReplayOutcome.FAILED), ("row", {}, ReplayOutcome.FIXED), (DecodeRaised("no"), {}, ReplayOutcome.ERROR)),
-        *((DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED), ("row", {"rule": RETURNS}, ReplayOutcome.FIXED)),
+        *(
+            ("nothing", {}, ReplayOutcome.FAILED),
+            ("row", {}, ReplayOutcome.FIXED),
+            (DecodeRaised("no"), {}, ReplayOutcome.ERROR),
+        ),
+        *(
+            (DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED),
+            ("row", {"rule": RETURNS}, ReplayOutcome.FIXED),
+        ),
         ("row", {"rule": RETURNS, "alone": False}, ReplayOutcome.NOT_ALONE),
         ("row", {"alone": False}, ReplayOutcome.NOT_ALONE),
         ("nothing", {"rule": RETURNS, "alone": False}, ReplayOutcome.FAILED),
-        ("row", {"rule": BATCH, "alone": False, "path": "message", "actual": "alone: 0 rows"}, ReplayOutcome.NOT_ALONE),
+        (
+            "row",
+            {"rule": BATCH, "alone": False, "path": "message", "actual": "alone: 0 rows"},
+            ReplayOutcome.NOT_ALONE,
+        ),
     ],
 )
 def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answer, about, wanted):
@@ -100,7 +123,9 @@ def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answ
     assert (problem == replay.TOGETHER) == (wanted is ReplayOutcome.NOT_ALONE)
 
 
-@pytest.mark.parametrize("behind", [{}, {"alone": False, "neighbours": (replace(CASE, id=f"{CASE.id}/before"),)}])
+@pytest.mark.parametrize(
+    "behind", [{}, {"alone": False, "neighbours": (replace(CASE, id=f"{CASE.id}/before"),)}]
+)
 def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path, behind):
     rule, claims = f"{NAME}/value/integer", Capabilities(types=("varchar",))
     assert outcome(tmp_path, "row", rule=rule, **behind)[0] is ReplayOutcome.FIXED
@@ -108,7 +133,9 @@ def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path, behind):
     assert (result, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "5", "null", '{"version": 1}', "[" * 100_000, "\x00"], ids=range(7))
+@pytest.mark.parametrize(
+    "text", ["", "[]", "5", "null", '{"version": 1}', "[" * 100_000, "\x00"], ids=range(7)
+)
 def test_a_file_that_is_no_crash_file_is_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text, "utf-8")
     with pytest.raises(UsageError, match=r"x\.json"):
@@ -131,21 +158,30 @@ def test_a_file_of_an_earlier_release_is_read(tmp_path):
 
 def test_a_file_is_named_by_rule_case_and_cause_and_holds_the_cause(tmp_path):
     bit, year = (Cause(Symptom.LOST, (f"cell {kind} null",)) for kind in ("bit", "year"))
-    paths = {saved(tmp_path, failure(cause=cause), "mine", "changes", {}, {}) for cause in (None, bit, year)}
+    paths = {
+        saved(tmp_path, failure(cause=cause), "mine", "changes", {}, {})
+        for cause in (None, bit, year)
+    }
     assert len(paths) == 3
     causes = {json.loads(path.read_text())["cause"] for path in paths}
     assert causes == {"", "lost: cell bit null", "lost: cell year null"}
 
 
 def test_a_rule_that_is_blamed_in_place_of_a_trait_fails_by_the_trait(tmp_path):
-    crash = replay.load(saved(tmp_path, failure(instead=f"{NAME}/framing/crlf"), "mine", "changes", {}, {}))
+    crash = replay.load(
+        saved(tmp_path, failure(instead=f"{NAME}/framing/crlf"), "mine", "changes", {}, {})
+    )
     assert crash.instead == f"{NAME}/framing/crlf"
 
 
 @pytest.mark.parametrize(
     ("outcomes", "code"),
     [
-        *(([], 0), ([ReplayOutcome.FIXED], 0), ([ReplayOutcome.FIXED, ReplayOutcome.NOT_REPRODUCED], 4)),
+        *(
+            ([], 0),
+            ([ReplayOutcome.FIXED], 0),
+            ([ReplayOutcome.FIXED, ReplayOutcome.NOT_REPRODUCED], 4),
+        ),
         ([ReplayOutcome.NOT_REPRODUCED, ReplayOutcome.FAILED], 1),
         ([ReplayOutcome.ERROR, ReplayOutcome.FAILED, ReplayOutcome.NOT_REPRODUCED], 3),
     ],
@@ -154,27 +190,38 @@ def test_the_exit_code_of_several(outcomes, code):
     assert replay.exit_code(outcomes) == code
 
 
-SETTINGS = Settings((NAME,), BUDGETS["smoke"], 1, decoder="mine.py:decode", mapping={"op": "upper(op)"})
+SETTINGS = Settings(
+    (NAME,), BUDGETS["smoke"], 1, decoder="mine.py:decode", mapping={"op": "upper(op)"}
+)
 HEADER = Header(1, "smoke", "mine.py:decode", "none", "", {"python": "0.0"})
 
 
 def test_failures_get_files_and_the_options_that_replay_them(tmp_path):
     run = RunResult(HEADER, (), (failure(), replace(failure(), on_record=1)), 0.0)
     new, known = replay.named(run, tmp_path, SETTINGS).failures
-    assert (Path(new.file).parent, new.naming) == (tmp_path, ("--decoder", "mine.py:decode", "--map", "op=upper(op)"))
+    assert (Path(new.file).parent, new.naming) == (
+        tmp_path,
+        ("--decoder", "mine.py:decode", "--map", "op=upper(op)"),
+    )
     assert (known.file, known.naming) == ("", ())
     kept = replay.save_all(replace(run, failures=(new, known)), SETTINGS)
     assert kept == (replace(run, failures=(new, known)), None)
     assert [path.name for path in tmp_path.iterdir()] == [Path(new.file).name]
     crash = replay.load(Path(new.file))
-    assert (crash.decoder, crash.mapping, crash.case) == ("mine.py:decode", {"op": "upper(op)"}, CASE)
+    assert (crash.decoder, crash.mapping, crash.case) == (
+        "mine.py:decode",
+        {"op": "upper(op)"},
+        CASE,
+    )
     assert replay.unnamed([crash], None, {}) == ["decoder 'mine.py:decode'", "--map 'op=upper(op)'"]
     assert replay.unnamed([crash], "mine.py:decode", {"op": "upper(op)"}) == []
 
 
 def test_a_failure_that_cannot_be_saved_names_no_file(tmp_path):
     (tmp_path / "taken").write_text("")
-    (named,) = replay.named(RunResult(HEADER, (), (failure(),), 0.0), tmp_path / "taken", SETTINGS).failures
+    (named,) = replay.named(
+        RunResult(HEADER, (), (failure(),), 0.0), tmp_path / "taken", SETTINGS
+    ).failures
     kept, error = replay.save_all(RunResult(HEADER, (), (named,), 0.0), SETTINGS)
     assert (kept.failures[0].file, kept.failures[0].naming) == ("", ())
     assert "cannot write the failure to" in str(error)
@@ -189,24 +236,41 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
         yield Fake(tmp_path, "nothing")
 
     monkeypatch.setattr(replay, "engine_for", started)
-    paths = [saved(tmp_path / spec, failure(), spec, "changes", {}, {"python": "0.0"}) for spec in ("one", "two")]
+    paths = [
+        saved(tmp_path / spec, failure(), spec, "changes", {}, {"python": "0.0"})
+        for spec in ("one", "two")
+    ]
     notes, conf = [], {"spark.driver.memory": "4g"}
-    replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append, conf))
-    assert (engines, notes) == ([("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")], [f"replaying {CASE.id}"] * 2)
+    replayed = list(
+        replay.replay_all(
+            {path: replay.load(path) for path in paths}, None, 9.0, notes.append, conf
+        )
+    )
+    assert (engines, notes) == (
+        [("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")],
+        [f"replaying {CASE.id}"] * 2,
+    )
     assert [r.outcome for r in replayed] == [ReplayOutcome.FAILED] * 2
     lines = replay.render(replayed[0], "pretty").splitlines()
     assert lines[0] == f"FAILED {MISSING} {CASE.id}"
     assert lines[1].startswith(f"  {MISSING} at row 0: expected ROW INSERT")
     assert lines[-1].startswith("  saved under other versions: python 0.0 -> ")
     shown = json.loads(replay.render(replayed[0], "json"))
-    assert (shown["outcome"], shown["rule"], shown["findings"][0]["rule"]) == ("FAILED", MISSING, MISSING)
+    assert (shown["outcome"], shown["rule"], shown["findings"][0]["rule"]) == (
+        "FAILED",
+        MISSING,
+        MISSING,
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         *(({"version": 99}, "crash file version 99"), ({"decoder": 7}, "must be texts")),
-        *(({"shown_alone": "yes"}, "shown_alone must be true or false"), ({"case": []}, "must be an object, not an array")),
+        *(
+            ({"shown_alone": "yes"}, "shown_alone must be true or false"),
+            ({"case": []}, "must be an object, not an array"),
+        ),
         ({"case": codec.dump_case(replace(CASE, written=()))}, "a case needs a message"),
         ({"case": FAR}, r"timestamp_ms: must be from -1"),
     ],
@@ -222,8 +286,13 @@ def test_an_unknown_rule_and_a_level_that_the_decoder_lacks_are_told(tmp_path):
     crash = replay.load(saved(tmp_path, failure(), "mine", "changes", {}, {}))
     with pytest.raises(UnknownName, match="unknown rule"):
         replay.replay(replace(crash, rule=f"{NAME}/no/such"), Fake(tmp_path, "row"), "mine")
-    result, _, problem = replay.replay(replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine")
-    assert (result, problem) == (ReplayOutcome.ERROR, "the case is of level 2; mine decodes level 1")
+    result, _, problem = replay.replay(
+        replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine"
+    )
+    assert (result, problem) == (
+        ReplayOutcome.ERROR,
+        "the case is of level 2; mine decodes level 1",
+    )
 
 
 def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeypatch):

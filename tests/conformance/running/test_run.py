@@ -1,4 +1,6 @@
-"""The main job without a broker: reference and faulty decoders, what a selection leaves, and failures judged again."""
+"""The main job without a broker: reference and faulty decoders, what a selection leaves, and
+failures judged again.
+"""
 
 import textwrap
 from dataclasses import replace
@@ -44,14 +46,20 @@ def decoder(tmp_path):
 
 
 def replayed(tmp_path, engine, result, fixed):
-    """Saves every failure, and judges each again with its decoder and with another: the outcomes."""
+    """Saves every failure, and judges each again with its decoder and with another: the
+    outcomes.
+    """
     outcomes = []
     for failure in result.failures:
         path = tmp_path / "failures" / f"{replay.crash_id(failure)}.json"
         crash = replay.load(replay.save(path, failure, result.header.decoder, "both", {}, {}))
         assert crash.case.id == failure.result.case.id
-        assert [w.message.value for w in crash.case.written] == [w.message.value for w in failure.result.case.written]
-        assert [w.changes for w in crash.case.written] == [w.changes for w in failure.result.case.written]
+        assert [w.message.value for w in crash.case.written] == [
+            w.message.value for w in failure.result.case.written
+        ]
+        assert [w.changes for w in crash.case.written] == [
+            w.changes for w in failure.result.case.written
+        ]
         outcomes.append((replay.replay(crash, engine)[0], replay.replay(crash, engine, fixed)[0]))
     return outcomes
 
@@ -72,8 +80,13 @@ def test_messages_of_other_tables_are_to_be_left_out(engine, decoder, tmp_path):
     result = run(replace(SETTINGS, decoder=spec, select=LEVEL_TWO, causes=1), engine)
     assert {failure.finding.aspect for failure in result.failures} == {Aspect.EXTRA}
     named = {finding.case for case in result.formats[0].cases for finding in case.findings}
-    assert any("#in-" in name for name in named) and any(name.endswith("/same-name-elsewhere") for name in named)
-    assert (result.exit_code, set(replayed(tmp_path, engine, result, f"{REFERENCE}:decode_rows"))) == (1, {FAILED_THEN_FIXED})
+    assert any("#in-" in name for name in named) and any(
+        name.endswith("/same-name-elsewhere") for name in named
+    )
+    assert (
+        result.exit_code,
+        set(replayed(tmp_path, engine, result, f"{REFERENCE}:decode_rows")),
+    ) == (1, {FAILED_THEN_FIXED})
 
 
 def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
@@ -85,8 +98,12 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
     """)
     result = run(replace(SETTINGS, decoder=spec, select=SHAPES), engine)
     (fmt,) = result.formats
-    assert [c.case.id for c in fmt.cases if c.verdict is Verdict.ERRORED] == [f"{PROFILE}/shape/delete"]
-    assert {c.verdict for c in fmt.cases if c.case.id != f"{PROFILE}/shape/delete"} == {Verdict.PASS}
+    assert [c.case.id for c in fmt.cases if c.verdict is Verdict.ERRORED] == [
+        f"{PROFILE}/shape/delete"
+    ]
+    assert {c.verdict for c in fmt.cases if c.case.id != f"{PROFILE}/shape/delete"} == {
+        Verdict.PASS
+    }
     assert "no such table" in next(c.note for c in fmt.cases if c.verdict is Verdict.ERRORED)
     assert "raised on 1 cases" in fmt.calls[0].note
     assert result.exit_code == 1
@@ -111,7 +128,11 @@ def test_records_that_cannot_be_read_are_no_verdict(fake):
 @pytest.mark.parametrize(
     ("places", "ranges"),
     [
-        *(([], ()), ([("t", 0, 5)], (("t", 0, 5, 5),)), ([("t", 0, 2), ("t", 0, 1), ("t", 0, 2)], (("t", 0, 1, 2),))),
+        *(
+            ([], ()),
+            ([("t", 0, 5)], (("t", 0, 5, 5),)),
+            ([("t", 0, 2), ("t", 0, 1), ("t", 0, 2)], (("t", 0, 1, 2),)),
+        ),
         ([("t", 1, 0), ("t", 0, 0), ("t", 0, 2)], (("t", 0, 0, 0), ("t", 0, 2, 2), ("t", 1, 0, 0))),
         ([("u", 0, 1), ("t", 0, 0), ("u", 0, 0)], (("t", 0, 0, 0), ("u", 0, 0, 1))),
     ],
@@ -122,6 +143,8 @@ def test_ranges(places, ranges):
 
 def test_a_sample_is_seeded_and_in_order():
     items = list(range(100))
-    assert sample(1, "a", items, 10) == sample(1, "a", items, 10) == sorted(sample(1, "a", items, 10))
+    assert (
+        sample(1, "a", items, 10) == sample(1, "a", items, 10) == sorted(sample(1, "a", items, 10))
+    )
     assert sample(1, "a", items, 10) != sample(2, "a", items, 10)
     assert (sample(1, "a", items, 1000), sample(1, "a", [], 5)) == (items, [])

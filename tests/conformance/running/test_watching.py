@@ -12,18 +12,24 @@ from conformance.running.watching import FIRST, changed, first, sources, state, 
 
 TICDC = "ticdc-canal-json"
 CASE = f"{TICDC}/v7.1.6/shape/insert"
-SETTINGS = Settings((TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,))
+SETTINGS = Settings(
+    (TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,)
+)
 COMMAND = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
 
 
 def summary(turn):
     """A turn in short."""
-    broken = turn.result and sorted({failure.rule.id.removeprefix(f"{TICDC}/") for failure in turn.result.failures})
+    broken = turn.result and sorted(
+        {failure.rule.id.removeprefix(f"{TICDC}/") for failure in turn.result.failures}
+    )
     return turn.again, broken if turn.result else turn.error.splitlines()[0]
 
 
 def summaries(beside, count, *changes):
-    """So many turns in short, with a change of the module beside the decoder before each turn that waits for one."""
+    """So many turns in short, with a change of the module beside the decoder before each turn that
+    waits for one.
+    """
     texts = iter(changes)
     with CommandEngine(fmt=TICDC) as engine:
         watched = turns(COMMAND, engine, wait=lambda _seen: beside(next(texts)))
@@ -45,7 +51,10 @@ def test_a_decoder_that_cannot_be_loaded_is_a_turn(beside):
 def test_the_files_of_a_command_are_those_that_it_names_and_their_like(beside, tmp_path):
     (tmp_path / "notes.txt").write_text("")
     with CommandEngine(fmt=TICDC) as engine:
-        assert sources("cmd:python mine.py --fast", engine) == (tmp_path / "beside.py", tmp_path / "mine.py")
+        assert sources("cmd:python mine.py --fast", engine) == (
+            tmp_path / "beside.py",
+            tmp_path / "mine.py",
+        )
         assert sources("cmd:decoder", engine, [tmp_path / "known"]) == (tmp_path / "known",)
 
 
@@ -53,7 +62,15 @@ def test_a_change_is_seen_once_it_is_complete(tmp_path):
     file, gone = tmp_path / "a.py", tmp_path / "b.py"
     file.write_text("1")
     gone.write_text("1")
-    steps = iter((lambda: None, gone.unlink, lambda: file.write_text("22"), lambda: file.write_text("333"), lambda: None))
+    steps = iter(
+        (
+            lambda: None,
+            gone.unlink,
+            lambda: file.write_text("22"),
+            lambda: file.write_text("333"),
+            lambda: None,
+        )
+    )
     changed(state((file, gone)), lambda _s: next(steps)())
     assert next(steps, None) is None
     assert state((file, gone)) == {file: (file.stat().st_mtime_ns, 3), gone: None}
@@ -94,12 +111,22 @@ def decode(records):
 
 def test_a_module_that_the_decoder_imports_is_read_again(engine, beside, tmp_path):
     (tmp_path / "spark_mine.py").write_text(DECODER, "utf-8")
-    right, wrong = "TABLE = 'get_json_object(CAST(value AS string), \"$.table\")'\n", "TABLE = '\"other\"'\n"
+    right, wrong = (
+        "TABLE = 'get_json_object(CAST(value AS string), \"$.table\")'\n",
+        "TABLE = '\"other\"'\n",
+    )
     beside(right)
     changes = iter((wrong, right))
     settings = replace(SETTINGS, decoder=f"{tmp_path}/spark_mine.py:decode", select=(CASE,))
     engine.sources(forget=True).result()  # those of other tests
-    seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
+    seen = list(
+        itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3)
+    )
     assert not [turn.error for turn in seen if turn.result is None]
-    names = [any(f.rule.id.endswith("envelope/names") for f in turn.result.failures) for turn in seen]
-    assert (names, seen[-1].files) == ([False, True, False], (tmp_path / "beside.py", tmp_path / "spark_mine.py"))
+    names = [
+        any(f.rule.id.endswith("envelope/names") for f in turn.result.failures) for turn in seen
+    ]
+    assert (names, seen[-1].files) == (
+        [False, True, False],
+        (tmp_path / "beside.py", tmp_path / "spark_mine.py"),
+    )

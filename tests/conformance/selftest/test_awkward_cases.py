@@ -1,4 +1,6 @@
-"""Cases that few writers of tests think of: each format has each of them, or cannot, and a decoder fails because of it."""
+"""Cases that few writers of tests think of: each format has each of them, or cannot, and a decoder
+fails because of it.
+"""
 
 import datetime as dt
 import fnmatch
@@ -22,7 +24,11 @@ def odd_zone(case: Case) -> bool:
     """Whether the writer's zone differs from UTC by no whole hours, and a TIMESTAMP is written."""
     offset = ZoneInfo(case.deployment.time_zone or "UTC").utcoffset(SUMMER) or dt.timedelta()
     changes = (change for written in case.written for change in written.changes)
-    kinds = ((cell.type.logical, cell.state) for change in changes for _, _, cell in cells(change, case.level))
+    kinds = (
+        (cell.type.logical, cell.state)
+        for change in changes
+        for _, _, cell in cells(change, case.level)
+    )
     return bool(offset.seconds % 3600) and (Logical.TIMESTAMP, State.VALUE) in kinds
 
 
@@ -32,27 +38,60 @@ def wide(case: Case) -> bool:
 
 
 SCENARIOS = {
-    *("shape/gains-a-column", "shape/awkward-names", "rows/keyless/same-name-in-capitals", "shape/odd-names"),
-    *("shape/awkward-texts", "rows/keyless/awkward-texts", "rows/every-type/over-64k", "shape/many-rows"),
+    *(
+        "shape/gains-a-column",
+        "shape/awkward-names",
+        "rows/keyless/same-name-in-capitals",
+        "shape/odd-names",
+    ),
+    *(
+        "shape/awkward-texts",
+        "rows/keyless/awkward-texts",
+        "rows/every-type/over-64k",
+        "shape/many-rows",
+    ),
     *("shape/wide-enum", "timestamp-0/plain"),
 }
 TRAITS: dict[str, tuple[Callable[[Case], bool], str]] = {
-    "a column is gained between rows": (lambda case: case.scenario == "shape/gains-a-column", "columns-known-before"),
-    "columns with capital letters": (lambda case: case.scenario == "shape/awkward-names", "columns-lower-case"),
-    "tables differ in case alone": (lambda case: case.scenario == "rows/keyless/same-name-in-capitals", "namesake-as-the-table"),
-    "names with odd characters": (lambda case: case.scenario == "shape/odd-names", "columns-url-decoded"),
+    "a column is gained between rows": (
+        lambda case: case.scenario == "shape/gains-a-column",
+        "columns-known-before",
+    ),
+    "columns with capital letters": (
+        lambda case: case.scenario == "shape/awkward-names",
+        "columns-lower-case",
+    ),
+    "tables differ in case alone": (
+        lambda case: case.scenario == "rows/keyless/same-name-in-capitals",
+        "namesake-as-the-table",
+    ),
+    "names with odd characters": (
+        lambda case: case.scenario == "shape/odd-names",
+        "columns-url-decoded",
+    ),
     "awkward texts": (lambda case: case.scenario.endswith("/awkward-texts"), "text-trimmed-left"),
-    "texts over 64 KB at level two": (lambda case: case.scenario == "rows/every-type/over-64k", "text-cut-at-64k"),
-    "over 100 rows in a message": (lambda case: any(len(w.changes) > HUNDRED for w in case.written), "first-hundred-rows"),
+    "texts over 64 KB at level two": (
+        lambda case: case.scenario == "rows/every-type/over-64k",
+        "text-cut-at-64k",
+    ),
+    "over 100 rows in a message": (
+        lambda case: any(len(w.changes) > HUNDRED for w in case.written),
+        "first-hundred-rows",
+    ),
     "an ENUM of over 255 members": (wide, "enum-one-byte"),
     "a zone of no whole hours": (odd_zone, "timestamp-half-an-hour-late"),
 }
 """What a case may have, and the operator that it convicts."""
 LABELS = "the wire has labels, which no number shortens"
 CANNOT = {
-    "tables differ in case alone": {"ticdc-*": "TiDB compares names of tables without regard to case"},
+    "tables differ in case alone": {
+        "ticdc-*": "TiDB compares names of tables without regard to case"
+    },
     "over 100 rows in a message": {
-        **dict.fromkeys(("ticdc-[acds]*", "*debezium*", "huawei-*", "aliyun-*", "maxwell-*", "ogg-*"), "a message has one row"),
+        **dict.fromkeys(
+            ("ticdc-[acds]*", "*debezium*", "huawei-*", "aliyun-*", "maxwell-*", "ogg-*"),
+            "a message has one row",
+        ),
         "canal-dialects-json": "the services write a row a message",
         "tencent-*": "a row is a message",
         "ticdc-open-protocol": "a batch has at most 16 rows",
@@ -60,11 +99,18 @@ CANNOT = {
     "an ENUM of over 255 members": {
         "huawei-*": "columns are PostgreSQL's, whose ENUMs have no numbers",
         "ogg-json": "the format's columns have no ENUM",
-        **dict.fromkeys(("*debezium*", "tencent-*", "cloudcanal-json", "aliyun-*", "maxwell-*", "ticdc-avro"), LABELS),
+        **dict.fromkeys(
+            ("*debezium*", "tencent-*", "cloudcanal-json", "aliyun-*", "maxwell-*", "ticdc-avro"),
+            LABELS,
+        ),
     },
-    "names with odd characters": dict.fromkeys(("debezium-avro", "ticdc-avro"), "a name of Avro has letters, digits and _ alone"),
+    "names with odd characters": dict.fromkeys(
+        ("debezium-avro", "ticdc-avro"), "a name of Avro has letters, digits and _ alone"
+    ),
     "a zone of no whole hours": {
-        **dict.fromkeys(("*debezium*", "aliyun-*", "huawei-*"), "a TIMESTAMP is an instant, or in UTC"),
+        **dict.fromkeys(
+            ("*debezium*", "aliyun-*", "huawei-*"), "a TIMESTAMP is an instant, or in UTC"
+        ),
         "ticdc-simple-*": "a TIMESTAMP names its own zone",
         **dict.fromkeys(("maxwell-*", "ogg-*"), "the writer is assumed to run in UTC"),
         "canal-dialects-json": "the services run in Asia/Shanghai",
@@ -74,14 +120,33 @@ CANNOT = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_of_it(name: str) -> None:
+def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_of_it(
+    name: str,
+) -> None:
     fmt = get(name)
-    every = ((profile, scenario) for profile in fmt.profiles for scenario in boundary_scenarios(fmt, profile))
-    cases = [as_case(fmt, profile, scenario) for profile, scenario in every if scenario.name in SCENARIOS]
+    every = (
+        (profile, scenario)
+        for profile in fmt.profiles
+        for scenario in boundary_scenarios(fmt, profile)
+    )
+    cases = [
+        as_case(fmt, profile, scenario) for profile, scenario in every if scenario.name in SCENARIOS
+    ]
     for trait, (has, operator) in TRAITS.items():
         mine = [case for case in cases if has(case)]
-        why = [words for glob, words in CANNOT.get(trait, {}).items() if fnmatch.fnmatchcase(name, glob)]
+        why = [
+            words
+            for glob, words in CANNOT.get(trait, {}).items()
+            if fnmatch.fnmatchcase(name, glob)
+        ]
         tried = of_cases(fmt, mine)
-        altered = [(answered.case, answered.altered(OPERATORS[operator])) for answered in tried.cases.values()]
-        convicted = [case.id for case, rows in altered if rows is not None and judged(tried.fresh(), case, rows).findings]
+        altered = [
+            (answered.case, answered.altered(OPERATORS[operator]))
+            for answered in tried.cases.values()
+        ]
+        convicted = [
+            case.id
+            for case, rows in altered
+            if rows is not None and judged(tried.fresh(), case, rows).findings
+        ]
         assert bool(convicted) != bool(why), (name, trait, operator, len(mine), why)

@@ -1,4 +1,6 @@
-"""The self test on an engine that answers from memory: what it shows is shown, and what it cannot show fails it."""
+"""The self test on an engine that answers from memory: what it shows is shown, and what it cannot
+show fails it.
+"""
 
 import json
 from collections import Counter
@@ -38,7 +40,14 @@ HONEST = Operator("honest", (), lambda rows, _seen: list(rows))
 def tried():
     """A few named cases of every kind, answered rightly."""
     shapes = ("/shape/", "/fault/truncated/", "/fault/empty/", "/fault/duplicate-key/")
-    return of_cases(FMT, [c for c in named_cases(FMT, [PROFILE]) if c.level == 1 and any(word in c.id for word in shapes)])
+    return of_cases(
+        FMT,
+        [
+            c
+            for c in named_cases(FMT, [PROFILE])
+            if c.level == 1 and any(word in c.id for word in shapes)
+        ],
+    )
 
 
 def with_obligation(tried, rule, obligation):
@@ -58,18 +67,28 @@ def check_of(monkeypatch, tried, convicts, operator=None, scenario="", breach=""
 
 def test_a_liar_is_convicted_by_the_rule_that_it_names(monkeypatch, tried):
     check = check_of(monkeypatch, tried, NAMES, OPERATORS["table-null"])
-    assert (check.kind, check.ok, check.detail) == ("liar", True, f"convicted by {NAMES} (2 times): fail")
+    assert (check.kind, check.ok, check.detail) == (
+        "liar",
+        True,
+        f"convicted by {NAMES} (2 times): fail",
+    )
 
 
 @pytest.mark.parametrize(
     ("convicts", "operator", "said"),
     [
         (NAMES, HONEST, f"NOT convicted by {NAMES}; by nobody"),
-        (f"{NAME}/envelope/keys", OPERATORS["table-null"], f"NOT convicted by {NAME}/envelope/keys; by ['{NAMES}']"),
+        (
+            f"{NAME}/envelope/keys",
+            OPERATORS["table-null"],
+            f"NOT convicted by {NAME}/envelope/keys; by ['{NAMES}']",
+        ),
         (f"{NAME}/no/such", HONEST, f"NOT convicted by {NAME}/no/such (no such rule); by nobody"),
     ],
 )
-def test_a_liar_that_its_rule_does_not_convict_fails_the_self_test(monkeypatch, tried, convicts, operator, said):
+def test_a_liar_that_its_rule_does_not_convict_fails_the_self_test(
+    monkeypatch, tried, convicts, operator, said
+):
     check = check_of(monkeypatch, tried, convicts, operator)
     assert (check.kind, check.ok, check.detail) == ("liar", False, said)
 
@@ -85,7 +104,9 @@ def test_a_liar_that_a_should_rule_convicts_is_non_strict_and_said_to_be(monkeyp
 
 @pytest.mark.parametrize("obligation", [Obligation.MAY, Obligation.UNSPECIFIED])
 def test_a_liar_that_no_binding_rule_convicts_fails_the_self_test(monkeypatch, tried, obligation):
-    check = check_of(monkeypatch, with_obligation(tried, NAMES, obligation), NAMES, OPERATORS["table-null"])
+    check = check_of(
+        monkeypatch, with_obligation(tried, NAMES, obligation), NAMES, OPERATORS["table-null"]
+    )
     assert not check.ok
     assert check.detail == f"NOT convicted by {NAMES}, whose cases are informational; by nobody"
 
@@ -99,12 +120,17 @@ def test_a_liar_that_names_a_scenario_is_tried_on_its_cases(monkeypatch, tried):
     ("breach", "law"),
     [
         *(("raises", "returns"), ("rows-elsewhere", "places"), ("rows-nowhere", "places")),
-        *(("offsets-of-32-bits", "environment-independence"), ("table-of-the-batch", "batch-independence")),
+        *(
+            ("offsets-of-32-bits", "environment-independence"),
+            ("table-of-the-batch", "batch-independence"),
+        ),
         ("raises-on-nothing", "batch-independence"),
         ("time-of-the-session", "environment-independence"),
     ],
 )
-def test_a_breach_of_a_law_is_convicted_by_it_and_an_honest_decoder_is_not(monkeypatch, tried, breach, law):
+def test_a_breach_of_a_law_is_convicted_by_it_and_an_honest_decoder_is_not(
+    monkeypatch, tried, breach, law
+):
     check = check_of(monkeypatch, tried, f"{NAME}/law/{law}", breach=breach)
     assert check.ok and check.detail.startswith(f"convicted by {NAME}/law/{law} (")
     assert not check_of(monkeypatch, tried, f"{NAME}/law/{law}", breach="none").ok
@@ -117,9 +143,14 @@ def test_the_law_that_decoding_returns_is_broken_by_unreadable_messages_alone(mo
     def forgets(request, rows):
         return memory.BREACHES["raises"](request, rows) and []
 
-    monkeypatch.setattr(memory, "BREACHES", {**memory.BREACHES, "always": raises_always, "forgets": forgets})
+    monkeypatch.setattr(
+        memory, "BREACHES", {**memory.BREACHES, "always": raises_always, "forgets": forgets}
+    )
     law = f"{NAME}/law/returns"
-    assert check_of(monkeypatch, tried, law, breach="raises").detail == f"convicted by {law} (1 times): errored"
+    assert (
+        check_of(monkeypatch, tried, law, breach="raises").detail
+        == f"convicted by {law} (1 times): errored"
+    )
     assert not check_of(monkeypatch, tried, law, breach="always").ok
     assert not check_of(monkeypatch, tried, law, breach="forgets").ok
 
@@ -129,24 +160,42 @@ def altered(tried):
 
 
 def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
-    monkeypatch.setattr(checks, "OPERATORS", {name: OPERATORS[name] for name in ("keys-null", "delete-lost")})
+    monkeypatch.setattr(
+        checks, "OPERATORS", {name: OPERATORS[name] for name in ("keys-null", "delete-lost")}
+    )
     (check,) = checks.blame(tried)
     assert check.ok and check.detail.endswith(" liars and operators, 0 weaker verdicts")
-    monkeypatch.setattr(bench, "ruled", lambda _judge, results, _known: [replace(r, verdict=Verdict.PASS) for r in results])
+    monkeypatch.setattr(
+        bench,
+        "ruled",
+        lambda _judge, results, _known: [replace(r, verdict=Verdict.PASS) for r in results],
+    )
     (check,) = checks.blame(tried)
     assert not check.ok and "; keys-null; " in f"{check.detail}; "
 
 
 @pytest.mark.parametrize(
     ("typed", "some"),
-    [(False, {"envelope/names", "fault/unreadable"}), (True, {"value/integer", "value/decimal", "value/binary"})],
+    [
+        (False, {"envelope/names", "fault/unreadable"}),
+        (True, {"value/integer", "value/decimal", "value/binary"}),
+    ],
 )
 def test_every_altered_output_is_answered_by_its_rule_alone(tried, typed, some):
     if typed:
         tried = of_cases(FMT, named_cases(FMT, [PROFILE], ("*/rows/every-type/alone-*",)))
-    by_rule, shown = altered(tried), {rule for rule, sites in tried.judge.sites.items() if sites and "/law/" not in rule}
-    assert {name for name, check in by_rule.items() if check.ok} == shown >= {f"{NAME}/{rule}" for rule in some}
-    assert {by_rule[name].detail for name in by_rule.keys() - shown} == {"nothing to alter: the rule owned no comparison"}
+    by_rule, shown = (
+        altered(tried),
+        {rule for rule, sites in tried.judge.sites.items() if sites and "/law/" not in rule},
+    )
+    assert (
+        {name for name, check in by_rule.items() if check.ok}
+        == shown
+        >= {f"{NAME}/{rule}" for rule in some}
+    )
+    assert {by_rule[name].detail for name in by_rule.keys() - shown} == {
+        "nothing to alter: the rule owned no comparison"
+    }
     assert by_rule.keys() == {rule.id for rule in rules(NAME) if not rule.law}
 
 
@@ -161,7 +210,10 @@ def test_an_altered_output_that_another_rule_answers_too_fails_the_self_test(tri
     honest = checks.alter
 
     def twice(rows, site, level):
-        return [replace(row, fields={**row.fields, "keys": ["other"]}) for row in honest(rows, site, level)]
+        return [
+            replace(row, fields={**row.fields, "keys": ["other"]})
+            for row in honest(rows, site, level)
+        ]
 
     monkeypatch.setattr(checks, "alter", twice)
     assert not altered(tried)[NAMES].ok
@@ -178,13 +230,17 @@ def test_the_answer_must_have_the_weight_of_the_rule(tried, monkeypatch):
 
 def answered(rule, compared, broken):
     """A bench whose judge counted these comparisons of one rule."""
-    judge = SimpleNamespace(rules=(rule,), compared=Counter({rule.id: compared}), broken=Counter({rule.id: broken}))
+    judge = SimpleNamespace(
+        rules=(rule,), compared=Counter({rule.id: compared}), broken=Counter({rule.id: broken})
+    )
     return SimpleNamespace(fmt=FMT, cases={1: 1, 2: 2}, judge=judge)
 
 
 def test_right_rows_that_are_accused_of_nothing_are_right():
     (check,) = checks.reference(answered(rules(NAME)[0], 7, 0))
-    assert check == Check("reference", NAME, "no false alarm", True, "2 cases, 1 rules, 7 comparisons, 0 accusations")
+    assert check == Check(
+        "reference", NAME, "no false alarm", True, "2 cases, 1 rules, 7 comparisons, 0 accusations"
+    )
 
 
 @pytest.mark.parametrize("obligation", [Obligation.MUST, Obligation.SHOULD])
@@ -224,7 +280,10 @@ class Spark(Memory):
 
 def in_spark(monkeypatch, tried, dies=False, **names):
     """The checks of liars in an engine, by name; each names a rule."""
-    known = [{"name": n.replace("_", "-"), "level": 1, "convicts": f"{NAME}/{rule}", "scenario": ""} for n, rule in names.items()]
+    known = [
+        {"name": n.replace("_", "-"), "level": 1, "convicts": f"{NAME}/{rule}", "scenario": ""}
+        for n, rule in names.items()
+    ]
     engine = Spark({}, known, dies)
 
     def opened(_engine, placed):
@@ -238,7 +297,13 @@ def in_spark(monkeypatch, tried, dies=False, **names):
 
 
 def test_liars_in_spark_are_convicted_and_the_reference_is_not(monkeypatch, tried):
-    by_name = in_spark(monkeypatch, tried, raises="law/returns", rows_nowhere="law/places", table_of_the_batch="envelope/names")
+    by_name = in_spark(
+        monkeypatch,
+        tried,
+        raises="law/returns",
+        rows_nowhere="law/places",
+        table_of_the_batch="envelope/names",
+    )
     names = ("in Spark", "raises", "rows-nowhere", "table-of-the-batch")
     assert {name: check.ok for name, check in by_name.items()} == dict.fromkeys(names, True)
     assert {check.kind for check in by_name.values()} == {"reference", "spark"}
@@ -253,7 +318,9 @@ def test_a_liar_in_spark_that_is_honest_or_cannot_be_run_fails_the_self_test(mon
 def test_a_reference_that_is_accused_in_spark_fails_the_self_test(monkeypatch, tried):
     monkeypatch.setattr(checks, "decoder_of", lambda *_: "rows-elsewhere")
     breach = "table-of-the-batch"
-    monkeypatch.setattr(Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder=breach)))
+    monkeypatch.setattr(
+        Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder=breach))
+    )
     check = in_spark(monkeypatch, tried)["in Spark"]
     assert not check.ok and check.detail.endswith(f"the first by {NAMES}")
 
@@ -276,7 +343,12 @@ def lying(tried, monkeypatch, convicts, findings, changed=1):
 @pytest.mark.parametrize(
     ("convicts", "findings", "changed", "ok"),
     [
-        *((NAMES, [NAMES], 1, True), (NAMES, [], 1, False), (NAMES, [f"{NAME}/envelope/keys"], 1, False), (None, [], 1, True)),
+        *(
+            (NAMES, [NAMES], 1, True),
+            (NAMES, [], 1, False),
+            (NAMES, [f"{NAME}/envelope/keys"], 1, False),
+            (None, [], 1, True),
+        ),
         *((None, [NAMES], 1, False), (None, [], 0, False)),
     ],
 )
@@ -319,15 +391,28 @@ RIGHT = [("right keeper under none", True)]
 
 
 def keepers(monkeypatch, **wrong):
-    """The checks of a right keeper and of one that lets what arrives last win; `wrong` are the stream rules that each breaks."""
+    """The checks of a right keeper and of one that lets what arrives last win; `wrong` are the
+    stream rules that each breaks.
+    """
 
     def judged(_group, maker, _rule):
         broken = Counter(f"{NAME}/stream/{rule}" for rule in wrong.get(maker, ()))
         sentences = [(rule, "so") for rule in broken]
-        return [SimpleNamespace(nemesis="none", rows=1, messages=2, wrong=sentences, broken=broken, converged=not broken)]
+        return [
+            SimpleNamespace(
+                nemesis="none",
+                rows=1,
+                messages=2,
+                wrong=sentences,
+                broken=broken,
+                converged=not broken,
+            )
+        ]
 
     monkeypatch.setattr(checks, "judge", judged)
-    monkeypatch.setattr(checks, "kept", lambda _group, mistake=None: "liar" if mistake else "reference")
+    monkeypatch.setattr(
+        checks, "kept", lambda _group, mistake=None: "liar" if mistake else "reference"
+    )
     monkeypatch.setattr(checks, "mistakes_of", lambda _name: [ARRIVED])
     monkeypatch.setattr(checks, "IN_SPARK", {NAME: [ARRIVED]})
     return [(check.name, check.ok) for check in checks.keepers(TRAPS)]
@@ -352,16 +437,27 @@ def test_a_wrong_keeper_is_convicted_by_its_rule_and_the_right_one_by_none(monke
 
 def test_a_wrong_keeper_that_nobody_notices_fails_the_self_test(monkeypatch, tmp_path):
     assert keepers(monkeypatch) == [*RIGHT, (ARRIVED.name, False)]
-    assert kept_in_spark(monkeypatch, tmp_path, liar=["delete"])[1] == (f"{ARRIVED.name} in Spark", False)
+    assert kept_in_spark(monkeypatch, tmp_path, liar=["delete"])[1] == (
+        f"{ARRIVED.name} in Spark",
+        False,
+    )
 
 
 def test_a_right_keeper_that_does_not_converge_fails_the_self_test(monkeypatch, tmp_path):
-    assert keepers(monkeypatch, reference=["order"], liar=["order"])[0] == ("right keeper under none", False)
-    assert kept_in_spark(monkeypatch, tmp_path, reference=["order"], liar=["order"])[0] == ("reference under none", False)
+    assert keepers(monkeypatch, reference=["order"], liar=["order"])[0] == (
+        "right keeper under none",
+        False,
+    )
+    assert kept_in_spark(monkeypatch, tmp_path, reference=["order"], liar=["order"])[0] == (
+        "reference under none",
+        False,
+    )
 
 
 def test_a_query_that_fails_fails_the_self_test(monkeypatch, tmp_path):
-    assert kept_in_spark(monkeypatch, tmp_path, Query(STOPPED, DecodeRaised("again"))) == [("the query", False)]
+    assert kept_in_spark(monkeypatch, tmp_path, Query(STOPPED, DecodeRaised("again"))) == [
+        ("the query", False)
+    ]
     assert kept_in_spark(monkeypatch, tmp_path, Query({}, {})) == [("the query", False)]
 
 
@@ -390,14 +486,18 @@ def parts(monkeypatch):
     monkeypatch.setattr(checks, "traps", lambda *_: TRAPS)
     monkeypatch.setattr(checks, "IN_SPARK", {NAME: ()})
     for part, kind in PARTS.items():
-        monkeypatch.setattr(checks, part, lambda *_, kind=kind: [Check(kind, NAME, "it", kind not in failing, "so")])
+        monkeypatch.setattr(
+            checks, part, lambda *_, kind=kind: [Check(kind, NAME, "it", kind not in failing, "so")]
+        )
     return failing
 
 
 def test_the_self_test_shows_all_of_it_and_keepers_in_spark_where_they_are_tried(parts):
     shown = [(c.kind, c.ok) for c in checks.selftest(Spark({}, ()), [NAME], 1, lambda _text: None)]
     assert shown == [(kind, True) for kind in PARTS.values()]
-    shown = [c.kind for c in checks.selftest(Spark({}, ()), ["huawei-cdl-json"], 1, lambda _text: None)]
+    shown = [
+        c.kind for c in checks.selftest(Spark({}, ()), ["huawei-cdl-json"], 1, lambda _text: None)
+    ]
     assert shown == list(PARTS.values())[:-1]
     shown = [c.kind for c in checks.without_spark([NAME], 1, lambda _text: None)]
     assert shown == ["reference", "altered", "liar", "blame", "operator", "stream"]
@@ -422,7 +522,9 @@ def test_whatever_is_not_shown_makes_the_command_fail(parts, monkeypatch, failin
     assert done.exit_code == (1 if failing else 0)
     if style == "json":
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {line["kind"] for line in lines if not line["ok"]} == ({failing} if failing else set())
+        assert {line["kind"] for line in lines if not line["ok"]} == (
+            {failing} if failing else set()
+        )
     else:
         assert (f"FAIL {failing} {NAME} it: so" in done.stdout) == (failing is not None)
 
@@ -430,9 +532,14 @@ def test_whatever_is_not_shown_makes_the_command_fail(parts, monkeypatch, failin
 def test_what_is_printed_tells_conviction_from_non_strict():
     without_effect = "four at level 1: without effect: no case has it"
     results = [
-        *(Check("liar", NAME, "one", True, "convicted"), Check("liar", NAME, "two", False, "NOT convicted")),
+        *(
+            Check("liar", NAME, "one", True, "convicted"),
+            Check("liar", NAME, "two", False, "NOT convicted"),
+        ),
         Check("non-strict", NAME, "three", True, "pass-non-strict"),
-        Check("operator", NAME, "four/1", True, f"{without_effect} in 0 cases; for example nowhere"),
+        Check(
+            "operator", NAME, "four/1", True, f"{without_effect} in 0 cases; for example nowhere"
+        ),
     ]
     text = shown(render(results), 200)
     rows = {what: line for what in WHAT.values() for line in text.splitlines() if what in line}

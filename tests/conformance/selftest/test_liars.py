@@ -1,4 +1,6 @@
-"""The table of liars: the rules that bind have liars. The self test shows that each is convicted by the rule that it names."""
+"""The table of liars: the rules that bind have liars. The self test shows that each is convicted by
+the rule that it names.
+"""
 
 import re
 
@@ -16,20 +18,52 @@ from spark_checks.liars.liar import liars as in_spark
 
 SIMPLE = {"ticdc-simple-json", "ticdc-simple-avro"}
 COMMON = {
-    *("failfast", "phantom-places", "nowhere", "offset-as-int", "no-reason", "corrupt-image", "database-ignored"),
-    *("cut-at-a-million", "envelope-names-lost", "names-as-paths", "names-in-lower-case", "null-as-delete", "no-message-as-row"),
-    *("unknown-type-as-insert", "cell-outside-domain-as-null", "rows-before-the-error", "rows-before-the-bad-cell"),
+    *(
+        "failfast",
+        "phantom-places",
+        "nowhere",
+        "offset-as-int",
+        "no-reason",
+        "corrupt-image",
+        "database-ignored",
+    ),
+    *(
+        "cut-at-a-million",
+        "envelope-names-lost",
+        "names-as-paths",
+        "names-in-lower-case",
+        "null-as-delete",
+        "no-message-as-row",
+    ),
+    *(
+        "unknown-type-as-insert",
+        "cell-outside-domain-as-null",
+        "rows-before-the-error",
+        "rows-before-the-bad-cell",
+    ),
     "double-unescape",
 }
 """Liars that know nothing of a format: they show less than one that misreads it."""
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_documented_rule_is_broken_by_a_liar_and_of_simple_every_rule_that_binds(name: str) -> None:
-    pairs = [*((liar.name, liar.convicts) for liar in liars(name)), *((liar.name, liar.convicts) for liar in in_spark(name))]
-    broken, binding = {convicts for _, convicts in pairs}, [rule for rule in rules(name) if rule.obligation is Obligation.MUST]
+def test_every_documented_rule_is_broken_by_a_liar_and_of_simple_every_rule_that_binds(
+    name: str,
+) -> None:
+    pairs = [
+        *((liar.name, liar.convicts) for liar in liars(name)),
+        *((liar.name, liar.convicts) for liar in in_spark(name)),
+    ]
+    broken, binding = (
+        {convicts for _, convicts in pairs},
+        [rule for rule in rules(name) if rule.obligation is Obligation.MUST],
+    )
     documented = {rule.id for rule in binding if rule.provenance is Provenance.DOCUMENTED}
-    assert not [rule.id for rule in binding if rule.id not in broken and (name in SIMPLE or rule.id in documented)]
+    assert not [
+        rule.id
+        for rule in binding
+        if rule.id not in broken and (name in SIMPLE or rule.id in documented)
+    ]
     assert not documented - {convicts for liar, convicts in pairs if liar not in COMMON}
 
 
@@ -40,8 +74,16 @@ def test_every_format_has_the_liars_of_its_faults(name: str) -> None:
     assert ("null-as-delete" in names) is (name != "ticdc-avro")  # whose deletes have no value
     assert ("no-message-as-row" in names) is (get(name).container == "json")
     typed = get(name).container == "confluent"  # Avro's types hold no cell of another shape
-    assert names >= {"letters-as-null", "empty-as-null", *(() if typed else ("outside-as-null", "another-shape-as-null"))}
-    assert names >= {"cell-outside-domain-as-null", "bad-timestamp-as-null", *(() if typed else ("bad-binary-as-null",))}
+    assert names >= {
+        "letters-as-null",
+        "empty-as-null",
+        *(() if typed else ("outside-as-null", "another-shape-as-null")),
+    }
+    assert names >= {
+        "cell-outside-domain-as-null",
+        "bad-timestamp-as-null",
+        *(() if typed else ("bad-binary-as-null",)),
+    }
 
 
 def test_every_line_names_rules_of_formats() -> None:
@@ -50,13 +92,17 @@ def test_every_line_names_rules_of_formats() -> None:
 
 
 @pytest.mark.parametrize(("line", "message"), rows(__file__, "wrong_liars.txt"))
-def test_a_mistyped_line_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch, line: str, message: str) -> None:
+def test_a_mistyped_line_is_told_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, line: str, message: str
+) -> None:
     text = f'level = 1\nliars = [\n  {{name = "x", by = "*", why = "w", {line}}},\n]\n'
     assert wrong(monkeypatch, text).startswith(f"3: x: {message}")
 
 
 @pytest.mark.parametrize(("text", "message"), of_lines(__file__, "wrong_files.txt"))
-def test_a_wrong_file_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+def test_a_wrong_file_is_told_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
     assert wrong(monkeypatch, text).startswith(message)
 
 
@@ -77,11 +123,15 @@ def test_no_rule_has_one_liar_twice(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_format_has_a_liar_in_spark_and_names_rules_that_are_there(name: str) -> None:
     spark_liars = in_spark(name)
-    assert spark_liars and {liar.convicts for liar in spark_liars} <= {rule.id for rule in rules(name)}
+    assert spark_liars and {liar.convicts for liar in spark_liars} <= {
+        rule.id for rule in rules(name)
+    }
 
 
 @pytest.mark.parametrize(("own", "message"), rows(__file__, "wrong_liars_in_spark.txt"))
-def test_a_mistyped_line_of_a_liar_in_spark_is_told(monkeypatch: pytest.MonkeyPatch, own: str, message: str) -> None:
+def test_a_mistyped_line_of_a_liar_in_spark_is_told(
+    monkeypatch: pytest.MonkeyPatch, own: str, message: str
+) -> None:
     shared = liar._file("shared")
     mine = TableFile("ogg-json.toml", own, liar.PARTS)
     monkeypatch.setattr(liar, "_file", lambda name: mine if name == "ogg-json" else shared)

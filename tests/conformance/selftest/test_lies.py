@@ -1,4 +1,6 @@
-"""The tables of lies name what exists and change bytes, and every alteration does what it says and no more."""
+"""The tables of lies name what exists and change bytes, and every alteration does what it says and
+no more.
+"""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +15,16 @@ from text_tables import rows
 from conformance.rules.rules import rules
 from conformance.rules.tables import called
 from conformance.selftest.lies import lie as table
-from conformance.selftest.lies.altering import ALTERS, ARGUMENTS, EDITS, Alter, Edit, in_avro, in_json, respelled
+from conformance.selftest.lies.altering import (
+    ALTERS,
+    ARGUMENTS,
+    EDITS,
+    Alter,
+    Edit,
+    in_avro,
+    in_json,
+    respelled,
+)
 from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
 from generators.families.avro import Encoder
@@ -42,15 +53,22 @@ def single_options(name: str) -> Iterator[Profile]:
 
 
 def test_a_profile_holds_no_fact_for_the_sake_of_lies() -> None:
-    """Every fact differs between profiles, or is an option of the product with a default that all of them keep."""
+    """Every fact differs between profiles, or is an option of the product with a default that all
+    of them keep.
+    """
     values: dict[tuple[type, str], set[Any]] = {}
     for name in FORMATS:
         for profile in (*get(name).profiles, *single_options(name)):
             for fact in fields(profile):
-                owner = next(cls for cls in reversed(type(profile).__mro__) if fact.name in getattr(cls, "__annotations__", ()))
+                owner = next(
+                    cls
+                    for cls in reversed(type(profile).__mro__)
+                    if fact.name in getattr(cls, "__annotations__", ())
+                )
                 values.setdefault((owner, fact.name), set()).add(getattr(profile, fact.name))
     constant = {fact for (_, fact), distinct in values.items() if len(distinct) == 1}
-    # PostgreSQL's toast_tuple_target; how the TiDB inside spells doubles of JSON, which recordings tell
+    # PostgreSQL's toast_tuple_target; how the TiDB inside spells doubles of JSON, which recordings
+    # tell
     assert constant == {"toasted", "json_doubles"}
 
 
@@ -71,7 +89,14 @@ def test_edits_change_what_they_name(words: str, before: str, after: str) -> Non
     assert altered(in_json(edit(*json.loads(words))), before.encode()) == after.encode()
 
 
-ABSENT = [["put", 1, "x"], ["put", 1, "7"], ["shift", 1, "x"], ["drop", "x"], ["swap", "a", "x"], ["backwards", "x"]]
+ABSENT = [
+    ["put", 1, "x"],
+    ["put", 1, "7"],
+    ["shift", 1, "x"],
+    ["drop", "x"],
+    ["swap", "a", "x"],
+    ["backwards", "x"],
+]
 
 
 @pytest.mark.parametrize("words", ABSENT)
@@ -84,18 +109,27 @@ def test_an_edit_of_what_is_not_there_leaves_the_message_alone(words: list[Any])
 def test_numbers_and_texts_outlive_an_edit() -> None:
     numbers = '[1.50,1E400,-0,12345678901234567890123,9007199254740993,"\\u6c49\\ud83d\\ude00"]'
     kept = '[1.50,1E400,-0,12345678901234567890123,9007199254740993,"汉😀"]'
-    assert altered(in_json(edit("put", 0, "x")), f'{{"x":1,"y":{numbers}}}'.encode()) == f'{{"x":0,"y":{kept}}}'.encode()
+    assert (
+        altered(in_json(edit("put", 0, "x")), f'{{"x":1,"y":{numbers}}}'.encode())
+        == f'{{"x":0,"y":{kept}}}'.encode()
+    )
 
 
 def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
     inner = {"type": "record", "name": "Inner", "fields": [{"name": "n", "type": "long"}]}
     values = {"name": "m", "type": {"type": "map", "values": ["null", "string", inner]}}
-    schema = {"type": "record", "name": "Outer", "fields": [values, {"name": "o", "type": ["null", "long"]}]}
+    schema = {
+        "type": "record",
+        "name": "Outer",
+        "fields": [values, {"name": "o", "type": ["null", "long"]}],
+    }
     encoder = Encoder(schema)
     honest = encoder({"m": {"a": ("Inner", {"n": 1}), "b": "x"}, "o": None})
     shifted = encoder({"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None})
     assert altered(in_avro(schema, edit("shift", 4, "m.a.n")), honest) == shifted
-    assert altered(in_avro(schema, edit("drop", "a", "m")), honest) == encoder({"m": {"b": "x"}, "o": None})
+    assert altered(in_avro(schema, edit("drop", "a", "m")), honest) == encoder(
+        {"m": {"b": "x"}, "o": None}
+    )
     assert altered(in_avro(schema, edit("put", 7, "p")), honest) == honest
 
 
@@ -106,7 +140,10 @@ def test_spellings_are_replaced_whole() -> None:
 
 def test_changes_of_the_record() -> None:
     honest = message(b"value")
-    messages = {name: called([name, *words], "change", ALTERS, ARGUMENTS)(honest) for name, *words in CHANGES}
+    messages = {
+        name: called([name, *words], "change", ALTERS, ARGUMENTS)(honest)
+        for name, *words in CHANGES
+    }
     assert messages == {
         "partition": Message("t", 0, b"k", b"value", honest.headers),
         "headers-lost": Message("t", 1, b"k", b"value", (("b", b"2"),)),
@@ -116,12 +153,22 @@ def test_changes_of_the_record() -> None:
     }
 
 
-CHANGES = (["partition", 0], ["headers-lost", "a", "c"], ["key-lost"], ["value-lost"], ["headed", "\0\xff"])
+CHANGES = (
+    ["partition", 0],
+    ["headers-lost", "a", "c"],
+    ["key-lost"],
+    ["value-lost"],
+    ["headed", "\0\xff"],
+)
 
 
 @pytest.mark.parametrize(("line", "words"), rows(__file__, "wrong_lies.txt"))
-def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(monkeypatch: pytest.MonkeyPatch, line: str, words: str) -> None:
-    text = f'profile = "1.1.8"\n\n[lies]\n"as it should be" = {{ unset = "gtid" }}\n"wrong" = {line}\n'
+def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(
+    monkeypatch: pytest.MonkeyPatch, line: str, words: str
+) -> None:
+    text = (
+        f'profile = "1.1.8"\n\n[lies]\n"as it should be" = {{ unset = "gtid" }}\n"wrong" = {line}\n'
+    )
     monkeypatch.setattr(table, "ours", lambda _package, name: (f"{name}.toml", text))
     with pytest.raises(UsageError) as caught:
         lies.__wrapped__("alibaba-canal-json")

@@ -33,13 +33,18 @@ def test_what_is_not_named_twice_named_or_false_is_told() -> None:
     assert right.right
     for wrong, words in (
         (replace(right, named=(right.named[0], ())), "b: NOT NAMED"),
-        (replace(right, named=(right.named[0] * 2, right.named[1])), "a: every row of a is lost AND every row of a is lost"),
+        (
+            replace(right, named=(right.named[0] * 2, right.named[1])),
+            "a: every row of a is lost AND every row of a is lost",
+        ),
         (replace(right, false=("some value is wrong",)), "FALSE: some value is wrong"),
     ):
         assert not wrong.right and words in str(wrong)
 
 
-def test_a_stack_of_which_one_mistake_hides_the_other_does_not_count(tried: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stack_of_which_one_mistake_hides_the_other_does_not_count(
+    tried: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of a row without its op no value is compared."""
     monkeypatch.setattr("conformance.selftest.stacks.TRIES", 2)
     assert list(stacks(tried, {1: ["op-null", "year-two-digits"], 2: []}, 1, 1)) == []

@@ -1,4 +1,6 @@
-"""The stream check without Spark: a state that is right, each way to be wrong and the rule that owns it, and the command."""
+"""The stream check without Spark: a state that is right, each way to be wrong and the rule that
+owns it, and the command.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def rules_of(outcomes: list[StreamResult]) -> set[str]:
 
 def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
     """The rows of the first table with one fault."""
-    rows = {table: [(key, dict(image)) for key, image in pairs] for table, pairs in state.rows.items()}
+    rows = {
+        table: [(key, dict(image)) for key, image in pairs] for table, pairs in state.rows.items()
+    }
     story = group.streams[0].story
     first = rows[story.table.name]
     match how:
@@ -69,10 +73,15 @@ def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
         *(("none", "", "double", "at-least-once"), ("none", "", "old key", "key-change")),
         *(("none", "restart", "drop", "restart"), ("none", "restart", "cell", "restart")),
         *(("replay", "", "cell", "order"), ("duplicate", "", "deleted", "order")),
-        *(("late-watermarks", "", "deleted", "watermark"), ("schema-lags", "", "drop", "schema-cache")),
+        *(
+            ("late-watermarks", "", "deleted", "watermark"),
+            ("schema-lags", "", "drop", "schema-cache"),
+        ),
     ],
 )
-def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, fault: str, rule: str) -> None:
+def test_each_wrong_table_is_owned_by_its_rule(
+    nemesis: str, how: str, fault: str, rule: str
+) -> None:
     group = group_of("ticdc-simple-json", "v7.5.7+auto-bootstrap+one-partition", nemesis)
     state = keeping.kept(group)
     assert rules_of(judge(group, replace(state, rows=spoil(fault, group, state)), how)) == {rule}
@@ -80,14 +89,25 @@ def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, fault: st
 
 def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
     fmt = get("debezium-json")
-    nemeses = [nemesis for nemesis in NEMESES if nemesis.name in ("none", "copied", "append-time", "compacted")]
+    nemeses = [
+        nemesis
+        for nemesis in NEMESES
+        if nemesis.name in ("none", "copied", "append-time", "compacted")
+    ]
     group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), nemeses, 1)
     state = keeping.kept(group)
     tables = {stream.nemesis.name: stream.story.table.name for stream in group.streams}
 
     def broken(*spoiled: str) -> dict[str, set[str]]:
-        rows = {table: [] if table in map(tables.get, spoiled) else pairs for table, pairs in state.rows.items()}
-        return {outcome.nemesis: rules_of([outcome]) for outcome in judge(group, replace(state, rows=rows)) if outcome.wrong}
+        rows = {
+            table: [] if table in map(tables.get, spoiled) else pairs
+            for table, pairs in state.rows.items()
+        }
+        return {
+            outcome.nemesis: rules_of([outcome])
+            for outcome in judge(group, replace(state, rows=rows))
+            if outcome.wrong
+        }
 
     assert broken("append-time") == {"append-time": {"record-time"}}
     assert broken("append-time", "copied") == {"append-time": {"order"}, "copied": {"order"}}
@@ -98,14 +118,18 @@ def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
 def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
     fmt = get("debezium-json")
     group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), named("*o*"), 1, pattern="{topic}")
-    names = {stream.story.table.name: {topic for topic, _ in stream.topics} for stream in group.streams}
+    names = {
+        stream.story.table.name: {topic for topic, _ in stream.topics} for stream in group.streams
+    }
     assert all(f"cdc.differential.{table}" in " ".join(topics) for table, topics in names.items())
     assert group.topics["__debezium-heartbeat.cdc"] > 1 and len(group.topics) > len(names)
     assert len(group.lanes()) == group.partitions
     lanes = by_name(group.lanes({"__debezium-heartbeat.cdc": "run.beat"}))
     assert sorted(lanes.values()) == list(range(group.partitions)) and "run.beat/0" in lanes
     for stream in group.streams:
-        assert {(m.topic, m.partition) for stage in range(4) for m in stream.placed(stage)} <= set(stream.places)
+        assert {(m.topic, m.partition) for stage in range(4) for m in stream.placed(stage)} <= set(
+            stream.places
+        )
     assert [outcome.wrong for outcome in judge(group, keeping.kept(group))] == [[]] * len(names)
     alone = streams.group_of(fmt, fmt.profiles[:1], named("none"), 1, pattern="{database}_{table}")
     assert set(alone.topics) == {"differential_t_0"}
@@ -125,7 +149,9 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
     for changes, rule in spoiled:
         assert rules_of(judge(group, replace(state, **changes))) == {rule}
     own = Kept(state.rows, frozenset(), {}, {}, rows_alone=True)
-    assert [outcome.converged for outcome in judge(group, own)] == [True], "rows alone are judged by rows alone"
+    assert [outcome.converged for outcome in judge(group, own)] == [True], (
+        "rows alone are judged by rows alone"
+    )
 
 
 def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
@@ -139,28 +165,43 @@ def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
         places[written.message.partition] += 1
         open_ = any((Kind.CORRUPT, None) in change.accept for change in written.changes)
         (doubtful if open_ else certain).add(place)
-        images = [image for c in written.changes for image in (c.before, c.after) if open_ and image]
-        keys |= {tuple(image[name].text for name in key) for image in images if image.keys() >= set(key)}
+        images = [
+            image for c in written.changes for image in (c.before, c.after) if open_ and image
+        ]
+        keys |= {
+            tuple(image[name].text for name in key) for image in images if image.keys() >= set(key)
+        }
     left = {table: [row for row in state.rows[table] if row[0] not in keys]}
     assert doubtful and certain and len(left[table]) < len(state.rows[table])
     assert rules_of(judge(group, replace(state, rows=left, corrupt=frozenset(doubtful)))) == set()
     assert rules_of(judge(group, replace(state, rows=left))) == {"convergence"}
-    assert rules_of(judge(group, replace(state, corrupt=frozenset({min(certain)})))) == {"corrupt-kept"}
+    assert rules_of(judge(group, replace(state, corrupt=frozenset({min(certain)})))) == {
+        "corrupt-kept"
+    }
 
 
 def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_together() -> None:
     fmt = get("debezium-json")
-    first, last = ({profile.deployment: profile for profile in some} for some in (fmt.profiles[::-1], fmt.profiles))
+    first, last = (
+        {profile.deployment: profile for profile in some}
+        for some in (fmt.profiles[::-1], fmt.profiles)
+    )
     some = dict.fromkeys((*first.values(), *last.values(), fmt.profile("1.9.7.Final+minimal")))
-    group = streams.group_of(fmt, list(some), [*named("none"), *named("replay"), *named("append-time")], 1)
+    group = streams.group_of(
+        fmt, list(some), [*named("none"), *named("replay"), *named("append-time")], 1
+    )
     for stage in range(4):
         for stream in group.streams:
             assert {(m.topic, m.partition) for m in stream.placed(stage)} <= set(stream.places)
         assert tuple(group.lanes())[stream.first : stream.first + PARTITIONS] == stream.places
     assert len(group.lanes()) == group.partitions
-    assert {stream.nemesis.name for stream in group.streams if stream.places[0][0]} == {"append-time"}
+    assert {stream.nemesis.name for stream in group.streams if stream.places[0][0]} == {
+        "append-time"
+    }
     assert group.append_time == {"append-time"}
-    assert len({stream.first for stream in group.streams}) == len({stream.story.table.name for stream in group.streams})
+    assert len({stream.first for stream in group.streams}) == len(
+        {stream.story.table.name for stream in group.streams}
+    )
     parts = group.parts
     assert len({deployment for deployment, _, _ in parts}) == len(parts) == len(group.apart) == 7
     for stream in group.streams:
@@ -173,21 +214,30 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
 def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result() -> None:
     fmt, names = get("ticdc-canal-json"), ("v6.5.1", "v5.4.3", "v6.5.11")
     group = streams.group_of(fmt, [fmt.profile(name) for name in names], named("re*"), 1)
-    shared = {(stream.profile.name, *(profile.name for profile in stream.also)) for stream in group.streams}
+    shared = {
+        (stream.profile.name, *(profile.name for profile in stream.also))
+        for stream in group.streams
+    }
     assert shared == {("v6.5.1", "v6.5.11"), ("v5.4.3",)}
     for stream in group.streams:
         written = [message.value for stage in range(4) for message in stream.placed(stage)]
         number = int(stream.story.table.name.removeprefix("t_"))
         for profile in stream.also:
             again = Recipe(fmt.name, profile.name, stream.nemesis.name, 1, number).stream()
-            assert [message.value for stage in range(4) for message in again.placed(stage)] == written
+            assert [
+                message.value for stage in range(4) for message in again.placed(stage)
+            ] == written
     outcomes = judge(group, keeping.kept(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]
-    assert [(outcome.profile, outcome.nemesis) for outcome in outcomes] == [(n, m.name) for n in order for m in named("re*")]
+    assert [(outcome.profile, outcome.nemesis) for outcome in outcomes] == [
+        (n, m.name) for n in order for m in named("re*")
+    ]
     assert [outcome.wrong for outcome in outcomes] == [[]] * 9
 
 
-def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(tmp_path: Path) -> None:
+def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(
+    tmp_path: Path,
+) -> None:
     fmt = get("debezium-json")
     group = streams.group_of(fmt, fmt.profiles[:2], named("none"), 1)
     bad = group.apart[0].parts[0][0]
@@ -212,14 +262,26 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(t
 def test_every_format_has_an_order_and_cited_rules() -> None:
     for name in FORMATS:
         book = {rule.id.rpartition("/")[2]: rule for rule in rules(name)}
-        assert {"convergence", "order", "at-least-once", "restart", "corrupt-kept", "every-offset", "key-change"} <= set(book)
-        assert all(rule.citations and rule.id.startswith(f"{name}/stream/") for rule in book.values())
+        assert {
+            "convergence",
+            "order",
+            "at-least-once",
+            "restart",
+            "corrupt-kept",
+            "every-offset",
+            "key-change",
+        } <= set(book)
+        assert all(
+            rule.citations and rule.id.startswith(f"{name}/stream/") for rule in book.values()
+        )
         kinds = {row.kind for row in get(name).kinds}
         assert ("watermark" in book) == (Kind.WATERMARK in kinds)
         assert ("schema-cache" in book) == (Kind.BOOTSTRAP in kinds)
         assert ("compaction" in book) == (name in ("debezium-json", "debezium-avro", "ticdc-avro"))
         assert ("record-time" in book) == (name != "ticdc-avro")
-        assert {nemesis.rule for nemesis in NEMESES if not (nemesis.ordered and order_of(name).arrival)} <= {*book, "compaction"}
+        assert {
+            nemesis.rule for nemesis in NEMESES if not (nemesis.ordered and order_of(name).arrival)
+        } <= {*book, "compaction"}
 
 
 def test_where_arrival_orders_nothing_comes_again_behind_what_is_newer() -> None:
@@ -232,20 +294,38 @@ def test_where_arrival_orders_nothing_comes_again_behind_what_is_newer() -> None
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])
 def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
-    """One form of position in a history, or none at all; and then it never goes back from one change to the next. Of three
-    profiles: the right tables of every format converge in the self test."""
+    """One form of position in a history, or none at all; and then it never goes back from one
+    change to the next. Of three profiles: the right tables of every format converge in the self
+    test.
+    """
     fmt, order = get(name), order_of(name)
     kept_ = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
     for profile in dict.fromkeys((kept_[0], kept_[len(kept_) // 2], kept_[-1])):
         forms, last = set(), (0,)
-        for change in (c for written in streamed(fmt, profile, 4, "t").written for c in written.changes):
+        for change in (
+            c for written in streamed(fmt, profile, 4, "t").written for c in written.changes
+        ):
             if change.kind not in (Kind.ROW, Kind.DDL, Kind.WATERMARK):
                 continue
-            matches = ((re.search(pattern, change.position or ""), groups) for pattern, groups in order.positions)
-            matched, groups = next(((match, groups) for match, groups in matches if match), (None, ()))
+            matches = (
+                (re.search(pattern, change.position or ""), groups)
+                for pattern, groups in order.positions
+            )
+            matched, groups = next(
+                ((match, groups) for match, groups in matches if match), (None, ())
+            )
             forms.add(groups)
-            assert order.keys != "change" or change.kind is not Kind.ROW or change.op is Op.TRUNCATE or change.keys
-            now = (change.commit_time_us,) if matched is None else tuple(int(matched[group]) for group in groups)
+            assert (
+                order.keys != "change"
+                or change.kind is not Kind.ROW
+                or change.op is Op.TRUNCATE
+                or change.keys
+            )
+            now = (
+                (change.commit_time_us,)
+                if matched is None
+                else tuple(int(matched[group]) for group in groups)
+            )
             assert now[0] is not None and now >= last
             last = now
         assert len(forms) == 1, profile.name
@@ -256,20 +336,46 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     group = selftest.traps(get(name), 1)
     by_nemesis = {stream.nemesis.name: stream for stream in group.streams}
     order = order_of(name)
-    left_out = {n.name for n in NEMESES if (n.compacted and not order.compacted) or (n.ordered and order.arrival)}
+    left_out = {
+        n.name
+        for n in NEMESES
+        if (n.compacted and not order.compacted) or (n.ordered and order.arrival)
+    }
     assert set(by_nemesis) == set(selftest.STREAM_NEMESES) - left_out
-    assert by_nemesis["none"].story.moved and (order.arrival or by_nemesis["late-watermarks"].story.gone)
+    assert by_nemesis["none"].story.moved and (
+        order.arrival or by_nemesis["late-watermarks"].story.gone
+    )
     assert kept._schemas_late(by_nemesis["schema-lags"])
     for stream in (stream for stream in group.streams if stream.nemesis.fine):
-        commits = Counter(event.at.ms for event in stream.story.history.events if isinstance(event, RowChange))
+        commits = Counter(
+            event.at.ms for event in stream.story.history.events if isinstance(event, RowChange)
+        )
         assert sum(number > 1 for number in commits.values()) > 5, stream.nemesis.name
-    flat = [w for stage in by_nemesis["duplicate"].stages for w in stage if w.changes[0].kind is Kind.ROW]
-    stale = ((newer, again) for newer, again in pairwise(flat) if newer.message.event > again.message.event)
-    assert sum(newer.changes[0].commit_time_us == again.changes[0].commit_time_us for newer, again in stale) > 5
+    flat = [
+        w
+        for stage in by_nemesis["duplicate"].stages
+        for w in stage
+        if w.changes[0].kind is Kind.ROW
+    ]
+    stale = (
+        (newer, again)
+        for newer, again in pairwise(flat)
+        if newer.message.event > again.message.event
+    )
+    assert (
+        sum(
+            newer.changes[0].commit_time_us == again.changes[0].commit_time_us
+            for newer, again in stale
+        )
+        > 5
+    )
 
 
 def test_an_interrupted_check_leaves_nothing_running(
-    fake: Any, children: Callable[[int], list[int]], eventually: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    fake: Any,
+    children: Callable[[int], list[int]],
+    eventually: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun = []
 
@@ -285,11 +391,22 @@ def test_an_interrupted_check_leaves_nothing_running(
     eventually(lambda: begun[0] not in children(os.getpid()))
 
 
-def test_no_check_goes_on_from_the_checkpoint_of_another(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_check_goes_on_from_the_checkpoint_of_another(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine, homes = fake[0](), []
-    monkeypatch.setattr(streams, "plainly", lambda *arguments, **_: homes.append(arguments[-1]) or [])
+    monkeypatch.setattr(
+        streams, "plainly", lambda *arguments, **_: homes.append(arguments[-1]) or []
+    )
     for _ in range(2):
-        list(streams.run(streams.StreamSettings(("huawei-cdl-json",), "1.0", "none"), engine, None, lambda _text: None))
+        list(
+            streams.run(
+                streams.StreamSettings(("huawei-cdl-json",), "1.0", "none"),
+                engine,
+                None,
+                lambda _text: None,
+            )
+        )
     assert len(set(homes)) == len(homes) == 2
 
 
@@ -314,8 +431,12 @@ class Engine:
         self.closed = True
 
 
-def passes(monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., list[StreamResult]]) -> Any:
-    """The results of a run with restarts whose passes are stubs: each result names its pass and its engine."""
+def passes(
+    monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., list[StreamResult]]
+) -> Any:
+    """The results of a run with restarts whose passes are stubs: each result names its pass and its
+    engine.
+    """
 
     def result(name: str, asked: Engine) -> list[StreamResult]:
         return [StreamResult("f", "victim" if asked is engine.victim else "engine", name)]
@@ -327,14 +448,24 @@ def passes(monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., 
     return streams.run(settings, engine, "127.0.0.1:1", lambda _text: None)
 
 
-def test_the_reader_that_is_killed_is_a_child_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_that_is_killed_is_a_child_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = Engine(tmp_path)
-    results = list(passes(monkeypatch, engine, lambda *_, **__: [StreamResult("f", "engine", "plain")]))
-    assert [(r.profile, r.nemesis) for r in results] == [("engine", "plain"), ("victim", "restart"), ("engine", "broker")]
+    results = list(
+        passes(monkeypatch, engine, lambda *_, **__: [StreamResult("f", "engine", "plain")])
+    )
+    assert [(r.profile, r.nemesis) for r in results] == [
+        ("engine", "plain"),
+        ("victim", "restart"),
+        ("engine", "broker"),
+    ]
     assert engine.victim is not None and engine.victim.closed and not engine.closed
 
 
-def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_closes_the_reader_that_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine, states = Engine(tmp_path), []
 
     def interrupted(*_: object, **__: object) -> list[StreamResult]:
@@ -342,7 +473,9 @@ def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypat
 
     closed = ThreadPoolExecutor.__exit__
     monkeypatch.setattr(
-        ThreadPoolExecutor, "__exit__", lambda pool, *rest: (states.append(engine.victim.closed), closed(pool, *rest))[1]
+        ThreadPoolExecutor,
+        "__exit__",
+        lambda pool, *rest: (states.append(engine.victim.closed), closed(pool, *rest))[1],
     )
     with pytest.raises(KeyboardInterrupt):
         list(passes(monkeypatch, engine, interrupted))
@@ -356,13 +489,17 @@ def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypat
         (["ticdc-canal-json", "--nemesis", "compacted"], 4, "no stream was judged"),
     ],
 )
-def test_what_convicts_nobody_has_a_code_of_its_own(fake: Any, argv: list[str], code: int, words: str) -> None:
+def test_what_convicts_nobody_has_a_code_of_its_own(
+    fake: Any, argv: list[str], code: int, words: str
+) -> None:
     error = performed("stream", "--broker", "none", *argv).exception
     assert isinstance(error, HarnessError)
     assert (error.exit_code, words in str(error)) == (code, True)
 
 
-def test_the_reader_is_killed_as_soon_as_its_mark_is_there(fake: Any, eventually: Any, tmp_path: Path) -> None:
+def test_the_reader_is_killed_as_soon_as_its_mark_is_there(
+    fake: Any, eventually: Any, tmp_path: Path
+) -> None:
     make, asked = fake
     engine = make()
     engine.started.result()
@@ -382,8 +519,17 @@ def test_what_differs_is_told_in_every_style() -> None:
     bad = StreamResult("f", "p", "replay", rows=3, messages=12)
     bad.differ("order", "row 7 is missing")
     lost = StreamResult("f", "minimal", "-", lost="parts of rows")
-    assert (good.as_json()["result"], bad.as_json()["broken"]) == ("converged", {"f/stream/order": 1})
-    wanted = {"format": "f", "profile": "minimal", "nemesis": "-", "result": "not judged", "because": "parts of rows"}
+    assert (good.as_json()["result"], bad.as_json()["broken"]) == (
+        "converged",
+        {"f/stream/order": 1},
+    )
+    wanted = {
+        "format": "f",
+        "profile": "minimal",
+        "nemesis": "-",
+        "result": "not judged",
+        "because": "parts of rows",
+    }
     assert list(lost.as_json().items()) == list(wanted.items())
     text = streams.render([good, bad, lost], markdown=True)
     assert "| f | p | replay | 3 | 12 | 0 | 0 | differs |" in text
@@ -397,8 +543,14 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
     few = streams.for_restarts(group)
     nemeses = [nemesis for nemesis in NEMESES if not nemesis.compacted]
     assert [stream.nemesis for stream in few.streams] == nemeses
-    assert len({stream.profile.name for stream in few.streams}) == len({stream.profile.name for stream in group.streams}) > 1
-    assert [stream.first for stream in few.streams] == [3 * number for number in range(len(nemeses))]
+    assert (
+        len({stream.profile.name for stream in few.streams})
+        == len({stream.profile.name for stream in group.streams})
+        > 1
+    )
+    assert [stream.first for stream in few.streams] == [
+        3 * number for number in range(len(nemeses))
+    ]
     assert {(message.topic, message.partition) for message in few.messages(0)} <= set(few.lanes())
 
 

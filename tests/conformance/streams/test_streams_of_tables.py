@@ -1,4 +1,6 @@
-"""Streams of a user's tables without Spark: keys of several columns in any order, numbers, what is left out and why."""
+"""Streams of a user's tables without Spark: keys of several columns in any order, numbers, what is
+left out and why.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,9 @@ from conformance.streams.recipes import StreamResult
 from generators.garbage.nemesis import named
 from generators.wire_format import FORMATS, get
 
-MYSQL, POSTGRESQL = (Path(__file__).with_name(f"{name}.sql").read_text("utf-8") for name in ("mysql", "postgresql"))
+MYSQL, POSTGRESQL = (
+    Path(__file__).with_name(f"{name}.sql").read_text("utf-8") for name in ("mysql", "postgresql")
+)
 
 
 @pytest.fixture
@@ -40,8 +44,13 @@ def group_of(tables, name, profile="*", nemesis="*"):
 
 
 def state_of(group, turn=1):
-    """The right state of a group without garbage; keys are in the table's order, or with `turn` -1 in the other one."""
-    state, keys = keeping.kept(group), {stream.story.table.name: stream.story.table.primary_key for stream in group.streams}
+    """The right state of a group without garbage; keys are in the table's order, or with `turn` -1
+    in the other one.
+    """
+    state, keys = (
+        keeping.kept(group),
+        {stream.story.table.name: stream.story.table.primary_key for stream in group.streams},
+    )
     rows = {
         table: [(tuple(image[name] for name in keys[table])[::turn], image) for _, image in pairs]
         for table, pairs in state.rows.items()
@@ -72,18 +81,26 @@ def test_a_row_under_its_old_key_is_not_the_row_of_its_new_one(tables):
     rows = {name: list(some) for name, some in state.rows.items()}
     texts = tuple(map(str, old))
     rows[line.story.table.name].append((texts, dict(rows[line.story.table.name][0][1])))
-    (wrong,) = (outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged)
+    (wrong,) = (
+        outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged
+    )
     sentence = f"row {', '.join(texts)} is still there, although its key was changed"
     assert wrong.wrong == [("ticdc-canal-json/stream/key-change", sentence)]
     del rows[line.story.table.name][-1]
     key, _ = rows[line.story.table.name].pop()
-    (wrong,) = (outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged)
-    assert wrong.wrong == [("ticdc-canal-json/stream/convergence", f"row {', '.join(key)} is missing")]
+    (wrong,) = (
+        outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged
+    )
+    assert wrong.wrong == [
+        ("ticdc-canal-json/stream/convergence", f"row {', '.join(key)} is missing")
+    ]
 
 
 def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
     number, text = Keys(("a", "b"), frozenset({"a"})), Keys(("a", "b"), frozenset())
-    assert number.held(("1.50", "x"), {"a": "1.50", "b": "x"}) == number.text({"a": "1.5", "b": "x"})
+    assert number.held(("1.50", "x"), {"a": "1.50", "b": "x"}) == number.text(
+        {"a": "1.5", "b": "x"}
+    )
     assert text.held(("1.50", "x"), {"a": "1.50", "b": "x"}) != text.text({"a": "1.5", "b": "x"})
     assert text.held(("x", "1"), {"a": "1", "b": "x"}) == ("1", "x")
     assert text.held(("x", "2"), {"a": "1", "b": "x"}) == ("x", "2")
@@ -93,12 +110,17 @@ def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
 def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
     values = read("CREATE TABLE `k` (`d` binary(16) NOT NULL, `v` int, PRIMARY KEY (`d`));")
     group = group_of(values, "ticdc-canal-json", get("ticdc-canal-json").profiles[0].name, "none")
-    assert [(lost.table, lost.lost) for lost in group.lost] == [("k", "the messages do not tell every value of the key d")]
+    assert [(lost.table, lost.lost) for lost in group.lost] == [
+        ("k", "the messages do not tell every value of the key d")
+    ]
     assert group.streams == ()
     story = group_of(values, "debezium-json", "3.5.0.Final", "none").streams[0].story
     assert recipes.unsure(story) == ""
     table = replace(story.table, primary_key=("v",))
-    assert recipes.unsure(replace(story, table=table)) == "the messages name the key d, the table has v"
+    assert (
+        recipes.unsure(replace(story, table=table))
+        == "the messages name the key d, the table has v"
+    )
 
 
 def test_results_name_the_user_s_table():

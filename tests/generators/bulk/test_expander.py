@@ -1,4 +1,6 @@
-"""Bulk: addressed by position, legal at the source, and as fast templates exactly what the writer writes."""
+"""Bulk: addressed by position, legal at the source, and as fast templates exactly what the writer
+writes.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ CANAL = get("alibaba-canal-json")
 
 def events(fmt: Format[Any], profile: Profile, count: int, **more: Any) -> list[RowChange]:
     scenarios = (bulk.scenario(fmt, profile, 7, i, **more) for i in range(count))
-    return [event for scenario in scenarios for event in scenario.history.events if isinstance(event, RowChange)]
+    return [
+        event
+        for scenario in scenarios
+        for event in scenario.history.events
+        if isinstance(event, RowChange)
+    ]
 
 
 def _write_texts(history: History, profile: Profile, layout: Layout) -> list[Written]:
@@ -42,17 +49,33 @@ def _write_texts(history: History, profile: Profile, layout: Layout) -> list[Wri
 
 PG = Profile("1", source="postgresql")
 NONE = Choices("toy", ("1",), {})
-PG_TOY = Format("toy", "Toy", "postgresql", (PG,), _write_texts, (), "none", lambda _profile, _database: (), NONE, Profile)
+PG_TOY = Format(
+    "toy",
+    "Toy",
+    "postgresql",
+    (PG,),
+    _write_texts,
+    (),
+    "none",
+    lambda _profile, _database: (),
+    NONE,
+    Profile,
+)
 
 
-@pytest.mark.parametrize(("fmt", "of"), [(TICDC, mysql), (PG_TOY, postgresql)], ids=["mysql", "postgresql"])
+@pytest.mark.parametrize(
+    ("fmt", "of"), [(TICDC, mysql), (PG_TOY, postgresql)], ids=["mysql", "postgresql"]
+)
 def test_values_fit_their_types_and_nullability(fmt: Format[Any], of: Any) -> None:
     kinds: Counter[str] = Counter()
     for level in (1, 2):
         for event in events(fmt, fmt.profiles[0], 300, level=level):
             assert event.table.schema == ("public" if of is postgresql else None)
             for name, value in (
-                item for images in event.rows for image in (images.before, images.after) for item in (image or {}).items()
+                item
+                for images in event.rows
+                for image in (images.before, images.after)
+                for item in (image or {}).items()
             ):
                 column = event.table.column(name)
                 assert of.fits(column.type, value), (column, value)
@@ -68,10 +91,14 @@ def test_postgresql_is_loaded_as_its_writer_writes() -> None:
     assert event.table == orders.load_table("postgresql") != orders.load_table()
     for images in event.rows:
         for row in filter(None, (images.before, images.after)):
-            assert all(postgresql.fits(column.type, row[column.name]) for column in event.table.columns)
+            assert all(
+                postgresql.fits(column.type, row[column.name]) for column in event.table.columns
+            )
     messages = list(bulk.messages(PG_TOY, PG, 1, 0, 20))
     assert messages == [
-        w.message for n in range(20) for w in PG_TOY.write(bulk.load_scenario(PG_TOY, PG, 1, n).history, PG, Layout())
+        w.message
+        for n in range(20)
+        for w in PG_TOY.write(bulk.load_scenario(PG_TOY, PG, 1, n).history, PG, Layout())
     ]
 
 
@@ -126,7 +153,9 @@ def test_shared_random_state_is_left_alone() -> None:
 
 
 def test_the_pools_are_what_faker_makes() -> None:
-    assert {name: len(set(texts)) for name, texts in pools.pools().items()} == dict.fromkeys(pools.KINDS, pools.SIZE)
+    assert {name: len(set(texts)) for name, texts in pools.pools().items()} == dict.fromkeys(
+        pools.KINDS, pools.SIZE
+    )
     built = pools.build()
     if built["faker"] != json.loads(pools.FILE.read_text("utf-8"))["faker"]:
         pytest.skip("another release of Faker made the pools")
@@ -151,7 +180,9 @@ def test_negative_positions_are_refused() -> None:
 
 
 def test_load_has_every_op_null_and_many_keys() -> None:
-    units = [bulk.load_scenario(TICDC, TICDC.profiles[0], 1, n).history.events[0] for n in range(600)]
+    units = [
+        bulk.load_scenario(TICDC, TICDC.profiles[0], 1, n).history.events[0] for n in range(600)
+    ]
     changes = [event for event in units if isinstance(event, RowChange)]
     assert {event.op for event in changes} == {Op.INSERT, Op.UPDATE, Op.DELETE}
     rows = [event.rows[0].after or event.rows[0].before or {} for event in changes]
@@ -160,12 +191,18 @@ def test_load_has_every_op_null_and_many_keys() -> None:
     for event in changes:
         before, after = event.rows[0].before, event.rows[0].after
         if before and after:
-            assert {name for name in before if before[name] != after[name]} == {"status", "quantity", "amount"}
+            assert {name for name in before if before[name] != after[name]} == {
+                "status",
+                "quantity",
+                "amount",
+            }
 
 
 @dataclass(frozen=True, slots=True)
 class Toy(Profile):
-    """A profile of a format made up here; `trick` is what its writer does that templates must notice."""
+    """A profile of a format made up here; `trick` is what its writer does that templates must
+    notice.
+    """
 
     trick: str = ""
 
@@ -184,7 +221,11 @@ def toy_write(history: History, profile: Toy, layout: Layout) -> list[Written]:
         for images in event.rows:
             body: dict[str, Any] = {"op": event.op, "at": event.at.ms, "percent": "100%"}
             for side, image in (("before", images.before), ("after", images.after)):
-                body[side] = None if image is None else {name: toy_text(name, value) for name, value in image.items()}
+                body[side] = (
+                    None
+                    if image is None
+                    else {name: toy_text(name, value) for name, value in image.items()}
+                )
             partition, stamp = 0, event.at.ms
             row = images.after or images.before or {}
             match profile.trick:
@@ -207,18 +248,34 @@ def toy_write(history: History, profile: Toy, layout: Layout) -> list[Written]:
 
 
 TOY: Format[Toy] = replace(
-    TICDC, name="toy", profiles=(Toy("1", deployment=Deployment()),), write=toy_write, scenarios=lambda _profile, _database: ()
+    TICDC,
+    name="toy",
+    profiles=(Toy("1", deployment=Deployment()),),
+    write=toy_write,
+    scenarios=lambda _profile, _database: (),
 )
 
 
 @pytest.mark.parametrize(
     ("trick", "learned"),
-    [("", True), ("hash", True), ("length", False), ("large", False), ("twice", True), ("clock", False), ("null", True)],
+    [
+        ("", True),
+        ("hash", True),
+        ("length", False),
+        ("large", False),
+        ("twice", True),
+        ("clock", False),
+        ("null", True),
+    ],
 )
 def test_what_templates_cannot_follow_the_writer_writes(trick: str, learned: bool) -> None:
     profile = Toy("1", trick=trick)
     assert (load.why_not_learned(TOY, profile) is None) is learned
     messages = list(bulk.messages(TOY, profile, 3, 0, 100))
     histories = [bulk.load_scenario(TOY, profile, 3, n).history for n in range(100)]
-    expected = [written.message for history in histories for written in toy_write(history, profile, Layout())]
+    expected = [
+        written.message
+        for history in histories
+        for written in toy_write(history, profile, Layout())
+    ]
     assert messages == expected

@@ -19,7 +19,9 @@ READABLE = Left(State.READABLE)
 
 
 def group(name=FORMAT, packing="none"):
-    return next(g for g in by_deployment(get(name).profiles) if g[0].deployment.compression == packing)
+    return next(
+        g for g in by_deployment(get(name).profiles) if g[0].deployment.compression == packing
+    )
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +32,57 @@ def mutants():
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        *((b"", "empty"), (b" \r\n", "empty"), (b'{"a":1', "truncated"), (b'{"a":"x', "truncated"), (b'{"a":"x\\', "truncated")),
+        *(
+            (b"", "empty"),
+            (b" \r\n", "empty"),
+            (b'{"a":1', "truncated"),
+            (b'{"a":"x', "truncated"),
+            (b'{"a":"x\\', "truncated"),
+        ),
         *((b'{"a":', "truncated"), (b"[1]", "wrong-container"), (b"null", "wrong-container")),
-        *((b'[{"a":1},{"a":1}]', "wrong-container"), (b'[{"a":1},{"a":\xff}]', "syntax"), (b'{"a":1}x', "trailing-content")),
-        *((b'{"a":1}}', "trailing-content"), (b'{"a":1},{}]}', "trailing-content"), (b'{"a":1}],"m":[{}', "trailing-content")),
-        *((b'{"a":1}\x00', "trailing-content"), (b'{"a":1}{"a":1}', "second-document"), (b'{"a":1}\n{"a":1}', "second-document")),
-        *((b'{"a":NaN}', "syntax"), (b'{"a":-Infinity}', "syntax"), (b'{"a":01}', "syntax"), (b'{"a":.5}', "syntax")),
-        *((b'{"a":+1}', "syntax"), (b'{"a":1.}', "syntax"), (b"{'a':1}", "syntax"), (b"{a:1}", "syntax")),
-        *((b'{"a":1,}', "syntax"), (b'{"a":"\\q"}', "syntax"), (b'{"a":"\\u12"}', "syntax"), (b'{"a":1/**/}', "syntax")),
-        *((b'{"a":\x0b1}', "syntax"), (b'{"a":\xff}', "syntax"), (b'{"a":' + b"[" * 100_000 + b"]" * 99_999 + b"}", "syntax")),
+        *(
+            (b'[{"a":1},{"a":1}]', "wrong-container"),
+            (b'[{"a":1},{"a":\xff}]', "syntax"),
+            (b'{"a":1}x', "trailing-content"),
+        ),
+        *(
+            (b'{"a":1}}', "trailing-content"),
+            (b'{"a":1},{}]}', "trailing-content"),
+            (b'{"a":1}],"m":[{}', "trailing-content"),
+        ),
+        *(
+            (b'{"a":1}\x00', "trailing-content"),
+            (b'{"a":1}{"a":1}', "second-document"),
+            (b'{"a":1}\n{"a":1}', "second-document"),
+        ),
+        *(
+            (b'{"a":NaN}', "syntax"),
+            (b'{"a":-Infinity}', "syntax"),
+            (b'{"a":01}', "syntax"),
+            (b'{"a":.5}', "syntax"),
+        ),
+        *(
+            (b'{"a":+1}', "syntax"),
+            (b'{"a":1.}', "syntax"),
+            (b"{'a':1}", "syntax"),
+            (b"{a:1}", "syntax"),
+        ),
+        *(
+            (b'{"a":1,}', "syntax"),
+            (b'{"a":"\\q"}', "syntax"),
+            (b'{"a":"\\u12"}', "syntax"),
+            (b'{"a":1/**/}', "syntax"),
+        ),
+        *(
+            (b'{"a":\x0b1}', "syntax"),
+            (b'{"a":\xff}', "syntax"),
+            (b'{"a":' + b"[" * 100_000 + b"]" * 99_999 + b"}", "syntax"),
+        ),
         (b'{"a":' + b"[" * 100_000 + b"]" * 100_000, "truncated"),
-        *((b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}", "trailing-content"), (b"[" * 100_000, "truncated")),
+        *(
+            (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}", "trailing-content"),
+            (b"[" * 100_000, "truncated"),
+        ),
     ],
 )
 def test_what_rfc_8259_forbids_is_unreadable(value, reason):
@@ -50,9 +92,21 @@ def test_what_rfc_8259_forbids_is_unreadable(value, reason):
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        *((None, "null"), (b'{"a":1,"a":2}', "duplicate-key"), (b'{"a":{"b":1,"b":1}}', "duplicate-key")),
-        *((b'\xef\xbb\xbf{"a":1}', "bom"), (b'[{"a":1}]', "wrapped"), (b'[{"a":"\x01"}]', "wrapped")),
-        *((b'{"a":"\xff"}', "invalid-utf-8"), (b'{"a":"\xed\xa0\x80"}', "invalid-utf-8"), (b'{"a":"\\ud800"}', "lone-surrogate")),
+        *(
+            (None, "null"),
+            (b'{"a":1,"a":2}', "duplicate-key"),
+            (b'{"a":{"b":1,"b":1}}', "duplicate-key"),
+        ),
+        *(
+            (b'\xef\xbb\xbf{"a":1}', "bom"),
+            (b'[{"a":1}]', "wrapped"),
+            (b'[{"a":"\x01"}]', "wrapped"),
+        ),
+        *(
+            (b'{"a":"\xff"}', "invalid-utf-8"),
+            (b'{"a":"\xed\xa0\x80"}', "invalid-utf-8"),
+            (b'{"a":"\\ud800"}', "lone-surrogate"),
+        ),
         *((b'{"a":"\x01"}', "raw-control"), (b'{"a":"\n"}', "raw-control")),
     ],
 )
@@ -63,7 +117,14 @@ def test_what_common_parsers_differ_on_is_doubtful(value, reason):
 @pytest.mark.parametrize(
     "value",
     [
-        *(b"{}", b'\r\n\t {"a":1}\r\n', b'{"a":1e400}', b'{"a":-1E-400}', b'{"a":' + b"9" * 5000 + b"}", b'{"a":"\x7f"}'),
+        *(
+            b"{}",
+            b'\r\n\t {"a":1}\r\n',
+            b'{"a":1e400}',
+            b'{"a":-1E-400}',
+            b'{"a":' + b"9" * 5000 + b"}",
+            b'{"a":"\x7f"}',
+        ),
         *(b'{"a":"\\ud83d\\ude00"}', b'{"a":' + b"[" * 1100 + b"]" * 1100 + b"}"),
         b'{"a":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001,
         b'{"a":' + b'[{"b c":' * 5_000 + b'"x"' + b"}]" * 5_000 + b',"b":[1,2,{"c":null}]}',
@@ -74,8 +135,14 @@ def test_what_rfc_8259_allows_is_readable_however_large_and_deep(value):
 
 
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -99,7 +166,11 @@ def test_the_parts_of_a_document_are_its_values(value):
     assert len(named) >= len(orjson.loads(value))
 
 
-RECORD = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]}]}
+RECORD = {
+    "type": "record",
+    "name": "R",
+    "fields": [{"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]}],
+}
 
 
 def test_a_binary_value_is_read_whole_or_not_at_all():
@@ -145,7 +216,9 @@ def test_a_compressed_value_is_judged_by_what_is_in_it(packing):
 
 
 def test_a_snappy_block_that_announces_gigabytes_is_not_unpacked():
-    assert packed_left(json_left, "snappy")(b"\xff\xff\xff\xff\x0f\x00") == Left(State.UNREADABLE, "packing")
+    assert packed_left(json_left, "snappy")(b"\xff\xff\xff\xff\x0f\x00") == Left(
+        State.UNREADABLE, "packing"
+    )
 
 
 def test_a_mutant_is_a_function_of_its_number(mutants):
@@ -164,9 +237,19 @@ def test_a_mutant_is_the_same_under_another_hash_seed():
     )
     digests = set()
     for seed in ("0", "1"):
-        environment = {"PYTHONHASHSEED": seed, "TZ": "Asia/Tokyo", "PATH": "", "PYTHONPATH": ":".join(filter(None, sys.path))}
+        environment = {
+            "PYTHONHASHSEED": seed,
+            "TZ": "Asia/Tokyo",
+            "PATH": "",
+            "PYTHONPATH": ":".join(filter(None, sys.path)),
+        }
         done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         digests.add(done.stdout)
@@ -190,7 +273,9 @@ def test_compressed_messages_are_damaged_before_and_after_they_were_compressed()
 
 
 def test_nesting_reaches_the_depth_that_is_promised(mutants):
-    deepest = max((m.message.value or b"").count(b"[") for m in mutants.some(0, 40_000) if m.way == "nest")
+    deepest = max(
+        (m.message.value or b"").count(b"[") for m in mutants.some(0, 40_000) if m.way == "nest"
+    )
     assert DEEPEST / 10 < deepest <= DEEPEST + 100
 
 
@@ -233,10 +318,14 @@ def test_unmutated_messages_of_every_json_format_are_readable():
     for name in ("ticdc-canal-json", "debezium-json", "tencent-dts-json", "huawei-cdl-json"):
         fmt = get(name)
         for profile, message, _ in mutations._bases(fmt, by_deployment(fmt.profiles)[0][:1], ()):
-            assert oracle(fmt, fmt.profile(profile))(message.value).state is not State.UNREADABLE, message.value
+            assert oracle(fmt, fmt.profile(profile))(message.value).state is not State.UNREADABLE, (
+                message.value
+            )
 
 
-@pytest.mark.parametrize(("name", "state"), [("debezium-json", State.DOUBTFUL), ("ticdc-canal-json", State.UNREADABLE)])
+@pytest.mark.parametrize(
+    ("name", "state"), [("debezium-json", State.DOUBTFUL), ("ticdc-canal-json", State.UNREADABLE)]
+)
 def test_the_text_null_is_a_message_where_the_format_says_so(name: str, state: State) -> None:
     fmt = get(name)
     assert oracle(fmt, fmt.profiles[0])(b"null").state is state

@@ -1,4 +1,6 @@
-"""Strategies: refused arguments, values that fit, consistent histories, plain minimal values, reproducible draws."""
+"""Strategies: refused arguments, values that fit, consistent histories, plain minimal values,
+reproducible draws.
+"""
 
 import dataclasses
 import math
@@ -19,7 +21,19 @@ from generators import model
 from generators.drawing import strategies as s
 from generators.drawing import value_strategies as _values
 from generators.drawing.histories import ddl_text
-from generators.model import Column, History, Instant, Logical, Op, RowChange, Scenario, SchemaChange, Table, Watermark, Written
+from generators.model import (
+    Column,
+    History,
+    Instant,
+    Logical,
+    Op,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    Table,
+    Watermark,
+    Written,
+)
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
 from generators.wire_format import Choices, Format, KindRow, Profile
@@ -36,7 +50,10 @@ def write(history: History, profile: Profile, layout: model.Layout) -> list[Writ
             continue
         text = f"{profile.name} {type(event).__name__} {event.at.ms}"
         written.append(
-            Written(model.Message(layout.topic, 0, None, text.encode(), event=number), (model.Change(0, model.Kind.ROW),))
+            Written(
+                model.Message(layout.topic, 0, None, text.encode(), event=number),
+                (model.Change(0, model.Kind.ROW),),
+            )
         )
     return written
 
@@ -48,7 +65,12 @@ TOY = Format(
     source="mysql",
     profiles=(Profile("1"), Profile("2", ("wide",))),
     write=write,
-    kinds=(KindRow("row", "ROW"), KindRow("ddl", "DDL"), KindRow("mark", "WATERMARK"), KindRow("boot", "BOOTSTRAP")),
+    kinds=(
+        KindRow("row", "ROW"),
+        KindRow("ddl", "DDL"),
+        KindRow("mark", "WATERMARK"),
+        KindRow("boot", "BOOTSTRAP"),
+    ),
     position="none",
     scenarios=lambda _profile, _database: (),
     choices=CHOICES,
@@ -70,12 +92,18 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.tables(database=None), "database=None: expected a non-empty"),
         (lambda: s.tables(min_columns=0), "min_columns=0: expected an integer from 1 to 1017"),
         (lambda: s.tables(min_columns=True), "min_columns=True: expected an integer"),
-        (lambda: s.tables(min_columns=4, max_columns=3), "max_columns=3: expected an integer from min_columns=4 to 1017"),
+        (
+            lambda: s.tables(min_columns=4, max_columns=3),
+            "max_columns=3: expected an integer from min_columns=4 to 1017",
+        ),
         (lambda: s.tables(max_columns=1018), "max_columns=1018"),
         (lambda: s.tables(max_columns=2.0), r"max_columns=2\.0"),
         (lambda: s.tables(keyed="yes"), "keyed='yes': expected None, True or False"),
         (lambda: s.tables(keyed=1), "keyed=1: expected None, True or False"),
-        (lambda: s.tables(keyed=True, supports=lambda k: k.name == "json"), "accepts no key-able type"),
+        (
+            lambda: s.tables(keyed=True, supports=lambda k: k.name == "json"),
+            "accepts no key-able type",
+        ),
         (lambda: s.rows("t"), "table='t': expected a Table"),
         (lambda: s.rows(Table("d", "t", ())), "expected a Table with columns"),
         (lambda: s.row_changes(WIDE, max_rows=0), "max_rows=0: expected an integer from 1 to 1000"),
@@ -95,9 +123,18 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.types(source=None), "source=None"),
         (lambda: s.columns(source="pg"), "source='pg'"),
         (lambda: s.tables(source="pg"), "source='pg'"),
-        (lambda: s.tables(source="postgresql", supports=lambda k: k.source == "mysql"), "accepts no type of postgresql"),
-        (lambda: s.values(model.SourceType("int", Logical.INT, source="oracle")), "source='oracle'"),
-        (lambda: s.histories(TOY, source="postgresql"), "source='postgresql': expected None, or one that toy reads: mysql"),
+        (
+            lambda: s.tables(source="postgresql", supports=lambda k: k.source == "mysql"),
+            "accepts no type of postgresql",
+        ),
+        (
+            lambda: s.values(model.SourceType("int", Logical.INT, source="oracle")),
+            "source='oracle'",
+        ),
+        (
+            lambda: s.histories(TOY, source="postgresql"),
+            "source='postgresql': expected None, or one that toy reads: mysql",
+        ),
         (lambda: s.scenarios(MIXED, source="oracle"), "one that toy reads: mysql, postgresql"),
         (lambda: s.draw(5, 1, 1), "strategy=5: expected a Hypothesis strategy"),
         (lambda: s.draw(st.none(), -1, 1), "count=-1: expected an integer from 0"),
@@ -117,7 +154,11 @@ def test_drawn_values_fit(source: str, data: st.DataObject) -> None:
     assert kind.source == source
     assert sources.fits(kind, value)
     if isinstance(value, float):
-        assert (math.copysign(1, value) == 1 or value != 0) if source == "mysql" else not math.isnan(value)
+        assert (
+            (math.copysign(1, value) == 1 or value != 0)
+            if source == "mysql"
+            else not math.isnan(value)
+        )
     if isinstance(value, str):
         value.encode("utf-8")
     assert data.draw(s.values(kind)) is not None
@@ -133,11 +174,19 @@ def test_pools_fit_and_start_plain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "slug"), [(mysql, "unsigned-bigint"), (mysql, "varchar"), (postgresql, "numeric"), (postgresql, "interval")]
+    ("of", "slug"),
+    [
+        (mysql, "unsigned-bigint"),
+        (mysql, "varchar"),
+        (postgresql, "numeric"),
+        (postgresql, "interval"),
+    ],
 )
 def test_every_boundary_is_drawn(of: Any, slug: str) -> None:
     drawn = {repr(value) for value in s.draw(s.values(of.TYPES[slug]), 800, 4)}
-    assert [label for label, value in of.boundary_values(slug).items() if repr(value) not in drawn] == []
+    assert [
+        label for label, value in of.boundary_values(slug).items() if repr(value) not in drawn
+    ] == []
 
 
 def test_every_type_of_postgresql_is_drawn() -> None:
@@ -167,14 +216,21 @@ def test_the_domain_of_types_is_whole() -> None:
         for unsigned, zerofill in ((False, False), (True, False), (True, True))
     }
     labels = [kind.members for kind in kinds if kind.members]
-    assert all(len({label.casefold() for label in members}) == len(members) <= 64 for members in labels)
+    assert all(
+        len({label.casefold() for label in members}) == len(members) <= 64 for members in labels
+    )
     assert not any("," in label for kind in kinds if kind.name == "set" for label in kind.members)
 
 
 def test_each_type_of_a_group_has_a_number() -> None:
-    assert max(len(family) for source in sources.SOURCES.values() for family in source.families) <= _values.STEPS
+    assert (
+        max(len(family) for source in sources.SOURCES.values() for family in source.families)
+        <= _values.STEPS
+    )
     groups = _values.type_groups(s.any_type, False)
-    assert {_values.type_at(groups, n) for n in range(_values.STEPS * len(groups))} == {k for group in groups for k in group}
+    assert {_values.type_at(groups, n) for n in range(_values.STEPS * len(groups))} == {
+        k for group in groups for k in group
+    }
 
 
 @given(s.names())
@@ -196,15 +252,24 @@ def test_tables(source: str, data: st.DataObject) -> None:
         assert source == "mysql" or len(column.name.encode()) <= 63
     assert len({column.name.casefold() for column in table.columns}) == len(table.columns)
     keys = [table.column(name) for name in table.handle_key]
-    assert not any(column.nullable for column in keys) and all(_values.keyable(column.type) for column in keys)
+    assert not any(column.nullable for column in keys) and all(
+        _values.keyable(column.type) for column in keys
+    )
     assert data.draw(s.tables(keyed=True, source=source)).primary_key
     assert data.draw(s.tables(keyed=False, source=source)).handle_key == ()
 
 
 def test_every_kind_of_key_is_drawn() -> None:
     drawn = s.draw(s.tables(max_columns=3), 300, 2)
-    assert {(len(table.primary_key), len(table.unique)) for table in drawn} == {(1, 0), (2, 0), (0, 1), (0, 0)}
-    assert any(table.primary_key and table.columns[0].name not in table.primary_key for table in drawn)
+    assert {(len(table.primary_key), len(table.unique)) for table in drawn} == {
+        (1, 0),
+        (2, 0),
+        (0, 1),
+        (0, 0),
+    }
+    assert any(
+        table.primary_key and table.columns[0].name not in table.primary_key for table in drawn
+    )
 
 
 def check_rows(change: RowChange) -> None:
@@ -232,7 +297,12 @@ def test_row_changes(data: st.DataObject, table: Table) -> None:
 def test_updates_change_little_and_swap_null() -> None:
     table = Table("d", "t", tuple(Column(f"c{i}", INT) for i in range(6)))
     updates = [c for c in s.draw(s.row_changes(table, max_rows=1), 400, 3) if c.op is Op.UPDATE]
-    pairs = [(i.before, i.after) for c in updates for i in c.rows if i.before is not None and i.after is not None]
+    pairs = [
+        (i.before, i.after)
+        for c in updates
+        for i in c.rows
+        if i.before is not None and i.after is not None
+    ]
     changed = [sum(before[name] != after[name] for name in before) for before, after in pairs]
     assert sum(1 for n in changed if n <= 2) > len(changed) / 2
     assert any(b[n] is None and a[n] is not None for b, a in pairs for n in b)
@@ -249,7 +319,11 @@ def replay(history: History) -> None:
         if isinstance(event, SchemaChange) and event.before and event.after:
             rows = live.pop(event.before.name, [])
             added = {c.name for c in event.after.columns} - {c.name for c in event.before.columns}
-            live[event.after.name] = [] if event.action == "truncate table" else [{**r, **dict.fromkeys(added, 1)} for r in rows]
+            live[event.after.name] = (
+                []
+                if event.action == "truncate table"
+                else [{**r, **dict.fromkeys(added, 1)} for r in rows]
+            )
         elif isinstance(event, RowChange):
             check_rows(event)
             rows = live.setdefault(event.table.name, [])
@@ -290,7 +364,11 @@ def test_scenarios_are_of_the_source_asked_for(source: str | None) -> None:
 
 def test_a_profile_writes_histories_of_its_source() -> None:
     def write_source(history: History, profile: Profile, layout: model.Layout) -> list[Written]:
-        names = {sources.of_table(event.table).name for event in history.events if isinstance(event, RowChange | model.Bootstrap)}
+        names = {
+            sources.of_table(event.table).name
+            for event in history.events
+            if isinstance(event, RowChange | model.Bootstrap)
+        }
         assert names == {profile.source}
         return write(history, profile, layout)
 
@@ -311,7 +389,9 @@ def test_keys_stay_unique_when_drawn_keys_collide(history: History) -> None:
 
 def test_histories_have_the_kinds_of_the_format() -> None:
     def kinds(fmt: Format[Profile]) -> set[type]:
-        return {type(event) for history in s.draw(s.histories(fmt), 300, 1) for event in history.events}
+        return {
+            type(event) for history in s.draw(s.histories(fmt), 300, 1) for event in history.events
+        }
 
     assert kinds(TOY) == {RowChange, SchemaChange, Watermark, model.Bootstrap}
     assert kinds(ROWS_ONLY) == {RowChange}
@@ -321,7 +401,13 @@ def test_histories_have_two_tables_and_renames() -> None:
     drawn = s.draw(s.histories(TOY, max_events=8), 400, 1)
     assert any(len({e.table.name for e in h.events if isinstance(e, RowChange)}) > 1 for h in drawn)
     actions = {e.action for h in drawn for e in h.events if isinstance(e, SchemaChange)}
-    assert actions == {"truncate table", "add column", "rename table", "table comment", "table charset"}
+    assert actions == {
+        "truncate table",
+        "add column",
+        "rename table",
+        "table comment",
+        "table charset",
+    }
 
 
 @given(s.messages(TOY), s.messages(TOY, profile="2+wide"), s.messages(TOY, profile=TOY.profiles[0]))
@@ -399,19 +485,34 @@ def test_rename() -> None:
 
 def test_a_renamed_table_keeps_within_the_limit_of_names() -> None:
     event = RowChange(Instant(1), table("n" * 64), Op.INSERT, ())
-    altered = SchemaChange(Instant(2), "odd", f"ALTER TABLE `{'n' * 64}`", "old", "n" * 64, table("n" * 64), table("n" * 64))
+    altered = SchemaChange(
+        Instant(2),
+        "odd",
+        f"ALTER TABLE `{'n' * 64}`",
+        "old",
+        "n" * 64,
+        table("n" * 64),
+        table("n" * 64),
+    )
     row, ddl = s.rename(Scenario("n", History((event, altered))), "new", "_s7").history.events
     name = "n" * 61 + "_s7"
     assert isinstance(row, RowChange) and isinstance(ddl, SchemaChange)
     assert (row.table.name, ddl.table, ddl.sql) == (name, name, f"ALTER TABLE `{name}`")
     long = Table("old", "é" * 31, (Column("t", postgresql.integer()),), schema="public")
-    (change,) = s.rename(Scenario("n", History((RowChange(Instant(1), long, Op.INSERT, ()),))), "new", "_s7").history.events
+    (change,) = s.rename(
+        Scenario("n", History((RowChange(Instant(1), long, Op.INSERT, ()),))), "new", "_s7"
+    ).history.events
     assert isinstance(change, RowChange) and change.table.name == "é" * 30 + "_s7"
 
 
 def test_a_drawn_comment_is_the_table_s() -> None:
     drawn = s.draw(s.histories(TOY, max_events=8), 400, 1)
-    tables = [e.after for h in drawn for e in h.events if isinstance(e, SchemaChange) and e.action == "table comment"]
+    tables = [
+        e.after
+        for h in drawn
+        for e in h.events
+        if isinstance(e, SchemaChange) and e.action == "table comment"
+    ]
     assert tables and all(after is not None and after.comment == 'it\'s "new"' for after in tables)
 
 
@@ -421,7 +522,9 @@ def test_rename_of_postgresql(action: str) -> None:
         return Table(database, name, (Column("t", postgresql.integer()),), schema="public")
 
     sql = ddl_text(action, "old", 't"', "was", "postgresql")
-    event = SchemaChange(Instant(1), action, sql, "old", 't"', named("was", "old"), named('t"', "old"), "was")
+    event = SchemaChange(
+        Instant(1), action, sql, "old", 't"', named("was", "old"), named('t"', "old"), "was"
+    )
     (change,) = s.rename(Scenario("n", History((event,))), "new", "_7").history.events
     assert isinstance(change, SchemaChange)
     assert change.sql == sql.replace('"t"""', '"t""_7"').replace('"was"', '"was_7"')
@@ -442,35 +545,59 @@ def test_renamed_scenarios_share_no_table(source: str) -> None:
             if isinstance(event, RowChange):
                 names.add((event.table.database, event.table.name.casefold()))
             elif isinstance(event, SchemaChange):
-                names |= {("db", event.table.casefold()), ("db", (event.old_name or event.table).casefold())}
+                names |= {
+                    ("db", event.table.casefold()),
+                    ("db", (event.old_name or event.table).casefold()),
+                }
                 assert quote(event.table)[1:] in event.sql
         assert not names & seen
         seen |= names
 
 
-def smallest(strategy: st.SearchStrategy[Any], condition: Callable[[Any], bool] = lambda _: True, most: int = 100) -> Any:
+def smallest(
+    strategy: st.SearchStrategy[Any],
+    condition: Callable[[Any], bool] = lambda _: True,
+    most: int = 100,
+) -> Any:
     return find(
         strategy,
         condition,
-        settings=settings(database=None, deadline=None, max_examples=most, phases=(Phase.generate, Phase.shrink)),
+        settings=settings(
+            database=None, deadline=None, max_examples=most, phases=(Phase.generate, Phase.shrink)
+        ),
     )
 
 
-@pytest.mark.parametrize("slug", {kind.logical: slug for slug, kind in mysql.TYPES.items()}.values())
+@pytest.mark.parametrize(
+    "slug", {kind.logical: slug for slug, kind in mysql.TYPES.items()}.values()
+)
 def test_values_shrink_to_null_zero_or_empty(slug: str) -> None:
     kind = mysql.TYPES[slug]
     assert smallest(s.values(kind, nullable=True)) is None
     plain = smallest(s.values(kind))
-    assert plain in {Logical.ENUM: (1,), Logical.TIMESTAMP: (mysql.TIMESTAMP_MIN,)}.get(kind.logical, (0, "", b"")) or str(
-        plain
-    ) in ("1970-01-01", "Json(value=0, text='')")
+    assert plain in {Logical.ENUM: (1,), Logical.TIMESTAMP: (mysql.TIMESTAMP_MIN,)}.get(
+        kind.logical, (0, "", b"")
+    ) or str(plain) in ("1970-01-01", "Json(value=0, text='')")
 
 
 @pytest.mark.parametrize(
     ("slug", "plain"),
     [
-        *(("integer", 0), ("numeric", 0), ("money", 0), ("double-precision", 0.0), ("boolean", 0), ("char", "a" * 16)),
-        *(("text", ""), ("bytea", b""), ("timestamptz-6", 0), ("enum", "ok"), ("uuid", "00000000-0000-0000-0000-000000000000")),
+        *(
+            ("integer", 0),
+            ("numeric", 0),
+            ("money", 0),
+            ("double-precision", 0.0),
+            ("boolean", 0),
+            ("char", "a" * 16),
+        ),
+        *(
+            ("text", ""),
+            ("bytea", b""),
+            ("timestamptz-6", 0),
+            ("enum", "ok"),
+            ("uuid", "00000000-0000-0000-0000-000000000000"),
+        ),
     ],
 )
 def test_values_of_postgresql_shrink(slug: str, plain: object) -> None:
@@ -495,9 +622,14 @@ def test_everything_shrinks_to_the_plain() -> None:
 
 
 def test_a_column_of_interest_keeps_the_rest_plain() -> None:
-    shrunk = smallest(s.tables(), lambda t: any(column.type.name == "json" for column in t.columns), 2_000)
+    shrunk = smallest(
+        s.tables(), lambda t: any(column.type.name == "json" for column in t.columns), 2_000
+    )
     # Shrinking ends in either, as JSON cannot be a key.
-    assert shrunk.columns in ((Column("c0", INT, nullable=False), Column("c1", mysql.json())), (Column("c0", mysql.json()),))
+    assert shrunk.columns in (
+        (Column("c0", INT, nullable=False), Column("c1", mysql.json())),
+        (Column("c0", mysql.json()),),
+    )
 
 
 def test_draw_is_exact_reproducible_and_reports() -> None:
@@ -526,7 +658,9 @@ def test_draw_fails_when_nothing_can_be_drawn() -> None:
 
 def test_what_a_seed_draws_does_not_depend_on_the_modules_that_are_loaded(tmp_path: Path) -> None:
     """Hypothesis draws constants of the source of local modules, too."""
-    (tmp_path / "odd.py").write_text("A, B = 'an odd text', 918_273_645\nC = [71.25, b'odd bytes', 'another']\n", "utf-8")
+    (tmp_path / "odd.py").write_text(
+        "A, B = 'an odd text', 918_273_645\nC = [71.25, b'odd bytes', 'another']\n", "utf-8"
+    )
     program = (
         "from hypothesis import strategies as st; from generators.drawing import strategies as s; "
         "print(s.draw(st.tuples(st.text(), st.integers(), st.floats(allow_nan=False), st.binary()), 60, 3))"
@@ -535,5 +669,9 @@ def test_what_a_seed_draws_does_not_depend_on_the_modules_that_are_loaded(tmp_pa
     drawn = set()
     for first in ("", "import odd; "):
         command = [sys.executable, "-c", first + program]
-        drawn.add(subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+        drawn.add(
+            subprocess.run(
+                command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+            ).stdout
+        )
     assert len(drawn) == 1

@@ -1,4 +1,6 @@
-"""What the Avro formats share: blocks that any reader puts together again, and faults of raw records."""
+"""What the Avro formats share: blocks that any reader puts together again, and faults of raw
+records.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,20 @@ from generators.garbage.faults import MUST, NULL
 
 ARRAY = {"type": "array", "items": "long"}
 MAP = {"type": "map", "values": "string"}
-RECORD = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]}]}
+RECORD = {
+    "type": "record",
+    "name": "R",
+    "fields": [{"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]}],
+}
 VALUE = {"a": "text of some length", "b": 1_700_000_000}
 
 
 def apache(schema: Any, value: bytes) -> Any:
     """What Apache's library reads, which must come to the end."""
     source = io.BytesIO(value)
-    datum = avro.io.DatumReader(avro.schema.parse(json.dumps(schema))).read(avro.io.BinaryDecoder(source))
+    datum = avro.io.DatumReader(avro.schema.parse(json.dumps(schema))).read(
+        avro.io.BinaryDecoder(source)
+    )
     assert source.tell() == len(value)
     return datum
 
@@ -32,7 +40,14 @@ def apache(schema: Any, value: bytes) -> Any:
 @pytest.mark.parametrize(
     ("number", "encoded"),
     [
-        *((0, "00"), (-1, "01"), (1, "02"), (-64, "7f"), (64, "8001"), ((1 << 63) - 1, "feffffffffffffffff01")),
+        *(
+            (0, "00"),
+            (-1, "01"),
+            (1, "02"),
+            (-64, "7f"),
+            (64, "8001"),
+            ((1 << 63) - 1, "feffffffffffffffff01"),
+        ),
         (-(1 << 63), "ff" * 9 + "01"),
     ],
 )
@@ -51,7 +66,11 @@ def test_blocks_are_counted_and_may_tell_their_sizes() -> None:
     assert blocks([]).hex() == "00"
 
 
-@given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=12), st.lists(st.integers(0, 4), max_size=4), st.booleans())
+@given(
+    st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=12),
+    st.lists(st.integers(0, 4), max_size=4),
+    st.booleans(),
+)
 def test_any_blocks_are_the_same_array(numbers: list[int], sizes: list[int], sized: bool) -> None:
     encoded = blocks([LONG(n) for n in numbers], sizes, sized=sized)
     assert apache(ARRAY, encoded) == numbers
@@ -59,11 +78,18 @@ def test_any_blocks_are_the_same_array(numbers: list[int], sizes: list[int], siz
 
 
 @given(
-    st.dictionaries(st.text(max_size=4), st.text(max_size=4), max_size=6), st.lists(st.integers(1, 3), max_size=3), st.booleans()
+    st.dictionaries(st.text(max_size=4), st.text(max_size=4), max_size=6),
+    st.lists(st.integers(1, 3), max_size=3),
+    st.booleans(),
 )
-def test_any_blocks_are_the_same_map(members: dict[str, str], sizes: list[int], sized: bool) -> None:
+def test_any_blocks_are_the_same_map(
+    members: dict[str, str], sizes: list[int], sized: bool
+) -> None:
     text = Encoder("string")
-    assert apache(MAP, blocks([text(k) + text(v) for k, v in members.items()], sizes, sized=sized)) == members
+    assert (
+        apache(MAP, blocks([text(k) + text(v) for k, v in members.items()], sizes, sized=sized))
+        == members
+    )
 
 
 def test_an_encoder_writes_what_apaches_library_reads_and_tells_branches() -> None:
@@ -75,7 +101,9 @@ def test_an_encoder_writes_what_apaches_library_reads_and_tells_branches() -> No
         encoder({"a": 5})
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault is not NULL], ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault", [fault for fault in FAULTS if fault is not NULL], ids=lambda fault: fault.name
+)
 def test_every_fault_makes_bytes_that_are_no_whole_record(fault: Any) -> None:
     assert fault.obligation == MUST
     encoded = Encoder(RECORD)(VALUE)

@@ -39,14 +39,21 @@ def avro(schema: Schema) -> str:
 
 def datum(schema: Schema, value: Any) -> Any:
     """A value as Apache's reader has it."""
-    return read(confluent.converted(envelope(schema, value), "t", "value", confluent.STRATEGIES["record-name"]))
+    return read(
+        confluent.converted(
+            envelope(schema, value), "t", "value", confluent.STRATEGIES["record-name"]
+        )
+    )
 
 
 def read(data: bytes) -> Any:
-    """The datum as Apache's reader has it by the schema whole, with its logical types but those of times, which may be 24:00 or
-    more; the writer uses another library."""
+    """The datum as Apache's reader has it by the schema whole, with its logical types but those of
+    times, which may be 24:00 or more; the writer uses another library.
+    """
     source = io.BytesIO(data[5:])
-    schema = confluent.SCHEMAS[int.from_bytes(data[1:5])][1].replace('"logicalType":"time-', '"number":"time-')
+    schema = confluent.SCHEMAS[int.from_bytes(data[1:5])][1].replace(
+        '"logicalType":"time-', '"number":"time-'
+    )
     value = DatumReader(parse(schema)).read(BinaryDecoder(source))
     assert not source.read()
     return value
@@ -57,13 +64,30 @@ def test_a_schema_of_connect_is_written_as_the_converter_writes_it() -> None:
     assert avro(precise) == DECIMAL
     assert avro(replace(precise, optional=True)) == f'["null",{DECIMAL}]'
     assert avro(Schema("int16")) == '{"type":"int","connect.type":"int16"}'
-    assert avro(Schema("string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", "a,b"),), default='"a"')) == (
+    assert avro(
+        Schema(
+            "string",
+            True,
+            "io.debezium.data.Enum",
+            1,
+            parameters=(("allowed", "a,b"),),
+            default='"a"',
+        )
+    ) == (
         '[{"type":"string","connect.version":1,"connect.parameters":{"allowed":"a,b"},"connect.default":"a",'
         '"connect.name":"io.debezium.data.Enum"},"null"]'
     )
-    row = Schema("struct", True, "dbserver1.mydb.team.Value", fields=(("id", Schema("int32")), ("name", Schema("string"))))
-    whole = Schema("struct", False, "dbserver1.mydb.team.Envelope", fields=(("before", row), ("after", row)))
-    # How confluent's cloud connector prints it: github.com/vdesabou/kafka-docker-playground/issues/7139.
+    row = Schema(
+        "struct",
+        True,
+        "dbserver1.mydb.team.Value",
+        fields=(("id", Schema("int32")), ("name", Schema("string"))),
+    )
+    whole = Schema(
+        "struct", False, "dbserver1.mydb.team.Envelope", fields=(("before", row), ("after", row))
+    )
+    # How confluent's cloud connector prints it:
+    # github.com/vdesabou/kafka-docker-playground/issues/7139.
     assert avro(whole) == (
         '{"type":"record","name":"Envelope","namespace":"dbserver1.mydb.team","fields":[{"name":"before","type":["null",'
         '{"type":"record","name":"Value","fields":[{"name":"id","type":"int"},{"name":"name","type":"string"}],'
@@ -99,7 +123,9 @@ def test_data_are_those_that_another_reader_reads() -> None:
         {"x": 2.5},
     )
     assert round(value["f"], 6) == 0.1
-    assert datum(shape, {**given, "d": None, "a": [], "m": {}, "s": None, "f": float("inf")})["f"] == float("inf")
+    assert datum(shape, {**given, "d": None, "a": [], "m": {}, "s": None, "f": float("inf")})[
+        "f"
+    ] == float("inf")
 
 
 def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
@@ -121,8 +147,12 @@ def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
         ("date", b"\xfe\xff\xff\xff\x0f", READABLE),
     ],
 )
-def test_a_time_outside_the_day_is_a_well_formed_datum(logical: str, datum: bytes, left: Left) -> None:
-    """12:00, 24:00, nothing at all, and the last day: libraries make no time of day of the second, and no date of the last."""
+def test_a_time_outside_the_day_is_a_well_formed_datum(
+    logical: str, datum: bytes, left: Left
+) -> None:
+    """12:00, 24:00, nothing at all, and the last day: libraries make no time of day of the second,
+    and no date of the last.
+    """
     schema = f'{{"type":"record","name":"r","fields":[{{"name":"t","type":{{"type":"int","logicalType":"{logical}"}}}}]}}'
     assert confluent.left(confluent.named("t-value", schema) + datum) == left
 
@@ -148,12 +178,17 @@ def test_the_framing_is_a_zero_and_the_id() -> None:
 )
 def test_the_subject_follows_the_strategy(option: str, subjects: set[str]) -> None:
     name = confluent.STRATEGIES[option]
-    assert {name("cdc.d.t", "cdc.d.t.Key", "key"), name("cdc.d.t", "cdc.d.t.Envelope", "value")} == subjects
+    assert {
+        name("cdc.d.t", "cdc.d.t.Key", "key"),
+        name("cdc.d.t", "cdc.d.t.Envelope", "value"),
+    } == subjects
 
 
 def test_a_saved_case_brings_its_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
     fmt = get("debezium-avro")
-    scenario = next(s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "schema/evolved")
+    scenario = next(
+        s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "schema/evolved"
+    )
     case = as_case(fmt, fmt.profiles[0], scenario)
     named = confluent.named_in([case])
     values = [t for (s,), t in named.values() if s.endswith("-value") and '"ddl"' not in t]
@@ -165,45 +200,72 @@ def test_a_saved_case_brings_its_schemas(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("name", ["fault/magic-one/insert", "schema/evolved"])
-def test_a_case_keeps_its_schemas_under_its_profiles_subjects_whatever_else_was_written(name: str) -> None:
+def test_a_case_keeps_its_schemas_under_its_profiles_subjects_whatever_else_was_written(
+    name: str,
+) -> None:
     """A message that is spoiled in its first byte needs its schema as any other."""
     fmt = get("debezium-avro")
-    profiles = [fmt.profile("3.5.0.Final"), fmt.profile("3.5.0.Final+record-name"), fmt.profile("3.5.0.Final+topic-record-name")]
+    profiles = [
+        fmt.profile("3.5.0.Final"),
+        fmt.profile("3.5.0.Final+record-name"),
+        fmt.profile("3.5.0.Final+topic-record-name"),
+    ]
     names = []
     for profile in profiles:
         (case,) = made(fmt, profile, (f"*/{name}",))
-        names.append({subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects})
+        names.append(
+            {subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects}
+        )
     assert all(subject.endswith(("-key", "-value")) for subject in names[0])
-    assert names[1] and all("-" not in subject and subject.endswith(("Key", "Envelope", "Value")) for subject in names[1])
+    assert names[1] and all(
+        "-" not in subject and subject.endswith(("Key", "Envelope", "Value"))
+        for subject in names[1]
+    )
     assert names[2] and all("-cdc." in subject or "-io." in subject for subject in names[2])
 
 
 def test_a_connector_stops_at_a_table_of_which_two_columns_have_one_name() -> None:
     fmt = get("debezium-avro")
-    scenario = next(s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "shape/punctuated-names")
+    scenario = next(
+        s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "shape/punctuated-names"
+    )
     event = scenario.history.events[0]
     assert isinstance(event, RowChange)
     names = {"p:q": "a:b", "c/d": "a/b"}
-    columns = tuple(replace(column, name=names.get(column.name, column.name)) for column in event.table.columns)
-    rows = tuple(replace(images, after={names.get(n, n): v for n, v in (images.after or {}).items()}) for images in event.rows)
+    columns = tuple(
+        replace(column, name=names.get(column.name, column.name)) for column in event.table.columns
+    )
+    rows = tuple(
+        replace(images, after={names.get(n, n): v for n, v in (images.after or {}).items()})
+        for images in event.rows
+    )
     clash = replace(event, table=replace(event.table, columns=columns), rows=rows)
     assert fmt.write(History((event,)), fmt.profiles[0], LAYOUT)
     assert fmt.write(History((clash,)), fmt.profiles[0], LAYOUT) == []
 
 
 def test_a_statement_tells_columns_by_their_own_names_and_rows_by_avro_s() -> None:
-    """Recorded from Debezium 3.5.0.Final with schema.name.adjustment.mode and field.name.adjustment.mode avro."""
+    """Recorded from Debezium 3.5.0.Final with schema.name.adjustment.mode and
+    field.name.adjustment.mode avro.
+    """
     fmt, key = get("debezium-avro"), Column("a b", mysql.integer("int"), False)
     table = Table("d", "t", (key, Column("a<b>&c", mysql.text("varchar", 64))), ("a b",))
     made = SchemaChange(START, "create table", "CREATE TABLE ...", "d", "t", None, table)
     statement, row = fmt.write(
-        History((made, insert(table, {"a b": 1, "a<b>&c": "x"}))), fmt.profile("3.5.0.Final+mariadb"), LAYOUT
+        History((made, insert(table, {"a b": 1, "a<b>&c": "x"}))),
+        fmt.profile("3.5.0.Final+mariadb"),
+        LAYOUT,
     )
-    description = json.loads(confluent.readable(statement.message.value or b""))["payload"]["tableChanges"][0]["table"]
+    description = json.loads(confluent.readable(statement.message.value or b""))["payload"][
+        "tableChanges"
+    ][0]["table"]
     assert [column["name"] for column in description["columns"]] == ["a b", "a<b>&c"]
     assert description["primaryKeyColumnNames"] == ["a b"]
     assert json.loads(confluent.readable(row.message.key or b""))["payload"] == {"a_b": 1}
-    assert json.loads(confluent.readable(row.message.value or b""))["payload"]["after"] == {"a_b": 1, "a_b__c": "x"}
+    assert json.loads(confluent.readable(row.message.value or b""))["payload"]["after"] == {
+        "a_b": 1,
+        "a_b__c": "x",
+    }
 
 
 def test_a_datum_that_avro_would_encode_otherwise_is_told_apart() -> None:

@@ -1,4 +1,6 @@
-"""Schemas that writers declare in words: a misspelled type is refused with the nearest that exists."""
+"""Schemas that writers declare in words: a misspelled type is refused with the nearest that
+exists.
+"""
 
 import pytest
 

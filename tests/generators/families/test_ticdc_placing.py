@@ -1,4 +1,6 @@
-"""Partitions of rows by the statement that made the table, and which UPDATEs TiDB splits for them."""
+"""Partitions of rows by the statement that made the table, and which UPDATEs TiDB splits for
+them.
+"""
 
 import datetime as dt
 import json
@@ -12,7 +14,11 @@ from generators.model import Column, History, Layout, Op, SchemaChange, Table
 from generators.sources import mysql
 from generators.sources.boundaries import START, change
 
-COLUMNS = (Column("a", mysql.integer("int")), Column("d", mysql.temporal("date")), Column("s", mysql.text("varchar", 9)))
+COLUMNS = (
+    Column("a", mysql.integer("int")),
+    Column("d", mysql.temporal("date")),
+    Column("s", mysql.text("varchar", 9)),
+)
 TABLE = Table("d", "t", COLUMNS)
 DECLARED = "create table t (a int, d date, s varchar(9)) partition by "
 
@@ -21,16 +27,28 @@ DECLARED = "create table t (a int, d date, s varchar(9)) partition by "
     ("partitions", "rows", "expected"),
     [
         ("hash (a) partitions 4", ({"a": 1}, {"a": 5}, {"a": -2}), [1, 1, 2]),
-        ("range (a) (partition p0 values less than (10), partition p1 values less than maxvalue)", ({"a": 9}, {"a": 10}), [0, 1]),
+        (
+            "range (a) (partition p0 values less than (10), partition p1 values less than maxvalue)",
+            ({"a": 9}, {"a": 10}),
+            [0, 1],
+        ),
         ("range (a) (partition p0 values less than (10))", ({"a": None}, {"a": 10}), [0, None]),
         (
             "range (year(d)) (partition p0 values less than (2020), partition p1 values less than (2021))",
             ({"d": dt.date(2019, 5, 1)}, {"d": dt.date(2020, 5, 1)}),
             [0, 1],
         ),
-        ("list columns (s) (partition p0 values in ('a','b'), partition p1 values in ('c'))", ({"s": "b"}, {"s": "c"}), [0, 1]),
+        (
+            "list columns (s) (partition p0 values in ('a','b'), partition p1 values in ('c'))",
+            ({"s": "b"}, {"s": "c"}),
+            [0, 1],
+        ),
         ("key (a) partitions 2", ({"a": 1}, {"a": 2}), [None, None]),
-        ("range (to_days(d)) (partition p0 values less than (10))", ({"d": dt.date(2020, 5, 1)},), [None]),
+        (
+            "range (to_days(d)) (partition p0 values less than (10))",
+            ({"d": dt.date(2020, 5, 1)},),
+            [None],
+        ),
     ],
 )
 def test_places(partitions, rows, expected):
@@ -39,10 +57,21 @@ def test_places(partitions, rows, expected):
 
 
 def test_an_update_that_moves_a_row_to_another_partition_is_split_though_it_has_no_key():
-    sql = DECLARED + "range (a) (partition p0 values less than (10), partition p1 values less than (20))"
+    sql = (
+        DECLARED
+        + "range (a) (partition p0 values less than (10), partition p1 values less than (20))"
+    )
     row = {"a": 1, "d": None, "s": "x"}
-    updates = change(TABLE, Op.UPDATE, (row, {**row, "a": 2})), change(TABLE, Op.UPDATE, (row, {**row, "a": 12}))
+    updates = (
+        change(TABLE, Op.UPDATE, (row, {**row, "a": 2})),
+        change(TABLE, Op.UPDATE, (row, {**row, "a": 12})),
+    )
     history = History((SchemaChange(START, "create table", sql, "d", "t", after=TABLE), *updates))
     for name in ("v8.5.7", "v8.5.7+raw-change"):
         written = write(history, FORMAT.profile(name), Layout("t", 1))
-        assert [json.loads(w.message.value)["type"] for w in written] == ["CREATE", "UPDATE", "DELETE", "INSERT"]
+        assert [json.loads(w.message.value)["type"] for w in written] == [
+            "CREATE",
+            "UPDATE",
+            "DELETE",
+            "INSERT",
+        ]

@@ -1,4 +1,6 @@
-"""Partitions as TiCDC's own tests of its dispatchers have them (pingcap/tiflow, dispatcher/partition/*_test.go), of 16."""
+"""Partitions as TiCDC's own tests of its dispatchers have them (pingcap/tiflow,
+dispatcher/partition/*_test.go), of 16.
+"""
 
 from dataclasses import replace
 
@@ -6,8 +8,28 @@ import pytest
 
 from generators import model
 from generators.errors import Refused
-from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, statement, unpack
-from generators.model import Bootstrap, Column, Heartbeat, History, Kind, Layout, Op, SchemaChange, State, Table, TransactionMark
+from generators.families.ticdc.sink import (
+    moved,
+    pack,
+    partition_of,
+    row_hash,
+    split_rows,
+    statement,
+    unpack,
+)
+from generators.model import (
+    Bootstrap,
+    Column,
+    Heartbeat,
+    History,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    State,
+    Table,
+    TransactionMark,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import START, change
 from generators.wire_format import FORMATS, get
@@ -26,7 +48,13 @@ def test_default_dispatcher_takes_the_names(name, expected):
 @pytest.mark.parametrize(
     ("table", "a", "b", "expected"),
     [
-        *((SINGLE, 11, 22, 2), (SINGLE, 22, 22, 11), (SINGLE, 11, 33, 2), (COMPOSITE, 11, 22, 5), (COMPOSITE, 11, 0, 14)),
+        *(
+            (SINGLE, 11, 22, 2),
+            (SINGLE, 22, 22, 11),
+            (SINGLE, 11, 33, 2),
+            (COMPOSITE, 11, 22, 5),
+            (COMPOSITE, 11, 0, 14),
+        ),
         (COMPOSITE, 11, 33, 2),
     ],
 )
@@ -47,7 +75,9 @@ def test_columns_dispatcher_takes_the_last_column_that_is_sent():
     assert row_hash(table, row, ("b",)) != row_hash(table, {**row, "b": 23}, ("b",))
     bare = {**row, "b": None}
     assert row_hash(table, bare, ("b",), new=True) == row_hash(table, bare, ())
-    assert row_hash(table, bare, ("b",)) == row_hash(Table("test", "t1", (Column("b", mysql.text()),)), {"b": "null"}, ("b",))
+    assert row_hash(table, bare, ("b",)) == row_hash(
+        Table("test", "t1", (Column("b", mysql.text()),)), {"b": "null"}, ("b",)
+    )
 
 
 def test_ts_dispatcher_takes_the_commit():
@@ -60,12 +90,17 @@ def test_what_is_packed_is_unpacked(compression):
 
 
 NULLABLE = Table(
-    "test", "uko", (Column("a", NUMBER), Column("b", NUMBER, False), Column("c", mysql.text())), (), (("a",), ("b",))
+    "test",
+    "uko",
+    (Column("a", NUMBER), Column("b", NUMBER, False), Column("c", mysql.text())),
+    (),
+    (("a",), ("b",)),
 )
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "split"), [({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False)]
+    ("before", "after", "split"),
+    [({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False)],
 )
 @pytest.mark.parametrize("new", [False, True])
 def test_update_of_a_nullable_unique_column_is_split(before, after, split, new):
@@ -82,14 +117,20 @@ def test_classic_takes_null_for_the_text_null_where_it_looks_for_changed_keys():
 
 
 @pytest.mark.parametrize(
-    ("collation", "after", "moves"), [("", "aa", True), ("utf8mb4_general_ci", "aa", False), ("", "Aa ", False)]
+    ("collation", "after", "moves"),
+    [("", "aa", True), ("utf8mb4_general_ci", "aa", False), ("", "Aa ", False)],
 )
 def test_tidb_moves_a_row_whose_clustered_key_is_another_by_its_collation(collation, after, moves):
     table = Table("test", "t", (Column("k", mysql.text(), False, collation=collation),), ("k",))
     assert moved(table, {"k": "Aa"}, {"k": after}) is moves
 
 
-WIDE = Table("shop", "t", (Column("id", NUMBER, False), Column("b", NUMBER), Column("hidden_a", mysql.text())), ("id",))
+WIDE = Table(
+    "shop",
+    "t",
+    (Column("id", NUMBER, False), Column("b", NUMBER), Column("hidden_a", mysql.text())),
+    ("id",),
+)
 ROW = {"id": 1, "b": 2, "hidden_a": "x"}
 SINKS = {
     "ticdc-canal-json": "extension",
@@ -107,13 +148,23 @@ def test_selected_columns_alone_are_in_rows(name, option):
     for options, there in (((option,), True), ((option, "selected"), False)):
         written = fmt.write(History(events), fmt.build("new-8.5.7", *options), Layout())
         rows = [record for record in written if record.changes[0].kind is Kind.ROW]
-        assert len(rows) == 2 and all((b"hidden_a" in record.message.value) is there for record in rows)
+        assert len(rows) == 2 and all(
+            (b"hidden_a" in record.message.value) is there for record in rows
+        )
         states = {record.changes[0].after["hidden_a"].state for record in rows}
         assert states == ({State.VALUE} if there else {State.ABSENT})
     known = [record.message.value for record in written if record.changes[0].kind is Kind.BOOTSTRAP]
-    assert all(b"hidden_a" in value for value in known) and bool(known) is name.startswith("ticdc-simple")
-    cases = {scenario.name for scenario in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d") if "selected" in scenario.name}
-    assert cases == {f"selected/{action}" for action in ("insert", "update", "update-hidden", "delete")}
+    assert all(b"hidden_a" in value for value in known) and bool(known) is name.startswith(
+        "ticdc-simple"
+    )
+    cases = {
+        scenario.name
+        for scenario in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d")
+        if "selected" in scenario.name
+    }
+    assert cases == {
+        f"selected/{action}" for action in ("insert", "update", "update-hidden", "delete")
+    }
 
 
 @pytest.mark.parametrize("name", SINKS)
@@ -123,11 +174,19 @@ def test_routed_tables_have_the_partitions_of_their_sources(name):
     history = History((change(WIDE, Op.INSERT, (None, ROW)),))
     places = [fmt.write(history, profile, Layout(partitions=16))[0] for profile in (plain, routed)]
     sources = (WIDE, replace(WIDE, database="source_shop"))
-    assert [record.message.partition for record in places] == [partition_of("table", t, ROW, 1, 16, new=True) for t in sources]
-    assert places[0].message.value == places[1].message.value and places[0].message.partition != places[1].message.partition
+    assert [record.message.partition for record in places] == [
+        partition_of("table", t, ROW, 1, 16, new=True) for t in sources
+    ]
+    assert (
+        places[0].message.value == places[1].message.value
+        and places[0].message.partition != places[1].message.partition
+    )
     sql = "alter table t add column c char(3) default 'x'"
     event = SchemaChange(START, "add column", sql, "shop", "t")
-    texts = [fmt.write(History((event,)), profile, Layout())[0].changes[0].sql for profile in (plain, routed)]
+    texts = [
+        fmt.write(History((event,)), profile, Layout())[0].changes[0].sql
+        for profile in (plain, routed)
+    ]
     assert texts == [
         "ALTER TABLE `t` ADD COLUMN `c` CHAR(3) DEFAULT _UTF8MB4'x'",
         "ALTER TABLE `shop`.`t` ADD COLUMN `c` CHAR(3) DEFAULT 'x'",
@@ -143,15 +202,22 @@ def test_a_view_of_another_form_than_its_own_is_refused_by_the_newest_release_al
         with pytest.raises(Refused, match="stored SELECT"):
             statement(view(sql), profile("new-8.5.7"))
         assert statement(view(sql), profile("new-8.5.6")).startswith("CREATE ALGORITHM")
-    assert statement(view("create view v as select a from t"), profile("new-8.5.7+extension+routed")).endswith(
-        "VIEW `d`.`v` AS SELECT `a` FROM `d`.`t`"
-    )
+    assert statement(
+        view("create view v as select a from t"), profile("new-8.5.7+extension+routed")
+    ).endswith("VIEW `d`.`v` AS SELECT `a` FROM `d`.`t`")
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name.startswith("ticdc-")])
 def test_other_events_have_no_message(name):
     """Nor has a bootstrap, but in Simple, which sends schemas."""
-    events = (model.SourceStatement(START, "rows-query", "select 1"), Heartbeat(START), TransactionMark(START, "BEGIN", "1"))
+    events = (
+        model.SourceStatement(START, "rows-query", "select 1"),
+        Heartbeat(START),
+        TransactionMark(START, "BEGIN", "1"),
+    )
     events += () if "simple" in name else (Bootstrap(START, SINGLE),)
     profiles = get(name).profiles
-    assert [get(name).write(History(events), profile, Layout()) for profile in (profiles[0], profiles[-1])] == [[], []]
+    assert [
+        get(name).write(History(events), profile, Layout())
+        for profile in (profiles[0], profiles[-1])
+    ] == [[], []]

@@ -1,4 +1,6 @@
-"""Literal vectors of values, types and DDL types, and the type tables of PingCAP's documentation."""
+"""Literal vectors of values, types and DDL types, and the type tables of PingCAP's
+documentation.
+"""
 
 import json
 from pathlib import Path
@@ -39,12 +41,17 @@ def test_hour_that_occurs_twice_has_two_instants():
 
 
 @pytest.mark.parametrize(
-    ("name", "profile"), [("ticdc-canal-json", "v8.5.7+extension+snappy"), ("ticdc-simple-json", "v8.5.7+tz+checksum")]
+    ("name", "profile"),
+    [("ticdc-canal-json", "v8.5.7+extension+snappy"), ("ticdc-simple-json", "v8.5.7+tz+checksum")],
 )
 def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two(name, profile):
     fmt, instant = get(name), mysql.wall("2024-11-03 05:30:00")
-    history = History((insert(Table("d", "t", (Column("c", mysql.temporal("timestamp")),)), {"c": instant}),))
-    written = [fmt.write(history, fmt.profile(chosen), Layout())[0] for chosen in ("v8.5.7", profile)]
+    history = History(
+        (insert(Table("d", "t", (Column("c", mysql.temporal("timestamp")),)), {"c": instant}),)
+    )
+    written = [
+        fmt.write(history, fmt.profile(chosen), Layout())[0] for chosen in ("v8.5.7", profile)
+    ]
     plain, twice = (record.changes[0].after["c"] for record in written)
     assert (plain.state, "2024-11-03 13:30:00" in plain.text) == (State.VALUE, True)
     assert (twice.state, twice.options) == (State.ONE_OF, (instant, instant + 3600 * mysql.MICROS))
@@ -53,13 +60,51 @@ def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two(name, profile):
 
 SQL_TYPES = dict(
     [
-        *(("bool", (-6, 5)), ("float", (7, 7)), ("double", (8, 8)), ("decimal-10-2", (3, 3)), ("char", (1, 1))),
-        *(("varchar", (12, 12)), ("binary", (2004, 1)), ("varbinary", (2004, 12)), ("tinytext", (2005, 12))),
-        *(("text", (2005, 12)), ("mediumtext", (2005, 12)), ("longtext", (2005, 12)), ("tinyblob", (2004, 2004))),
-        *(("blob", (2004, 2004)), ("mediumblob", (2004, 2004)), ("longblob", (2004, 2004)), ("date", (91, 91))),
-        *(("datetime-0", (93, 93)), ("timestamp-6", (93, 93)), ("time-0", (92, 92)), ("year", (12, 91)), ("enum", (4, 1))),
-        *(("set", (-7, 1)), ("bit-64", (-7, -7)), ("json", (12, -1)), ("bigint", (-5, 3)), ("tinyint", (-6, 5))),
-        *(("smallint", (5, 4)), ("mediumint", (4, 4)), ("int", (4, -5)), ("unsigned-double", (8, 8))),
+        *(
+            ("bool", (-6, 5)),
+            ("float", (7, 7)),
+            ("double", (8, 8)),
+            ("decimal-10-2", (3, 3)),
+            ("char", (1, 1)),
+        ),
+        *(
+            ("varchar", (12, 12)),
+            ("binary", (2004, 1)),
+            ("varbinary", (2004, 12)),
+            ("tinytext", (2005, 12)),
+        ),
+        *(
+            ("text", (2005, 12)),
+            ("mediumtext", (2005, 12)),
+            ("longtext", (2005, 12)),
+            ("tinyblob", (2004, 2004)),
+        ),
+        *(
+            ("blob", (2004, 2004)),
+            ("mediumblob", (2004, 2004)),
+            ("longblob", (2004, 2004)),
+            ("date", (91, 91)),
+        ),
+        *(
+            ("datetime-0", (93, 93)),
+            ("timestamp-6", (93, 93)),
+            ("time-0", (92, 92)),
+            ("year", (12, 91)),
+            ("enum", (4, 1)),
+        ),
+        *(
+            ("set", (-7, 1)),
+            ("bit-64", (-7, -7)),
+            ("json", (12, -1)),
+            ("bigint", (-5, 3)),
+            ("tinyint", (-6, 5)),
+        ),
+        *(
+            ("smallint", (5, 4)),
+            ("mediumint", (4, 4)),
+            ("int", (4, -5)),
+            ("unsigned-double", (8, 8)),
+        ),
     ]
 )
 
@@ -94,21 +139,31 @@ def test_type_of_an_unknown_action_is_refused():
         text.ddl_type("flashback", new=False)
 
 
-# What TiDB's parser (the Go module pingcap/tidb/pkg/parser at d51e00e5bbf0, with TiCDC's flags and the value driver's doubled
-# backslashes) made of statements that a grammar drew, and of some that users write; and statements of the recorded run, with what
-# TiCDC sent for them.
-STATEMENTS = [json.loads(line) for line in (Path(__file__).parent / "ticdc_ddl.jsonl").read_text("utf-8").splitlines()]
+# What TiDB's parser (the Go module pingcap/tidb/pkg/parser at d51e00e5bbf0, with TiCDC's flags and
+# the value driver's doubled backslashes) made of statements that a grammar drew, and of some that
+# users write; and statements of the recorded run, with what TiCDC sent for them.
+STATEMENTS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "ticdc_ddl.jsonl").read_text("utf-8").splitlines()
+]
 
 
 def test_statements_of_a_grammar_are_restored_as_tidbs_parser_does():
     assert len(STATEMENTS) >= 300
-    wrong = [(source, ddl.restored(source), expected) for source, expected in STATEMENTS if ddl.restored(source) != expected]
+    wrong = [
+        (source, ddl.restored(source), expected)
+        for source, expected in STATEMENTS
+        if ddl.restored(source) != expected
+    ]
     assert wrong == []
 
 
-# What the same parser made of restored statements with the database d before each bare table, with the flags of TiCDC's router;
-# null for one that it does not read.
-ROUTED = [json.loads(line) for line in (Path(__file__).parent / "ticdc_ddl_routed.jsonl").read_text("utf-8").splitlines()]
+# What the same parser made of restored statements with the database d before each bare table, with
+# the flags of TiCDC's router; null for one that it does not read.
+ROUTED = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "ticdc_ddl_routed.jsonl").read_text("utf-8").splitlines()
+]
 
 
 def test_routed_statements_are_restored_once_more_as_tidbs_parser_does():
@@ -119,7 +174,9 @@ def test_routed_statements_are_restored_once_more_as_tidbs_parser_does():
             return None
 
     assert len(ROUTED) >= 100
-    assert [(text, routed(text), expected) for text, expected in ROUTED if routed(text) != expected] == []
+    assert [
+        (text, routed(text), expected) for text, expected in ROUTED if routed(text) != expected
+    ] == []
 
 
 def test_placement_and_ttl_are_kept_where_a_release_keeps_them():
@@ -154,9 +211,18 @@ def test_unknown_statement_is_refused(sql):
 @pytest.mark.parametrize(
     ("value", "single", "double"),
     [
-        *((123.99, "123.99", "123.98999786376953"), (3.14, "3.14", "3.140000104904175"), (0.0, "0", "0"), (1.0, "1", "1")),
+        *(
+            (123.99, "123.99", "123.98999786376953"),
+            (3.14, "3.14", "3.140000104904175"),
+            (0.0, "0", "0"),
+            (1.0, "1", "1"),
+        ),
         *((1e10, "10000000000", "10000000000"), (-2.5, "-2.5", "-2.5")),
-        (3.4028234663852886e38, "340282350000000000000000000000000000000", "340282346638528860000000000000000000000"),
+        (
+            3.4028234663852886e38,
+            "340282350000000000000000000000000000000",
+            "340282346638528860000000000000000000000",
+        ),
     ],
 )
 def test_floats_have_no_exponent(value, single, double):

@@ -1,5 +1,6 @@
-"""Alibaba Canal's flat message against literals from outside: output of Canal's own classes and JSON libraries (facts of the
-page canal)."""
+"""Alibaba Canal's flat message against literals from outside: output of Canal's own classes and
+JSON libraries (facts of the page canal).
+"""
 
 from __future__ import annotations
 
@@ -15,9 +16,29 @@ from writing import Writing
 
 from generators import model
 from generators.families.canal import json_text, wire
-from generators.formats.alibaba_canal_json import FORMAT, _Flat, _placement, partition_of, profile, write
+from generators.formats.alibaba_canal_json import (
+    FORMAT,
+    _Flat,
+    _placement,
+    partition_of,
+    profile,
+    write,
+)
 from generators.formats.alibaba_canal_json.cells import column_type
-from generators.model import Column, History, Instant, Json, Kind, Layout, Op, Row, SchemaChange, SourceStatement, State, Table
+from generators.model import (
+    Column,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    Row,
+    SchemaChange,
+    SourceStatement,
+    State,
+    Table,
+)
 from generators.recorded import store
 from generators.sources import boundaries, mysql
 from generators.sources.boundaries import ID, START, change, insert
@@ -25,7 +46,13 @@ from generators.sources.boundaries import ID, START, change, insert
 TOPICS = Table("Db1", "T_Case", (ID,), ("id",))
 PLAIN = {p.name: p for p in FORMAT.profiles}
 NEW = PLAIN["1.1.8"]
-ABC = keyed("mytest.user", "id", id=mysql.integer("bigint"), a=mysql.text("varchar", 64), b=mysql.text("varchar", 64))
+ABC = keyed(
+    "mytest.user",
+    "id",
+    id=mysql.integer("bigint"),
+    a=mysql.text("varchar", 64),
+    b=mysql.text("varchar", 64),
+)
 
 
 written = Writing(write)
@@ -40,9 +67,17 @@ def states(image: Any) -> dict[str, str]:
     return {name: cell.state.value for name, cell in image.items()}
 
 
-# Whole messages, one per release family. `id` and `ts` are the harness's clock, cut out by `framed`.
+# Whole messages, one per release family. `id` and `ts` are the harness's clock, cut out by
+# `framed`.
 
-INSERTED: Row = {"id": 1, "u": 255, "t": None, "s": "\x0b\x7f\u2028/<é😀", "d": b"\x00\x80", "z": Decimal("123.00")}
+INSERTED: Row = {
+    "id": 1,
+    "u": 255,
+    "t": None,
+    "s": "\x0b\x7f\u2028/<é😀",
+    "d": b"\x00\x80",
+    "z": Decimal("123.00"),
+}
 MIXED = keyed(
     "mytest.mixed",
     "id",
@@ -70,7 +105,12 @@ def framed(record: model.Written) -> str:
 def test_a_whole_message_of_each_release(release: str) -> None:
     (record,) = written(PLAIN[release], boundaries.insert(MIXED, INSERTED))
     assert framed(record) == MESSAGES[release]
-    assert (record.message.key, record.message.headers, record.message.topic, record.message.partition) == (None, (), "topic", 0)
+    assert (
+        record.message.key,
+        record.message.headers,
+        record.message.topic,
+        record.message.partition,
+    ) == (None, (), "topic", 0)
 
 
 # canal#partition
@@ -79,8 +119,17 @@ def test_a_whole_message_of_each_release(release: str) -> None:
 @pytest.mark.parametrize(
     ("database", "values", "partitions", "expected"),
     [
-        *(("mytest", ["1"], 3, 0), ("mytest", ["2"], 3, 0), ("mytest", [None], 3, 1), (None, ["1"], 3, 1)),
-        *((None, ["polygenelubricants"], 3, 2), ("mytest", ["1", "1"], 7, 3), ("mytest", ["2", "2"], 7, 3)),
+        *(
+            ("mytest", ["1"], 3, 0),
+            ("mytest", ["2"], 3, 0),
+            ("mytest", [None], 3, 1),
+            (None, ["1"], 3, 1),
+        ),
+        *(
+            (None, ["polygenelubricants"], 3, 2),
+            ("mytest", ["1", "1"], 7, 3),
+            ("mytest", ["2", "2"], 7, 3),
+        ),
     ],
 )
 def test_partition_of_the_executed_vectors(
@@ -90,7 +139,9 @@ def test_partition_of_the_executed_vectors(
 
 
 def test_the_hash_spreads_rows_that_share_the_batch() -> None:
-    rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in range(1, 9)]
+    rows: list[tuple[Row | None, Row | None]] = [
+        (None, {"id": i, "a": "x", "b": None}) for i in range(1, 9)
+    ]
     records = written(PLAIN["1.1.8+pk-hash"], boundaries.change(ABC, Op.INSERT, *rows))
     assert len(records) > 1
     seen: list[str] = []
@@ -113,21 +164,42 @@ def test_old_is_cumulative() -> None:
     """canal#old-cumulative and canal#flink-old-by-name."""
     first: Row = {"id": 1, "a": "x", "b": "k"}
     second: Row = {"id": 2, "a": "q", "b": None}
-    wired, record = message(NEW, update(ABC, (first, {**first, "a": "y"}), (second, {**second, "b": "z"})))
+    wired, record = message(
+        NEW, update(ABC, (first, {**first, "a": "y"}), (second, {**second, "b": "z"}))
+    )
     assert wired["data"] == [{"id": "1", "a": "y", "b": "k"}, {"id": "2", "a": "q", "b": "z"}]
     assert wired["old"] == [{"a": "x"}, {"a": "q", "b": None}]
     head, tail = record.changes
-    assert head.before is not None and states(head.before) == {"id": "ABSENT", "a": "VALUE", "b": "ABSENT"}
-    assert tail.before is not None and states(tail.before) == {"id": "ABSENT", "a": "VALUE", "b": "NULL"}
-    assert head.full_before is not None and {n: c.text for n, c in head.full_before.items()} == {"id": "1", "a": "x", "b": "k"}
-    assert tail.full_before is not None and {n: c.text for n, c in tail.full_before.items()} == {"id": "2", "a": "q", "b": None}
+    assert head.before is not None and states(head.before) == {
+        "id": "ABSENT",
+        "a": "VALUE",
+        "b": "ABSENT",
+    }
+    assert tail.before is not None and states(tail.before) == {
+        "id": "ABSENT",
+        "a": "VALUE",
+        "b": "NULL",
+    }
+    assert head.full_before is not None and {n: c.text for n, c in head.full_before.items()} == {
+        "id": "1",
+        "a": "x",
+        "b": "k",
+    }
+    assert tail.full_before is not None and {n: c.text for n, c in tail.full_before.items()} == {
+        "id": "2",
+        "a": "q",
+        "b": None,
+    }
 
 
 @pytest.mark.parametrize(
     ("release", "all_unchanged", "some_changed"),
     [
         *(("1.1.4", None, [{"b": None}, {"b": "m"}]), ("1.1.6", None, [{"b": None}, {"b": "m"}])),
-        *(("1.1.7", [{}, {}], [{}, {"b": None}, {"b": "m"}]), ("1.1.8", [{}, {}], [{}, {"b": None}, {"b": "m"}])),
+        *(
+            ("1.1.7", [{}, {}], [{}, {"b": None}, {"b": "m"}]),
+            ("1.1.8", [{}, {}], [{}, {"b": None}, {"b": "m"}]),
+        ),
     ],
 )
 def test_old_of_rows_without_a_change(release: str, all_unchanged: Any, some_changed: Any) -> None:
@@ -138,13 +210,26 @@ def test_old_of_rows_without_a_change(release: str, all_unchanged: Any, some_cha
     wired, record = message(PLAIN[release], update(ABC, (row, row), (two, two)))
     assert wired["old"] == all_unchanged
     expected = {"ANY"} if all_unchanged is None else {"ABSENT"}
-    assert all(change.before is not None and set(states(change.before).values()) == expected for change in record.changes)
-    wired, record = message(PLAIN[release], update(ABC, (row, row), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})))
+    assert all(
+        change.before is not None and set(states(change.before).values()) == expected
+        for change in record.changes
+    )
+    wired, record = message(
+        PLAIN[release],
+        update(ABC, (row, row), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})),
+    )
     assert (len(wired["data"]), wired["old"]) == (3, some_changed)
     assert len(record.changes) == 3
 
 
-BLOBS = keyed("mytest.blobs", "id", id=mysql.integer("bigint"), n=mysql.integer("int"), t=mysql.text("text"), j=mysql.json())
+BLOBS = keyed(
+    "mytest.blobs",
+    "id",
+    id=mysql.integer("bigint"),
+    n=mysql.integer("int"),
+    t=mysql.text("text"),
+    j=mysql.json(),
+)
 STORED: Row = {"id": 1, "n": 5, "t": "long", "j": Json({})}
 
 
@@ -152,8 +237,24 @@ STORED: Row = {"id": 1, "n": 5, "t": "long", "j": Json({})}
     ("name", "op", "before", "after", "data", "old", "keys"),
     [
         ("1.1.8+noblob", Op.INSERT, None, {"id": 1}, {"id": "1", "n": None}, None, ["id"]),
-        ("1.1.8+noblob", Op.UPDATE, STORED, {**STORED, "n": 6}, {"id": "1", "n": "6"}, {"n": "5"}, ["id"]),
-        ("1.1.8+noblob", Op.UPDATE, STORED, {**STORED, "t": "new"}, {"id": "1", "n": "5", "t": "new"}, {}, ["id"]),
+        (
+            "1.1.8+noblob",
+            Op.UPDATE,
+            STORED,
+            {**STORED, "n": 6},
+            {"id": "1", "n": "6"},
+            {"n": "5"},
+            ["id"],
+        ),
+        (
+            "1.1.8+noblob",
+            Op.UPDATE,
+            STORED,
+            {**STORED, "t": "new"},
+            {"id": "1", "n": "5", "t": "new"},
+            {},
+            ["id"],
+        ),
         ("1.1.8+noblob", Op.DELETE, STORED, None, {"id": "1", "n": "5"}, None, ["id"]),
         ("1.1.8+minimal", Op.INSERT, None, {"id": 1, "n": 5}, {"id": "1", "n": "5"}, None, ["id"]),
         ("1.1.8+minimal", Op.UPDATE, STORED, {**STORED, "n": 6}, {"n": "6"}, {}, None),
@@ -162,8 +263,12 @@ STORED: Row = {"id": 1, "n": 5, "t": "long", "j": Json({})}
         ("1.1.6+minimal", Op.UPDATE, STORED, {**STORED, "n": 6}, {"n": "6"}, None, None),
     ],
 )
-def test_row_images(name: str, op: Op, before: Row | None, after: Row | None, data: Any, old: Any, keys: Any) -> None:
-    """canal#row-image; a key change under MINIMAL follows from canal#old-changed and canal#old-cumulative."""
+def test_row_images(
+    name: str, op: Op, before: Row | None, after: Row | None, data: Any, old: Any, keys: Any
+) -> None:
+    """canal#row-image; a key change under MINIMAL follows from canal#old-changed and
+    canal#old-cumulative.
+    """
     wired, record = message(PLAIN[name], boundaries.change(BLOBS, op, (before, after)))
     assert wired["data"] == [data]
     assert wired["old"] == (None if old is None else [old])
@@ -192,16 +297,28 @@ def test_an_hour_that_occurs_twice_allows_both_instants() -> None:
     early, late = mysql.wall("2024-11-03 05:30:00"), mysql.wall("2024-11-03 06:30:00")
     for value in (early, late):
         cell = wire(mysql.temporal("timestamp"), value, PLAIN["1.1.5"]).cell
-        assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "2024-11-03 01:30:00", (early, late))
+        assert (cell.state, cell.text, cell.options) == (
+            State.ONE_OF,
+            "2024-11-03 01:30:00",
+            (early, late),
+        )
         assert cell.reason
-    assert wire(mysql.temporal("timestamp"), late + 3600_000_000, PLAIN["1.1.5"]).cell.state is State.VALUE
+    assert (
+        wire(mysql.temporal("timestamp"), late + 3600_000_000, PLAIN["1.1.5"]).cell.state
+        is State.VALUE
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
         *(({"b": None, "a": 1}, '{"a": 1, "b": null}'), ({"bb": 1, "a": 2}, '{"a": 2, "bb": 1}')),
-        *(([1, "x", True], '[1, "x", true]'), (1.0, "1.0"), (1e20, "1.0E20"), (18446744073709551615, "18446744073709551615")),
+        *(
+            ([1, "x", True], '[1, "x", true]'),
+            (1.0, "1.0"),
+            (1e20, "1.0E20"),
+            (18446744073709551615, "18446744073709551615"),
+        ),
         ('"\\\n\r\t\x01\x7f\xa0/😀', '"\\"\\\\\\n\\r\\t\\u0001\\u007f\\u00a0/😀"'),
     ],
 )
@@ -225,9 +342,24 @@ def test_raw_control_characters_may_be_refused_but_not_lost() -> None:
 
 
 DDL = [
-    *(("create table", "CREATE"), ("drop table", "ERASE"), ("truncate table", "TRUNCATE"), ("rename table", "RENAME")),
-    *(("add column", "ALTER"), ("drop column", "ALTER"), ("modify column", "ALTER"), ("set default", "ALTER")),
-    *(("rename index", "ALTER"), ("add partition", "ALTER"), ("exchange partition", "ALTER"), ("drop primary key", "ALTER")),
+    *(
+        ("create table", "CREATE"),
+        ("drop table", "ERASE"),
+        ("truncate table", "TRUNCATE"),
+        ("rename table", "RENAME"),
+    ),
+    *(
+        ("add column", "ALTER"),
+        ("drop column", "ALTER"),
+        ("modify column", "ALTER"),
+        ("set default", "ALTER"),
+    ),
+    *(
+        ("rename index", "ALTER"),
+        ("add partition", "ALTER"),
+        ("exchange partition", "ALTER"),
+        ("drop primary key", "ALTER"),
+    ),
     *(("add primary key", "CINDEX"), ("create index", "CINDEX"), ("drop index", "DINDEX")),
 ]
 SILENT = ["alter database", "create view", "drop view", "create sequence", "add foreign key"]
@@ -237,11 +369,27 @@ SILENT = ["alter database", "create view", "drop view", "create sequence", "add 
 def test_ddl(release: str) -> None:
     p = PLAIN[release]
     for action, expected in DDL:
-        wired, record = message(p, SchemaChange(START, action, "SOME sql", "d", "new", old_name="old"))
-        assert [wired[name] for name in ("type", "isDdl", "database", "table", "sql")] == [expected, True, "d", "new", "SOME sql"]
-        assert {wired[name] for name in ("data", "old", "pkNames", "sqlType", "mysqlType")} == {None}
+        wired, record = message(
+            p, SchemaChange(START, action, "SOME sql", "d", "new", old_name="old")
+        )
+        assert [wired[name] for name in ("type", "isDdl", "database", "table", "sql")] == [
+            expected,
+            True,
+            "d",
+            "new",
+            "SOME sql",
+        ]
+        assert {wired[name] for name in ("data", "old", "pkNames", "sqlType", "mysqlType")} == {
+            None
+        }
         (change,) = record.changes
-        assert (change.kind, change.op, change.sql, change.accept, change.keys) == (Kind.DDL, None, "SOME sql", (), None)
+        assert (change.kind, change.op, change.sql, change.accept, change.keys) == (
+            Kind.DDL,
+            None,
+            "SOME sql",
+            (),
+            None,
+        )
     for action in SILENT:
         assert written(p, SchemaChange(START, action, "x", "d", "t")) == []
     for action in ("table comment", "table charset"):
@@ -249,11 +397,18 @@ def test_ddl(release: str) -> None:
         assert len(records) == (0 if release in ("1.1.4", "1.1.5") else 1)
 
 
-@pytest.mark.parametrize(("release", "is_ddl"), [("1.1.4", False), ("1.1.5", True), ("1.1.8", True)])
+@pytest.mark.parametrize(
+    ("release", "is_ddl"), [("1.1.4", False), ("1.1.5", True), ("1.1.8", True)]
+)
 def test_create_database(release: str, is_ddl: bool) -> None:
     sql = "CREATE DATABASE IF NOT EXISTS `shop`"
     wired, record = message(PLAIN[release], SchemaChange(START, "create database", sql, "shop"))
-    assert (wired["type"], wired["isDdl"], wired["database"], wired["table"]) == ("QUERY", is_ddl, "`shop`", "")
+    assert (wired["type"], wired["isDdl"], wired["database"], wired["table"]) == (
+        "QUERY",
+        is_ddl,
+        "`shop`",
+        "",
+    )
     (change,) = record.changes
     assert (change.kind, change.accept) == (Kind.DDL, () if is_ddl else ((Kind.CONTROL, None),))
 
@@ -269,9 +424,16 @@ def test_create_database(release: str, is_ddl: bool) -> None:
         ("xa-rollback", "XAROLLBACK", "", "", (Kind.TRANSACTION, ((Kind.CONTROL, None),))),
     ],
 )
-def test_statements_that_are_no_rows(family: str, kind: str, database: str, table: str, change: Any) -> None:
+def test_statements_that_are_no_rows(
+    family: str, kind: str, database: str, table: str, change: Any
+) -> None:
     wired, record = message(NEW, SourceStatement(START, family, "the sql", "d", "t"))
-    assert (wired["type"], wired["isDdl"], wired["data"], wired["sql"]) == (kind, False, None, "the sql")
+    assert (wired["type"], wired["isDdl"], wired["data"], wired["sql"]) == (
+        kind,
+        False,
+        None,
+        "the sql",
+    )
     assert (wired["database"], wired["table"]) == (database, table)
     assert [(c.kind, c.accept) for c in record.changes] == [change]
 
@@ -290,23 +452,35 @@ def test_a_live_serial_is_signed_and_tinyint_1_unsigned_has_the_codes_of_its_lik
         assert (list(wired["data"][0].values()), list(wired["sqlType"].values())) == (texts, codes)
         old, _ = message(PLAIN["1.1.4"], boundaries.insert(table, {"s": value, "t": small}))
         assert old["sqlType"]["t"] == (-7 if small == 127 else codes[1])
-        assert (record.changes[0].after or {})["s"].state is (State.VALUE if value == 7 else State.ANY)
+        assert (record.changes[0].after or {})["s"].state is (
+            State.VALUE if value == 7 else State.ANY
+        )
         assert bool(record.changes[0].accept) is (value != 7)
 
 
 TICKED = Table(
-    "mytest", "t", (Column("k`", mysql.integer("int"), nullable=False), Column("a``b", mysql.text("varchar", 20))), ("k`",)
+    "mytest",
+    "t",
+    (Column("k`", mysql.integer("int"), nullable=False), Column("a``b", mysql.text("varchar", 20))),
+    ("k`",),
 )
 
 
 @pytest.mark.parametrize(
-    ("release", "key", "name"), [("1.1.4", "k``", "a````b"), ("1.1.7", "k``", "a````b"), ("1.1.8", "k`", "a``b")]
+    ("release", "key", "name"),
+    [("1.1.4", "k``", "a````b"), ("1.1.7", "k``", "a````b"), ("1.1.8", "k`", "a``b")],
 )
-def test_a_back_tick_of_a_column_stays_doubled_up_to_1_1_7(release: str, key: str, name: str) -> None:
+def test_a_back_tick_of_a_column_stays_doubled_up_to_1_1_7(
+    release: str, key: str, name: str
+) -> None:
     """Level two has the table's own names, of which such a message says nothing."""
     row: Row = {"k`": 2, "a``b": "1"}
     wired, record = message(PLAIN[release], update(TICKED, (row, {**row, "a``b": "3"})))
-    assert (wired["data"], wired["old"], wired["pkNames"]) == ([{key: "2", name: "3"}], [{name: "1"}], [key])
+    assert (wired["data"], wired["old"], wired["pkNames"]) == (
+        [{key: "2", name: "3"}],
+        [{name: "1"}],
+        [key],
+    )
     assert list(wired["mysqlType"]) == list(wired["sqlType"]) == [key, name]
     (change,) = record.changes
     assert (change.keys, list(change.after or ())) == ((key,), [key, name])
@@ -336,8 +510,14 @@ def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
     ("configuration", "partitions", "facts"),
     [
         *(("pk3", 3, {"pk_hash": True}), ("pk7", 7, {"pk_hash": True})),
-        *(("a^b7", 7, {"hash_columns": ("a", "b")}), ("pk7-nodb", 7, {"pk_hash": True, "database_hash": False})),
-        *(("pk3-nodb", 3, {"pk_hash": True, "database_hash": False}), ("id3", 3, {"hash_columns": ("id",)})),
+        *(
+            ("a^b7", 7, {"hash_columns": ("a", "b")}),
+            ("pk7-nodb", 7, {"pk_hash": True, "database_hash": False}),
+        ),
+        *(
+            ("pk3-nodb", 3, {"pk_hash": True, "database_hash": False}),
+            ("id3", 3, {"hash_columns": ("id",)}),
+        ),
         *(
             ("ID3-wrong-case", 3, {"hash_columns": ("ID",)}),
             ("table3", 3, {"table_hash": True}),
@@ -353,11 +533,17 @@ def test_rows_go_to_the_partitions_that_were_recorded(
     variant = dataclasses.replace(profile("1.1.8"), **facts)
     (recording,) = (entry for entry in store.recordings("canal") if entry.name == recorded)
     bodies = {m.event: json.loads(m.value or b"") for m in store.messages(recording)}
-    placed = [line for line in store.truth("canal", f"partition-{recorded}") if line["config"] == configuration]
+    placed = [
+        line
+        for line in store.truth("canal", f"partition-{recorded}")
+        if line["config"] == configuration
+    ]
     assert len(placed) > 120
     for line in placed:
         body = bodies[line["n"]]
-        flat = _Flat(body["type"], body["database"], body["table"], keys=tuple(body["pkNames"] or ()))
+        flat = _Flat(
+            body["type"], body["database"], body["table"], keys=tuple(body["pkNames"] or ())
+        )
         expected = {part["partition"]: part["rows"] for part in line["parts"]}
         if configuration == "a^b7" and body["table"] != "t_comp":
             assert list(expected) == [0]  # the rule is one of another table
@@ -372,7 +558,10 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
     )
     event = insert(Table("d", "t", columns, ("id",)), {"id": (1 << 64) - 5, "c": "é"})
     live, asked = (message(profile("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",)))
-    assert (live["mysqlType"], live["data"]) == ({"id": "SERIAL", "c": "TEXT(100)"}, [{"id": "-5", "c": "Ã©"}])
+    assert (live["mysqlType"], live["data"]) == (
+        {"id": "SERIAL", "c": "TEXT(100)"},
+        [{"id": "-5", "c": "Ã©"}],
+    )
     assert (asked["mysqlType"], asked["data"]) == (
         {"id": "bigint(20) unsigned", "c": "text"},
         [{"id": "18446744073709551611", "c": "é"}],
@@ -393,14 +582,20 @@ def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_it
 def test_a_dynamic_topic_is_of_the_table() -> None:
     (record,) = written(profile("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
     assert record.message.topic == "db1_t_case"
-    (record,) = written(profile("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1"))
+    (record,) = written(
+        profile("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1")
+    )
     assert record.message.topic == "topic"
 
 
 def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> None:
     rows = (({"id": 1, "a": "x"}, {"id": 1, "a": "x"}), ({"id": 2, "a": "x"}, {"id": 2, "a": "y"}))
     table = dataclasses.replace(TOPICS, columns=(ID, Column("a", mysql.text())))
-    events = (insert(table, {"id": 1, "a": "x"}), change(table, Op.UPDATE, *rows), insert(table, {"id": 9}))
+    events = (
+        insert(table, {"id": 1, "a": "x"}),
+        change(table, Op.UPDATE, *rows),
+        insert(table, {"id": 9}),
+    )
     assert len(write(History(events), profile("1.1.6", "pk-hash"), Layout(partitions=1))) == 1
     assert len(write(History(events), profile("1.1.7", "pk-hash"), Layout(partitions=1))) == 3
     assert len(write(History(events), profile("1.1.6"), Layout(partitions=1))) == 3
@@ -415,7 +610,12 @@ def test_binary_is_right_padded_or_not() -> None:
 
 def test_mysql_8_has_no_display_widths() -> None:
     eight = profile("1.1.8", "mysql8")
-    kinds = (mysql.integer("int", unsigned=True), mysql.boolean(), mysql.year(), mysql.integer("int", zerofill=True))
+    kinds = (
+        mysql.integer("int", unsigned=True),
+        mysql.boolean(),
+        mysql.year(),
+        mysql.integer("int", zerofill=True),
+    )
     assert [column_type(Column("c", kind), eight) for kind in kinds] == [
         "int unsigned",
         "tinyint(1)",
@@ -426,10 +626,18 @@ def test_mysql_8_has_no_display_widths() -> None:
 
 def test_a_live_character_column_in_binary_loses_bytes_and_may_be_refused() -> None:
     """canal#live-character-binary."""
-    table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 8), declared="CHAR(8)")))
-    (body, lossy), (_, plain) = (message(NEW, insert(table, {"id": 1, "c": value})) for value in (b"a\xff", b"a"))
+    table = dataclasses.replace(
+        TOPICS, columns=(ID, Column("c", mysql.binary("binary", 8), declared="CHAR(8)"))
+    )
+    (body, lossy), (_, plain) = (
+        message(NEW, insert(table, {"id": 1, "c": value})) for value in (b"a\xff", b"a")
+    )
     cell = (lossy.changes[0].after or {})["c"]
-    assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("a\ufffd", 1, "CHAR(8)")
+    assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == (
+        "a\ufffd",
+        1,
+        "CHAR(8)",
+    )
     assert (cell.state, lossy.changes[0].accept) == (State.ANY, ((Kind.CORRUPT, None),))
     assert plain.changes[0].accept == ()
 
@@ -440,7 +648,12 @@ def test_a_batch_ends_with_the_event_that_fills_it() -> None:
     row: Row = {"id": 1, "c": "x" * 20_000}
     ids = [body["id"] for body in written.bodies(NEW, *[insert(table, row)] * 5)]
     assert [number - ids[0] for number in ids] == [0, 0, 0, 1, 1]
-    assert len({body["id"] for body in written.bodies(NEW, *[insert(table, {"id": 1, "c": ""})] * 200)}) == 1
+    assert (
+        len(
+            {body["id"] for body in written.bodies(NEW, *[insert(table, {"id": 1, "c": ""})] * 200)}
+        )
+        == 1
+    )
 
 
 def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() -> None:
@@ -472,8 +685,14 @@ def test_a_replace_under_minimal_sets_its_key() -> None:
 
 
 def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
-    table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)")))
+    table = dataclasses.replace(
+        TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)"))
+    )
     body, record = message(profile("1.1.8"), insert(table, {"id": 1, "c": "é"}))
     cell = (record.changes[0].after or {})["c"]
-    assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("\u00c3\u00a9", 2004, "TEXT(100)")
+    assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == (
+        "\u00c3\u00a9",
+        2004,
+        "TEXT(100)",
+    )
     assert (cell.state, cell.options) == (State.ONE_OF, ("é", "\u00c3\u00a9"))

@@ -33,25 +33,60 @@ HUAWEI = {
     "c8": (mysql.TYPES["double"], 8),
     "c9": (mysql.decimal(10, 2), 3),
 }
-"""Columns of the example of Huawei's page with their sqlType, but those of c7, c10 to c14, which follow no rule that it tells."""
+"""Columns of the example of Huawei's page with their sqlType, but those of c7, c10 to c14, which
+follow no rule that it tells.
+"""
 
 
 def test_the_members_of_huaweis_example() -> None:
     columns = tuple(Column(name, type) for name, (type, _) in HUAWEI.items())
     row: dict[str, Value] = {"id": 1, "c2": b"jg"}
-    (text,) = texts(profile("huawei-drs"), boundaries.change(Table("test01", "test ", columns, ("id",)), Op.DELETE, (row, None)))
+    (text,) = texts(
+        profile("huawei-drs"),
+        boundaries.change(Table("test01", "test ", columns, ("id",)), Op.DELETE, (row, None)),
+    )
     message = json.loads(text)
-    order = ["mysqlType", "id", "es", "ts", "database", "table", "type", "isDdl", "sql", "sqlType", "data", "old", "pkNames"]
+    order = [
+        "mysqlType",
+        "id",
+        "es",
+        "ts",
+        "database",
+        "table",
+        "type",
+        "isDdl",
+        "sql",
+        "sqlType",
+        "data",
+        "old",
+        "pkNames",
+    ]
     assert list(message) == order
     assert message["mysqlType"] == {name: type.name for name, (type, _) in HUAWEI.items()}
     # No code of JDBC stands for a binary there that Canal has, too.
-    assert {n: c for n, c in message["sqlType"].items() if n != "c2"} == {n: c for n, (_, c) in HUAWEI.items() if n != "c2"}
-    assert (message["data"], message["old"][0]["c2"], message["pkNames"]) == (None, "[106, 103]", ["id"])
+    assert {n: c for n, c in message["sqlType"].items() if n != "c2"} == {
+        n: c for n, (_, c) in HUAWEI.items() if n != "c2"
+    }
+    assert (message["data"], message["old"][0]["c2"], message["pkNames"]) == (
+        None,
+        "[106, 103]",
+        ["id"],
+    )
 
 
 VALUES: tuple[tuple[str, SourceType, Value, str], ...] = (
-    ("tencent-dts", mysql.temporal("timestamp"), mysql.wall("2021-05-17 07:22:42"), "2021-05-17 07:22:42 +00:00"),
-    ("tencent-dts+compatible+gtid", mysql.temporal("timestamp"), mysql.wall("2021-05-17 07:22:42"), "2021-05-17 15:22:42"),
+    (
+        "tencent-dts",
+        mysql.temporal("timestamp"),
+        mysql.wall("2021-05-17 07:22:42"),
+        "2021-05-17 07:22:42 +00:00",
+    ),
+    (
+        "tencent-dts+compatible+gtid",
+        mysql.temporal("timestamp"),
+        mysql.wall("2021-05-17 07:22:42"),
+        "2021-05-17 15:22:42",
+    ),
     ("tencent-dts", mysql.binary(), b"\x00\xff", "00ff"),
     ("tencent-dts+compatible+gtid", mysql.binary(), b"\x00\xff", "\x00\xff"),
     ("huawei-drs", mysql.binary(), b"", "[]"),
@@ -70,4 +105,6 @@ def test_a_value_as_the_page_prints_it(of: str, type: SourceType, value: Value, 
 def test_a_row_of_a_full_load(of: DialectProfile) -> None:
     table = Table("d", "t", (Column("id", mysql.integer("int")),), ("id",))
     (message,) = texts(of, boundaries.change(table, Op.READ, (None, {"id": 1})))
-    assert json.loads(message)["type"] == {"tencent-dts": "INIT", "huawei-drs": "INIT"}.get(of.release, "INSERT")
+    assert json.loads(message)["type"] == {"tencent-dts": "INIT", "huawei-drs": "INIT"}.get(
+        of.release, "INSERT"
+    )

@@ -11,7 +11,18 @@ from literals import literal
 from tables import keyed
 
 from generators.formats.cloudcanal_debezium import FORMAT, EnvelopeProfile, profile
-from generators.model import Column, Event, History, Instant, Kind, Layout, Op, SchemaChange, Table, Written
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    Table,
+    Written,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import change
 
@@ -37,7 +48,15 @@ def payload(event: Event, profile: EnvelopeProfile = FORMAT.profiles[0]) -> dict
 
 def alter() -> SchemaChange:
     sql = "alter table table_test add col2 varchar(22) null"
-    return SchemaChange(AT, "add column", sql, "db_test", "table_test", replace(TABLE, columns=TABLE.columns[::2]), TABLE)
+    return SchemaChange(
+        AT,
+        "add column",
+        sql,
+        "db_test",
+        "table_test",
+        replace(TABLE, columns=TABLE.columns[::2]),
+        TABLE,
+    )
 
 
 def test_the_documents_insert() -> None:
@@ -70,8 +89,15 @@ SAMPLE = literal("cloudcanal-debezium-sample.txt")
 
 
 def test_the_message_of_the_vendors_article() -> None:
-    """cloudcanal-envelope#values-as-text: what the article leaves out of source and schema is filled in."""
-    table = Table("kafka_test", "new_table", (Column("column_1", mysql.integer("int"), nullable=False),), ("column_1",))
+    """cloudcanal-envelope#values-as-text: what the article leaves out of source and schema is
+    filled in.
+    """
+    table = Table(
+        "kafka_test",
+        "new_table",
+        (Column("column_1", mysql.integer("int"), nullable=False),),
+        ("column_1",),
+    )
     event = change(table, Op.INSERT, (None, {"column_1": 3}), at=Instant(1_659_614_884_026, 0))
     record = written(event, profile("sample"))
     (expected,) = record.changes

@@ -1,5 +1,6 @@
-"""CloudCanal Json against the examples of the vendor's page, made JSON where they are not (comments, a merged action), and what
-the page leaves open as the writer decides it."""
+"""CloudCanal Json against the examples of the vendor's page, made JSON where they are not
+(comments, a merged action), and what the page leaves open as the writer decides it.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +15,30 @@ from generators import model
 from generators.families.cloudcanal.messages import type_of
 from generators.families.mysql_texts import TextForms, binary_text, cell
 from generators.formats.cloudcanal_json import FORMAT, write
-from generators.model import Column, Instant, Kind, Op, Row, SchemaChange, SourceType, State, Table, TransactionMark, Value
+from generators.model import (
+    Column,
+    Instant,
+    Kind,
+    Op,
+    Row,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    TransactionMark,
+    Value,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
 PLAIN, OLDER, DESCRIBED, PARTIAL = FORMAT.profiles
 STRING = mysql.text("varchar", 22)
-DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
+DOCUMENTED = Table(
+    "db_test",
+    "table_test",
+    tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")),
+    ("col_pk",),
+)
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
 TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
 AT = Instant(1669789152000, 1)
@@ -37,15 +55,25 @@ def alter() -> SchemaChange:
     """The document's DDL."""
     sql = "alter table table_test add col2 varchar(22) null"
     before = replace(DOCUMENTED, columns=(DOCUMENTED.columns[0], DOCUMENTED.columns[2]))
-    return SchemaChange(Instant(1669789188000), "add column", sql, "db_test", "table_test", before, DOCUMENTED)
+    return SchemaChange(
+        Instant(1669789188000), "add column", sql, "db_test", "table_test", before, DOCUMENTED
+    )
 
 
 @pytest.mark.parametrize(
     ("op", "pair", "before", "data"),
-    [(Op.INSERT, (None, ELEVEN), "[]", NEW), (Op.UPDATE, (TWENTY_TWO, ELEVEN), OLD, NEW), (Op.DELETE, (ELEVEN, None), "[]", NEW)],
+    [
+        (Op.INSERT, (None, ELEVEN), "[]", NEW),
+        (Op.UPDATE, (TWENTY_TWO, ELEVEN), OLD, NEW),
+        (Op.DELETE, (ELEVEN, None), "[]", NEW),
+    ],
 )
-def test_the_documents_row_message(op: Op, pair: tuple[Row | None, Row | None], before: str, data: str) -> None:
-    """The example's action is one of three words, its comments are left out; pks is [] although there is a key."""
+def test_the_documents_row_message(
+    op: Op, pair: tuple[Row | None, Row | None], before: str, data: str
+) -> None:
+    """The example's action is one of three words, its comments are left out; pks is [] although
+    there is a key.
+    """
     (record,) = written(PLAIN, change(DOCUMENTED, op, pair, at=AT))
     text = DML.replace("ACTION", op.value).replace("BEFORE", before).replace("DATA", data, 1)
     assert (record.message.value or b"").decode() == text
@@ -55,9 +83,13 @@ def test_the_documents_row_message(op: Op, pair: tuple[Row | None, Row | None], 
 
 
 def test_the_documents_ddl_message() -> None:
-    """One object in tableChanges, positions from 0; the type maps hold the new column; entryType is ROWDATA."""
+    """One object in tableChanges, positions from 0; the type maps hold the new column; entryType is
+    ROWDATA.
+    """
     (record,) = written(PLAIN, alter())
-    assert (record.message.value or b"").decode() == DDL.replace("1669789189533", "1669789189377")  # the time of sending
+    assert (record.message.value or b"").decode() == DDL.replace(
+        "1669789189533", "1669789189377"
+    )  # the time of sending
 
 
 def test_the_older_edition_has_ddl_and_so_alphabetical_keys() -> None:
@@ -100,15 +132,26 @@ def test_the_message_that_the_vendor_consumed() -> None:
     """cloudcanal#ddl-key, but for the time of sending."""
     table = Table("alltype_mysql", "aaa", tuple(Column(c, mysql.integer("int")) for c in "abc"))
     sql = "alter table aaa add c int null"
-    (record,) = written(OLDER, SchemaChange(Instant(1669880624000), "add column", sql, "alltype_mysql", "aaa", None, table))
+    (record,) = written(
+        OLDER,
+        SchemaChange(
+            Instant(1669880624000), "add column", sql, "alltype_mysql", "aaa", None, table
+        ),
+    )
     assert (record.message.value or b"").decode() == CONSUMED
 
 
 @pytest.mark.parametrize(
     ("type", "text"),
     [
-        *((mysql.integer("bigint", unsigned=True), "bigint unsigned"), (mysql.TYPES["bool"], "tinyint(1)")),
-        *((mysql.TYPES["int-zerofill"], "int(10) unsigned zerofill"), (mysql.decimal(10, 2), "decimal(10,2)")),
+        *(
+            (mysql.integer("bigint", unsigned=True), "bigint unsigned"),
+            (mysql.TYPES["bool"], "tinyint(1)"),
+        ),
+        *(
+            (mysql.TYPES["int-zerofill"], "int(10) unsigned zerofill"),
+            (mysql.decimal(10, 2), "decimal(10,2)"),
+        ),
     ],
 )
 def test_mysql_8_shows_no_width_of_integers(type: SourceType, text: str) -> None:
@@ -123,10 +166,19 @@ def test_a_schema_need_not_be_the_database() -> None:
 
 def test_a_commit_is_a_transaction_end_without_rows() -> None:
     """Documented as an entryType, without an example."""
-    events = (TransactionMark(START, "BEGIN", "7"), insert(DOCUMENTED, ELEVEN), TransactionMark(START, "COMMIT", "7"))
+    events = (
+        TransactionMark(START, "BEGIN", "7"),
+        insert(DOCUMENTED, ELEVEN),
+        TransactionMark(START, "COMMIT", "7"),
+    )
     _, end = written(PLAIN, *events)
     wired = json.loads(end.message.value or b"")
-    assert (wired["entryType"], wired["data"], wired["before"], wired["table"]) == ("TRANSACTIONEND", [], [], None)
+    assert (wired["entryType"], wired["data"], wired["before"], wired["table"]) == (
+        "TRANSACTIONEND",
+        [],
+        [],
+        None,
+    )
     assert [c.kind for c in end.changes] == [Kind.TRANSACTION]
 
 
@@ -148,7 +200,11 @@ FORMS = TextForms("America/New_York", "hex", labels=True)
     [
         (mysql.integer("bigint", unsigned=True), (1 << 64) - 1, "18446744073709551615"),
         (mysql.decimal(10, 2), mysql.boundary_values("decimal-10-2")["integral"], "123.00"),
-        *((mysql.real("double"), 1e7, "1.0E7"), (mysql.bit(8), 173, "173"), (mysql.enum_of("a", "b"), 2, "b")),
+        *(
+            (mysql.real("double"), 1e7, "1.0E7"),
+            (mysql.bit(8), 173, "173"),
+            (mysql.enum_of("a", "b"), 2, "b"),
+        ),
         *((mysql.set_of("a", "b", "c"), 5, "a,c"), (mysql.set_of("a"), 0, "")),
         (mysql.binary("varbinary", 4), b"\x00\xff", "00ff"),
         (mysql.temporal("timestamp"), mysql.wall("2024-06-15 12:34:56"), "2024-06-15 08:34:56"),
@@ -163,7 +219,9 @@ def test_value_texts_are_mysqls_own(type: SourceType, value: Value, text: str) -
     assert value_cell.state is State.VALUE
 
 
-@pytest.mark.parametrize(("form", "text"), [("", "\x00a\xff"), ("hex", "0061ff"), ("base64", "AGH/"), ("0x", "0x0061ff")])
+@pytest.mark.parametrize(
+    ("form", "text"), [("", "\x00a\xff"), ("hex", "0061ff"), ("base64", "AGH/"), ("0x", "0x0061ff")]
+)
 def test_binary_forms(form: str, text: str) -> None:
     assert binary_text(b"\x00a\xff", form) == text
 
@@ -171,17 +229,30 @@ def test_binary_forms(form: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("type", "value", "options"),
     [
-        *((mysql.bit(8), 11, (11, 3)), (mysql.bit(8), 101, (101, 5)), (mysql.enum_of("2", "1", "x"), 1, (1, 2))),
+        *(
+            (mysql.bit(8), 11, (11, 3)),
+            (mysql.bit(8), 101, (101, 5)),
+            (mysql.enum_of("2", "1", "x"), 1, (1, 2)),
+        ),
         *((mysql.enum_of("x", ""), 0, (0, 2)), (mysql.set_of("4", "x", "1"), 4, (1, 4))),
-        (mysql.temporal("timestamp"), mysql.wall("2024-11-03 05:30:00"), (1730611800000000, 1730615400000000)),
+        (
+            mysql.temporal("timestamp"),
+            mysql.wall("2024-11-03 05:30:00"),
+            (1730611800000000, 1730615400000000),
+        ),
     ],
 )
-def test_texts_that_say_two_things_allow_both(type: SourceType, value: Value, options: tuple[Value, ...]) -> None:
+def test_texts_that_say_two_things_allow_both(
+    type: SourceType, value: Value, options: tuple[Value, ...]
+) -> None:
     value_cell = cell(type, value, FORMS)
     assert (value_cell.state, value_cell.options) == (State.ONE_OF, options)
     assert value_cell.reason
 
 
-@pytest.mark.parametrize(("type", "value"), [(mysql.bit(1), 1), (mysql.bit(2), 2), (mysql.bit(8), 222), (mysql.bit(3), 0)])
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [(mysql.bit(1), 1), (mysql.bit(2), 2), (mysql.bit(8), 222), (mysql.bit(3), 0)],
+)
 def test_bits_that_say_one_thing_are_certain(type: SourceType, value: Value) -> None:
     assert cell(type, value, FORMS).state is State.VALUE

@@ -1,4 +1,6 @@
-"""What every format keeps: its cases, its profiles, and the facts of a profile that a lying writer flips."""
+"""What every format keeps: its cases, its profiles, and the facts of a profile that a lying writer
+flips.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +25,57 @@ from generators.wire_format import FORMATS, get
 # Cases
 
 _EMPTY = {
-    *("enum/empty", "enum-quoted/empty", "rows/every-type/alone-enum", "rows/every-type/alone-enum-quoted"),
+    *(
+        "enum/empty",
+        "enum-quoted/empty",
+        "rows/every-type/alone-enum",
+        "rows/every-type/alone-enum-quoted",
+    ),
     *(f"rows/every-type/boundaries-{number}" for number in (1, 6, 9, 11, 16)),
 }
 """Those that begin with an ENUM's empty value, at which TiCDC's Avro stops."""
 SILENT = {
-    "alibaba-canal-json/1.1.6+minimal": {"shape/update-nothing", "rows/every-type/update-nothing", "old/all-unchanged"},
+    "alibaba-canal-json/1.1.6+minimal": {
+        "shape/update-nothing",
+        "rows/every-type/update-nothing",
+        "old/all-unchanged",
+    },
     "cloudcanal-debezium": {
-        *("ddl/add-foreign-key", "ddl/create-view", "ddl/drop-view", "ddl/create-sequence", "ddl/exchange-partition")
+        *(
+            "ddl/add-foreign-key",
+            "ddl/create-view",
+            "ddl/drop-view",
+            "ddl/create-sequence",
+            "ddl/exchange-partition",
+        )
     },
     "ticdc-debezium-json/v8.1.2": {"ddl/semicolon-in-text"},
     "huawei-cdl-json/1.0+default-identity": {"rows/keyless/multi-row-delete"},
     "huawei-cdl-debezium/2.0+default-identity": {"rows/keyless/multi-row-delete"},
-    "debezium-json/2.5.4.Final+plain-key+transaction+nulls-kept": {"shape/update-nothing", "rows/every-type/update-nothing"},
+    "debezium-json/2.5.4.Final+plain-key+transaction+nulls-kept": {
+        "shape/update-nothing",
+        "rows/every-type/update-nothing",
+    },
     "maxwell-json/1.45.0": {"ddl/semicolon-in-text"},
-    "maxwell-json/1.45.0+without-commit-info+without-nulls+null-zerodates": {"ddl/semicolon-in-text"},
+    "maxwell-json/1.45.0+without-commit-info+without-nulls+null-zerodates": {
+        "ddl/semicolon-in-text"
+    },
     "ogg-json": {"ddl/semicolon-in-text"},
     "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "ticdc-avro/v7.1.6+force-replicate": {"ddl/semicolon-in-text", *_EMPTY},
     "ticdc-avro": {
-        *("ddl/semicolon-in-text", "key-update/nullable-unique", "shape/duplicate-after-rows", "shape/keyless"),
+        *(
+            "ddl/semicolon-in-text",
+            "key-update/nullable-unique",
+            "shape/duplicate-after-rows",
+            "shape/keyless",
+        ),
         *("shape/all-null-keyless", "shape/equal-rows"),
         *(f"rows/keyless/multi-row-{op}" for op in ("insert", "update", "delete")),
-        *(f"rows/keyless/{name}" for name in ("all-null", "awkward-texts", "equal-rows", "same-name-elsewhere")),
+        *(
+            f"rows/keyless/{name}"
+            for name in ("all-null", "awkward-texts", "equal-rows", "same-name-elsewhere")
+        ),
         *_EMPTY,
     },
     "debezium-json/3.5.0.Final+postgresql": {
@@ -65,7 +95,10 @@ def test_few_scenarios_are_silent(named: Any) -> None:
 
 def test_the_generic_scenarios_come_first_and_the_format_has_its_own(named: Any) -> None:
     fmt, profile, _ = named
-    generic = [scenario.name for scenario in boundaries.scenarios(profile.database, fmt.supports, profile.source)]
+    generic = [
+        scenario.name
+        for scenario in boundaries.scenarios(profile.database, fmt.supports, profile.source)
+    ]
     own = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
     names = [scenario.name for scenario in boundary_scenarios(fmt, profile)]
     assert (names[: len(generic)], names[len(names) - len(own) :]) == (generic, own)
@@ -82,7 +115,11 @@ def test_few_cells_are_left_open_and_each_says_why(named: Any) -> None:
     counts: Counter[State] = Counter()
     for case in cases:
         for change in (change for record in case.written for change in record.changes):
-            for cell in (cell for side in ("before", "after") for cell in (change.image(side, case.level) or {}).values()):
+            for cell in (
+                cell
+                for side in ("before", "after")
+                for cell in (change.image(side, case.level) or {}).values()
+            ):
                 counts[cell.state] += 1
                 assert cell.reason or cell.state not in (State.ANY, State.ONE_OF), case.id
     assert (counts[State.ANY] + counts[State.ONE_OF]) * OPEN.get(fmt.name, 20) < counts.total()
@@ -91,8 +128,15 @@ def test_few_cells_are_left_open_and_each_says_why(named: Any) -> None:
 def test_level_one_cases_share_no_table(named: Any) -> None:
     owner: dict[tuple[Any, ...], str] = {}
     for case in named.cases:
-        for change in (change for record in case.written for change in record.changes if case.level == 1 and change.table):
-            assert owner.setdefault((change.database, change.schema, change.table), case.id) == case.id
+        for change in (
+            change
+            for record in case.written
+            for change in record.changes
+            if case.level == 1 and change.table
+        ):
+            assert (
+                owner.setdefault((change.database, change.schema, change.table), case.id) == case.id
+            )
 
 
 def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> None:
@@ -104,9 +148,15 @@ def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> Non
                 assert change.kind is not Kind.DDL or "default-for-null" in case.tags, case.id
                 if change.kind is Kind.ROW:
                     place = change.database, *(change.tables or (change.table,))
-                    assert versions.setdefault(place, change.schema_version) == change.schema_version, case.id
-    keyless = set() if fmt.name != "ticdc-avro" or profile.force_replicate else {boundaries.KEYLESS.name}
-    assert {t for _, t in versions} >= {t.name for t in boundaries.pool(fmt.supports, profile.source)} - keyless
+                    assert (
+                        versions.setdefault(place, change.schema_version) == change.schema_version
+                    ), case.id
+    keyless = (
+        set() if fmt.name != "ticdc-avro" or profile.force_replicate else {boundaries.KEYLESS.name}
+    )
+    assert {t for _, t in versions} >= {
+        t.name for t in boundaries.pool(fmt.supports, profile.source)
+    } - keyless
 
 
 def test_an_unfit_cell_spoils_one_message(named: Any) -> None:
@@ -115,7 +165,13 @@ def test_an_unfit_cell_spoils_one_message(named: Any) -> None:
         faults = fmt.unfit_cells(profile)
         assert len({fault.name for fault in faults}) == len(faults) > 6
         for fault in faults:
-            spoiled = [w for c in cases if c.fault == fault.name for w in c.written if c.scenario.startswith("fault/")]
+            spoiled = [
+                w
+                for c in cases
+                if c.fault == fault.name
+                for w in c.written
+                if c.scenario.startswith("fault/")
+            ]
             assert {w.changes[0].kind for w in spoiled if w.changes} >= {Kind.CORRUPT}, fault.name
 
 
@@ -132,10 +188,16 @@ AVRO = {"aliyun-dts-avro", "ticdc-simple-avro"}
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in AVRO])
 def test_every_type_of_message_that_the_page_names_is_written(name: str) -> None:
     fmt = get(name)
-    words = {word for kind in fmt.kinds for word in re.findall(r"\b(?:[A-Z]{3,}(?:_[A-Z]+)*|[a-z]+-[a-z]+)\b", kind.wire)}
+    words = {
+        word
+        for kind in fmt.kinds
+        for word in re.findall(r"\b(?:[A-Z]{3,}(?:_[A-Z]+)*|[a-z]+-[a-z]+)\b", kind.wire)
+    }
     for profile in fmt.profiles:
         for scenario in boundary_scenarios(fmt, profile) if words else ():
-            written = b" ".join(record.message.value or b"" for record in as_case(fmt, profile, scenario).written)
+            written = b" ".join(
+                record.message.value or b"" for record in as_case(fmt, profile, scenario).written
+            )
             words -= {word for word in words if f'"{word}"'.encode() in written}
     assert words == set()
 
@@ -144,8 +206,9 @@ def test_every_type_of_message_that_the_page_names_is_written(name: str) -> None
 
 
 def combined(fmt: Any) -> Iterator[Any]:
-    """Profiles that together have each option under each release that has it, and each two options that go together, and that no
-    listed profile has."""
+    """Profiles that together have each option under each release that has it, and each two options
+    that go together, and that no listed profile has.
+    """
     choices = fmt.choices
 
     def built(release: str, *options: str) -> Any:
@@ -160,21 +223,28 @@ def combined(fmt: Any) -> Iterator[Any]:
 
     def wider(profile: Any) -> Iterator[Any]:
         rest = (option for option in choices.options if option not in profile.options)
-        yield from filter(None, (built(profile.release, *profile.options, option) for option in rest))
+        yield from filter(
+            None, (built(profile.release, *profile.options, option) for option in rest)
+        )
 
-    needs = {option: {n for limit in choices.limits if limit.option == option for n in limit.needs} for option in choices.options}
+    needs = {
+        option: {n for limit in choices.limits if limit.option == option for n in limit.needs}
+        for option in choices.options
+    }
     wanted: dict[Any, Any] = {}
     for release in choices.releases:
         for pair in chain(combinations(choices.options, 2), zip(choices.options)):
             whole = sorted(set(pair).union(*(needs[option] for option in pair)))
             if combination := built(release, *whole):
-                wanted.setdefault((release, *pair) if len(pair) == 1 else frozenset(pair), combination)
+                wanted.setdefault(
+                    (release, *pair) if len(pair) == 1 else frozenset(pair), combination
+                )
     covered = set().union(*map(has, fmt.profiles))
     while left := [key for key in wanted if key not in covered]:
         profile = wanted[left[0]]
-        while (better := max(wider(profile), key=lambda p: len(has(p) - covered), default=None)) and (
-            len(has(better) - covered) > len(has(profile) - covered)
-        ):
+        while (
+            better := max(wider(profile), key=lambda p: len(has(p) - covered), default=None)
+        ) and (len(has(better) - covered) > len(has(profile) - covered)):
             profile = better
         covered |= has(profile)
         yield profile
@@ -182,7 +252,9 @@ def combined(fmt: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_option_and_every_two_that_go_together_write_the_scenarios(name: str) -> None:
-    """A twelfth of the scenarios each, in turn: which it is matters little to what two options have to do with each other."""
+    """A twelfth of the scenarios each, in turn: which it is matters little to what two options have
+    to do with each other.
+    """
     fmt = get(name)
     for number, profile in enumerate(combined(fmt)):
         asked = list(boundary_scenarios(fmt, profile))[number % 12 :: 12]
@@ -192,9 +264,10 @@ def test_every_option_and_every_two_that_go_together_write_the_scenarios(name: s
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_profiles_share_few_deployments(name: str) -> None:
-    assert len({profile.deployment for profile in get(name).profiles}) <= {"debezium-json": 7, "alibaba-canal-json": 4}.get(
-        name, 3
-    )
+    assert len({profile.deployment for profile in get(name).profiles}) <= {
+        "debezium-json": 7,
+        "alibaba-canal-json": 4,
+    }.get(name, 3)
 
 
 @pytest.mark.parametrize(("wrong", "why"), rows(__file__, "refused.txt"))
@@ -212,12 +285,29 @@ _OF_PROFILE = {"release", "options", "assumed", "source", "deployment"}
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off"},
     "alibaba-canal-json": {
-        *("connection_charset", "display_widths", "dynamic_topic", "hash_columns", "live", "mariadb", "old_time", "table_hash")
+        *(
+            "connection_charset",
+            "display_widths",
+            "dynamic_topic",
+            "hash_columns",
+            "live",
+            "mariadb",
+            "old_time",
+            "table_hash",
+        )
     },
     "cloudcanal-json": {"ddl_topic"},
     "cloudcanal-canal-json": {"ddl_topic"},
     "cloudcanal-debezium": {"ddl_topic", "typed"},
-    "aliyun-dts-avro": {"charset", "framing", "logical_tags", "null_fraction", "partial", "physical", "source_type"},
+    "aliyun-dts-avro": {
+        "charset",
+        "framing",
+        "logical_tags",
+        "null_fraction",
+        "partial",
+        "physical",
+        "source_type",
+    },
     "ticdc-simple-json": {"dispatcher"},
     "ticdc-simple-avro": {"dispatcher", "float_verb", "short_escapes"},
     "huawei-cdl-json": {"heartbeat"},
@@ -227,9 +317,12 @@ UNFLIPPED = {
     "ogg-json": {"before"},
     "ticdc-avro": {"force_replicate"},
     "debezium-json": {"avro_names"},
-    "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])} - {"modes", "avro_names", *_OF_PROFILE},
+    "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])}
+    - {"modes", "avro_names", *_OF_PROFILE},
 }
-"""Facts that only options change, or that are another format's; literal tests of the format hold what they write."""
+"""Facts that only options change, or that are another format's; literal tests of the format hold
+what they write.
+"""
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -237,5 +330,9 @@ def test_every_fact_of_a_profile_has_a_flip(name: str) -> None:
     fmt = get(name)
     facts = {f.name for f in fields(fmt.profiles[0])} - {"release", "options", "assumed", "source"}
     lying = [(lie.lying, fmt.profile(lie.profile)) for lie in lies(name) if lie.lying]
-    flipped = {fact for fact in facts if any(getattr(liar, fact) != getattr(honest, fact) for liar, honest in lying)}
+    flipped = {
+        fact
+        for fact in facts
+        if any(getattr(liar, fact) != getattr(honest, fact) for liar, honest in lying)
+    }
     assert facts - flipped - {"deployment"} == UNFLIPPED.get(name, set())

@@ -1,5 +1,6 @@
-"""Debezium's JSON against literals from outside: vectors, orders and shapes of the facts that each test names, Kafka's own hash
-vectors (clients UtilsTest.testMurmur2), texts of Kafka Connect."""
+"""Debezium's JSON against literals from outside: vectors, orders and shapes of the facts that each
+test names, Kafka's own hash vectors (clients UtilsTest.testMurmur2), texts of Kafka Connect.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,21 @@ from dataclasses import replace
 
 import debezium_rows
 import pytest
-from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_OLD, PLAIN, ROW, inserted, payload, written
+from debezium_rows import (
+    BARE,
+    CUSTOMERS,
+    MIDDLE,
+    NEW,
+    OLD,
+    PG,
+    PG_CUSTOMERS,
+    PG_OLD,
+    PLAIN,
+    ROW,
+    inserted,
+    payload,
+    written,
+)
 from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
@@ -72,7 +87,11 @@ def test_a_whole_payload_of_3_5() -> None:
     ("name", "members", "number"),
     [
         ("3.5.0.Final", "before after source transaction op ts_ms ts_us ts_ns", 2),
-        ("2.5.4.Final+plain-key+transaction+nulls-kept", "before after source op ts_ms transaction", 1),
+        (
+            "2.5.4.Final+plain-key+transaction+nulls-kept",
+            "before after source op ts_ms transaction",
+            1,
+        ),
         ("1.9.7.Final+minimal", "before after source op ts_ms transaction", None),
         ("3.5.0.Final+postgresql", "before after source transaction op ts_ms ts_us ts_ns", 2),
         ("1.4.0.Final+postgresql", "before after source op ts_ms transaction", None),
@@ -87,16 +106,30 @@ def test_members_and_version_of_the_envelope(name: str, members: str, number: in
     assert [f["field"] for f in wired["schema"]["fields"]] == members.split()
     assert wired["schema"].get("version") == number
     assert wired["schema"]["name"] == "dbserver1.inventory.customers.Envelope"
-    assert [f["field"] for f in wired["schema"]["fields"][2]["fields"]] == list(wired["payload"]["source"])
+    assert [f["field"] for f in wired["schema"]["fields"][2]["fields"]] == list(
+        wired["payload"]["source"]
+    )
 
 
 @pytest.mark.parametrize(
     ("p", "members"),
     [
-        (NEW, "version connector name ts_ms snapshot db sequence ts_us ts_ns table server_id gtid file pos row thread query"),
-        (MIDDLE, "version connector name ts_ms snapshot db sequence table server_id gtid file pos row thread query"),
-        (OLD, "version connector name ts_ms snapshot db table server_id gtid file pos row thread query"),
-        (PG, "version connector name ts_ms snapshot db sequence ts_us ts_ns schema table txId lsn xmin origin origin_lsn"),
+        (
+            NEW,
+            "version connector name ts_ms snapshot db sequence ts_us ts_ns table server_id gtid file pos row thread query",
+        ),
+        (
+            MIDDLE,
+            "version connector name ts_ms snapshot db sequence table server_id gtid file pos row thread query",
+        ),
+        (
+            OLD,
+            "version connector name ts_ms snapshot db table server_id gtid file pos row thread query",
+        ),
+        (
+            PG,
+            "version connector name ts_ms snapshot db sequence ts_us ts_ns schema table txId lsn xmin origin origin_lsn",
+        ),
         (PG_OLD, "version connector name ts_ms snapshot db schema table txId lsn xmin"),
     ],
     ids=lambda v: v.name if isinstance(v, DebeziumProfile) else "",
@@ -109,7 +142,10 @@ def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
     assert source["snapshot"] == (None if p.nulls_kept else "false")
     assert source["ts_ms"] == 1_700_000_000_000
     if p is PG:
-        assert json.loads(source["sequence"]) == [json.loads(source["sequence"])[0], str(source["lsn"])]
+        assert json.loads(source["sequence"]) == [
+            json.loads(source["sequence"])[0],
+            str(source["lsn"]),
+        ]
         assert record.changes[0].position == str(source["lsn"])
 
 
@@ -124,10 +160,23 @@ def test_the_rows_of_a_snapshot_share_one_position(p: DebeziumProfile) -> None:
     *records, last = written(p, *read, boundaries.change(second, Op.READ, (None, row)), streamed)
     assert len({record.changes[0].position for record in records}) == 1
     assert last.changes[0].position not in {record.changes[0].position for record in records}
-    marks = ["first", "true", "last_in_data_collection", "first_in_data_collection", "true", "last_in_data_collection", "last"]
-    assert [payload(record)["source"]["snapshot"] for record in records] == (["true"] * 6 + ["last"] if p is OLD else marks)
+    marks = [
+        "first",
+        "true",
+        "last_in_data_collection",
+        "first_in_data_collection",
+        "true",
+        "last_in_data_collection",
+        "last",
+    ]
+    assert [payload(record)["source"]["snapshot"] for record in records] == (
+        ["true"] * 6 + ["last"] if p is OLD else marks
+    )
     if not p.is_mysql:
-        assert payload(records[3])["source"]["sequence"] == f'[null,"{payload(records[0])["source"]["lsn"]}"]'
+        assert (
+            payload(records[3])["source"]["sequence"]
+            == f'[null,"{payload(records[0])["source"]["lsn"]}"]'
+        )
 
 
 # Operations
@@ -157,21 +206,33 @@ LOGICAL = "org.apache.kafka.connect.data."
     ("schema", "value", "text"),
     [
         (Schema("string"), 'q"\\', '"q\\"\\\\"'),
-        (Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "2"),)), b"\x00\x96", "1.50"),
+        (
+            Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "2"),)),
+            b"\x00\x96",
+            "1.50",
+        ),
         (Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "8"),)), b"\x01", "1E-8"),
         (Schema("bytes"), b"\x00\x96", '"AJY="'),
         (Schema("int32", name=f"{LOGICAL}Date"), 19723, "2024-01-01"),
         (Schema("int32", name=f"{LOGICAL}Date"), -1, "00:00:00.000Z"),
         (Schema("int32", name=f"{LOGICAL}Time"), DAY_MS - 1, "23:59:59.999Z"),
         (Schema("int64", name=f"{LOGICAL}Timestamp"), 19723 * DAY_MS, "2024-01-01"),
-        (Schema("int64", name=f"{LOGICAL}Timestamp"), 19723 * DAY_MS + 1, "2024-01-01T00:00:00.001Z"),
+        (
+            Schema("int64", name=f"{LOGICAL}Timestamp"),
+            19723 * DAY_MS + 1,
+            "2024-01-01T00:00:00.001Z",
+        ),
         (Schema("int32", name="io.debezium.time.Date"), 19723, "19723"),
         (Schema("float"), float("nan"), "NaN"),
         (Schema("boolean"), True, "true"),
     ],
 )
-def test_a_header_has_a_value_as_connect_prints_it(schema: Schema, value: object, text: str) -> None:
-    """apache/kafka connect/api Values.append and dateFormatFor; 1.50 and 2024-01-01 are recorded."""
+def test_a_header_has_a_value_as_connect_prints_it(
+    schema: Schema, value: object, text: str
+) -> None:
+    """apache/kafka connect/api Values.append and dateFormatFor; 1.50 and 2024-01-01 are
+    recorded.
+    """
     assert header_text(schema, value) == text
 
 
@@ -179,7 +240,9 @@ def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None
     """As in the output of 3.5.0."""
     assert written(NEW, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, ROW))) == []
     row: dict[str, Value] = {"id": 1, "name": "a", "note": None}
-    (record,) = written(debezium_rows.PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
+    (record,) = written(
+        debezium_rows.PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row))
+    )
     assert payload(record)["before"] == payload(record)["after"] == row
 
 
@@ -193,14 +256,35 @@ def test_a_minimal_row_image_leaves_inserts_alone() -> None:
 
 def test_a_default_stands_in_for_null_unless_nulls_are_kept() -> None:
     """connect#default-for-null."""
-    table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"))), ("id",))
-    given = SchemaChange(START, "set default", "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5", "d", "t", table, table)
+    table = Table(
+        "d",
+        "t",
+        (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"))),
+        ("id",),
+    )
+    given = SchemaChange(
+        START,
+        "set default",
+        "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5",
+        "d",
+        "t",
+        table,
+        table,
+    )
     _, record = written(NEW, given, boundaries.insert(table, {"id": 1, "c": None}))
     wired = json.loads(record.message.value or b"")
     assert wired["payload"]["after"] == {"id": 1, "c": 5}
-    assert wired["schema"]["fields"][1]["fields"][1] == {"type": "int32", "optional": True, "default": 5, "field": "c"}
+    assert wired["schema"]["fields"][1]["fields"][1] == {
+        "type": "int32",
+        "optional": True,
+        "default": 5,
+        "field": "c",
+    }
     assert record.changes[0].after is not None
-    assert (record.changes[0].after["c"].state, record.changes[0].after["c"].cls) == (State.VALUE, "default")
+    assert (record.changes[0].after["c"].state, record.changes[0].after["c"].cls) == (
+        State.VALUE,
+        "default",
+    )
     _, kept = written(MIDDLE, given, boundaries.insert(table, {"id": 1, "c": None}))
     assert payload(kept)["after"] == {"id": 1, "c": None}
 
@@ -223,12 +307,25 @@ def test_murmur2_of_kafka(data: bytes) -> None:
     assert partition_of(data, 7) == (MURMUR2[data] & 0x7FFFFFFF) % 7
 
 
-@pytest.mark.parametrize(("release", "names"), [("1.4.0.Final", ["a", "b"]), ("3.5.0.Final", ["b", "a"])])
-def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(release: str, names: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("release", "names"), [("1.4.0.Final", ["a", "b"]), ("3.5.0.Final", ["b", "a"])]
+)
+def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(
+    release: str, names: list[str]
+) -> None:
     """debezium#record-key."""
     number = postgresql.integer("integer")
-    table = Table("d", "t", (Column("u", number), Column("a", number), Column("b", number)), (), (("u",), ("b", "a")), "public")
-    (record,) = written(profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3}))
+    table = Table(
+        "d",
+        "t",
+        (Column("u", number), Column("a", number), Column("b", number)),
+        (),
+        (("u",), ("b", "a")),
+        "public",
+    )
+    (record,) = written(
+        profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3})
+    )
     assert list(json.loads(record.message.key or b"")["payload"]) == names
     assert list(record.changes[0].keys or ()) == names
 
@@ -240,8 +337,13 @@ def test_schema_names_are_adjusted_before_2_0() -> None:
 
 
 def test_a_character_beyond_java_s_char_is_two_underscores() -> None:
-    """SchemaNameAdjuster.validFullname, AbstractTopicNamingStrategy. `_` before a digit is Character.isDigit's, and ² is none."""
+    """SchemaNameAdjuster.validFullname, AbstractTopicNamingStrategy. `_` before a digit is
+    Character.isDigit's, and ² is none.
+    """
     avro = replace(profile("3.5.0.Final", "postgresql"), avro_names=True)
     names = {"\U0001f600": "__", "a\U0001f600b": "a__b", "1a": "_1a", "²a": "_a", "é": "_"}
     assert {name: field_name(name, avro, False) for name in names} == names
-    assert (adjusted("p.\U0001f600.Value", avro), topic_name("p", "\U0001f600")) == ("p.__.Value", "p.__")
+    assert (adjusted("p.\U0001f600.Value", avro), topic_name("p", "\U0001f600")) == (
+        "p.__.Value",
+        "p.__",
+    )

@@ -1,4 +1,6 @@
-"""What options and releases make of Debezium's rows, against literals: flattened rows, identities, names, snapshots, refusals."""
+"""What options and releases make of Debezium's rows, against literals: flattened rows, identities,
+names, snapshots, refusals.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,20 @@ from generators import model
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.formats.debezium_json import profile, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
-from generators.model import Change, Column, Default, History, Instant, Kind, Layout, Op, SourceStatement, State, Table, Value
+from generators.model import (
+    Change,
+    Column,
+    Default,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    SourceStatement,
+    State,
+    Table,
+    Value,
+)
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -21,14 +36,20 @@ from generators.sources.boundaries import START
 def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> None:
     """debezium#before-default-identity."""
     old: dict[str, Value] = {"id": 7, "name": "a", "note": "b"}
-    (update,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": None})))
+    (update,) = written(
+        PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": None}))
+    )
     assert (payload(update)["before"], payload(update)["after"]["note"]) == (None, None)
     assert update.changes[0].before is None
     delete, _ = written(PG, boundaries.change(PG_CUSTOMERS, Op.DELETE, (old, None)))
     assert payload(delete)["before"] == {"id": 7, "name": "", "note": None}
     change = delete.changes[0]
     assert change.full_before is not None
-    assert {name: c.state for name, c in change.full_before.items()} == {"id": "VALUE", "name": "ANY", "note": "ABSENT"}
+    assert {name: c.state for name, c in change.full_before.items()} == {
+        "id": "VALUE",
+        "name": "ANY",
+        "note": "ABSENT",
+    }
 
 
 # Rows without their envelope
@@ -39,49 +60,90 @@ def test_a_flattened_delete_is_the_text_null() -> None:
     plain = profile("3.5.0.Final", "mariadb", "flat", "schemaless")
     row = {**ROW}
     records = written(
-        plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), model.RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
+        plain,
+        boundaries.change(CUSTOMERS, Op.DELETE, (row, None)),
+        model.RowChange(START, CUSTOMERS, Op.TRUNCATE, ()),
     )
     (record,) = records
     assert (record.message.value, record.message.key) == (b"null", b'{"id":1004}')
-    assert (record.changes[0].kind, record.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
+    assert (record.changes[0].kind, record.changes[0].accept) == (
+        Kind.TOMBSTONE,
+        ((Kind.ROW, Op.DELETE),),
+    )
     (update,) = written(plain, boundaries.change(CUSTOMERS, Op.UPDATE, (row, {**row, "name": "B"})))
     assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
     for release in ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final"):
-        (whole,) = written(profile(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None)))
+        (whole,) = written(
+            profile(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None))
+        )
         value = json.loads(whole.message.value or b"")
         fields = [field["field"] for field in value["schema"]["fields"]]
-        assert (value["payload"], fields, value["schema"]["optional"]) == (None, ["id", "name", "n"], True)
+        assert (value["payload"], fields, value["schema"]["optional"]) == (
+            None,
+            ["id", "name", "n"],
+            True,
+        )
         assert whole.changes[0].kind is Kind.TOMBSTONE
 
 
 def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> None:
     """debezium#mangled-names."""
     assert mangled("é") == "\uffc3\uffa9"
-    table = Table("d", "é", (Column("é", postgresql.integer("integer"), False),), ("é",), schema="public")
+    table = Table(
+        "d", "é", (Column("é", postgresql.integer("integer"), False),), ("é",), schema="public"
+    )
     (record,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))
     change: Change = record.changes[0]
     assert payload(record)["after"] == {"\uffc3\uffa9": 1}
-    assert (change.table, change.keys, list(change.after or {})) == ("\uffc3\uffa9", None, ["\uffc3\uffa9"])
+    assert (change.table, change.keys, list(change.after or {})) == (
+        "\uffc3\uffa9",
+        None,
+        ["\uffc3\uffa9"],
+    )
     assert change.full_after is not None
     assert change.full_after["é"].state is State.ANY
     (new,) = written(PG, boundaries.insert(table, {"é": 1}))
     assert payload(new)["after"] == {"é": 1}
     (read,) = written(PG_OLD, boundaries.change(table, Op.READ, (None, {"é": 1})))
-    assert (payload(read)["after"], read.changes[0].table, read.changes[0].keys) == ({"é": 1}, "é", ("é",))
+    assert (payload(read)["after"], read.changes[0].table, read.changes[0].keys) == (
+        {"é": 1},
+        "é",
+        ("é",),
+    )
 
 
 @pytest.mark.parametrize(
-    ("release", "shown"), [("1.4.0.Final", "q``q"), ("1.9.7.Final", "q``q"), ("2.5.4.Final", "q``q"), ("3.5.0.Final", "q`q")]
+    ("release", "shown"),
+    [
+        ("1.4.0.Final", "q``q"),
+        ("1.9.7.Final", "q``q"),
+        ("2.5.4.Final", "q``q"),
+        ("3.5.0.Final", "q`q"),
+    ],
 )
 def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown: str) -> None:
     """debezium#back-ticks."""
-    table = Table("d", "t`t", (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))), ("q`q",))
+    table = Table(
+        "d",
+        "t`t",
+        (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))),
+        ("q`q",),
+    )
     old = profile(release)
     created = model.SchemaChange(
-        START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table
+        START,
+        "create table",
+        "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)",
+        "d",
+        "t`t",
+        None,
+        table,
     )
     ddl, streamed, read = written(
-        old, created, boundaries.insert(table, {"q`q": 1}), boundaries.change(table, Op.READ, (None, {"q`q": 2}))
+        old,
+        created,
+        boundaries.insert(table, {"q`q": 1}),
+        boundaries.change(table, Op.READ, (None, {"q`q": 2})),
     )
     for record in (streamed, read):
         assert list(payload(record)["after"]) == [shown, "a"]
@@ -89,16 +151,24 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
         assert (record.changes[0].full_after is None) == (shown == "q`q")
     if release != "1.4.0.Final":
         description = payload(ddl)["tableChanges"][0]["table"]
-        assert (description["primaryKeyColumnNames"], description["columns"][0]["name"]) == ([shown], shown)
+        assert (description["primaryKeyColumnNames"], description["columns"][0]["name"]) == (
+            [shown],
+            shown,
+        )
     number = postgresql.integer("integer")
-    theirs = Table("d", "t`t", (Column("q`q", number, False), Column("a", number)), ("q`q",), schema="public")
+    theirs = Table(
+        "d", "t`t", (Column("q`q", number, False), Column("a", number)), ("q`q",), schema="public"
+    )
     (other,) = written(profile(release, "postgresql"), boundaries.insert(theirs, {"q`q": 1}))
     assert list(payload(other)["after"]) == ["q`q", "a"]
 
 
 def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> None:
     """debezium#unknown-types."""
-    columns = (Column("id", postgresql.integer("integer"), False), Column("c", postgresql.other("box")))
+    columns = (
+        Column("id", postgresql.integer("integer"), False),
+        Column("c", postgresql.other("box")),
+    )
     table = Table("d", "t", columns, ("id",), schema="public")
     row = boundaries.insert(table, {"id": 1, "c": "(1,1),(0,0)"})
     (plain,) = written(PG, row)
@@ -114,13 +184,19 @@ def test_what_3_6_changes() -> None:
     new = profile("3.6.1.Final", "postgresql", "string").modes
     old = profile("3.5.0.Final", "postgresql", "string").modes
     large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
-    amounts = [_debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json for modes in (old, new)]
+    amounts = [
+        _debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json
+        for modes in (old, new)
+    ]
     assert amounts == ['"9.223372036854776E16"', '"92233720368547758.07"']
-    assert [_debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)] == ["null", "true"]
+    assert [
+        _debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)
+    ] == ["null", "true"]
 
 
 @pytest.mark.parametrize(
-    ("release", "key"), [("1.9.7.Final", b'{"n":1}'), ("2.5.4.Final", b'{"u":2}'), ("3.5.0.Final", b'{"u":2}')]
+    ("release", "key"),
+    [("1.9.7.Final", b'{"n":1}'), ("2.5.4.Final", b'{"u":2}'), ("3.5.0.Final", b'{"u":2}')],
 )
 def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: bytes) -> None:
     """debezium#unique-keys."""
@@ -131,20 +207,29 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
 
 
 @pytest.mark.parametrize(
-    ("column", "options"), [("__op", ("flat",)), ("__deleted", ("flat-rewrite",)), ("__lsn", ("flat", "postgresql"))]
+    ("column", "options"),
+    [("__op", ("flat",)), ("__deleted", ("flat-rewrite",)), ("__lsn", ("flat", "postgresql"))],
 )
-def test_a_column_called_as_an_added_member_stops_the_flattened_connector(column: str, options: tuple[str, ...]) -> None:
+def test_a_column_called_as_an_added_member_stops_the_flattened_connector(
+    column: str, options: tuple[str, ...]
+) -> None:
     """debezium#flattened-names; without PostgreSQL there is no __lsn."""
     p = profile("3.5.0.Final", "schemaless", *options)
     number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
     for name, count in ((column, 0), ("x", 1)):
-        table = Table("d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None)
-        assert len(write(History((boundaries.insert(table, {name: 1}),)), p, Layout("cdc"))) == count
+        table = Table(
+            "d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None
+        )
+        assert (
+            len(write(History((boundaries.insert(table, {name: 1}),)), p, Layout("cdc"))) == count
+        )
 
 
 def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> None:
     """debezium#incremental."""
-    table = replace(CUSTOMERS, schema="public", columns=(Column("id", postgresql.integer("integer"), False),))
+    table = replace(
+        CUSTOMERS, schema="public", columns=(Column("id", postgresql.integer("integer"), False),)
+    )
     begin = SourceStatement(START, "incremental-snapshot", "", table.database)
     for options, members in (
         (("postgresql",), {"snapshot": "incremental", "txId": None, "lsn": None}),
@@ -154,18 +239,28 @@ def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> N
         subject = table if "postgresql" in options else CUSTOMERS
         row: dict[str, Value] = {"id": 1, "name": "x", "n": 0.5}
         row = {c.name: row[c.name] for c in subject.columns}
-        later = replace(boundaries.change(subject, Op.READ, (None, row)), at=Instant(START.ms + 1234))
+        later = replace(
+            boundaries.change(subject, Op.READ, (None, row)), at=Instant(START.ms + 1234)
+        )
         first, read, last = write(
-            History((boundaries.insert(subject, row), begin, later, boundaries.insert(subject, row))), p, Layout("cdc")
+            History(
+                (boundaries.insert(subject, row), begin, later, boundaries.insert(subject, row))
+            ),
+            p,
+            Layout("cdc"),
         )
         source = json.loads(read.message.value or b"")["source"]
         assert {name: source[name] for name in members} == members
-        assert (source["ts_ms"], read.changes[0].commit_time_us) == (START.ms + 1234, (START.ms + 1234) * 1000)
+        assert (source["ts_ms"], read.changes[0].commit_time_us) == (
+            START.ms + 1234,
+            (START.ms + 1234) * 1000,
+        )
         assert (read.changes[0].position is None) is ("postgresql" in options)
         assert (
             source["server_id"]
             if "mariadb" in options
-            else source["sequence"] == f'["{first.changes[0].position}"' + f',"{first.changes[0].position}"]'
+            else source["sequence"]
+            == f'["{first.changes[0].position}"' + f',"{first.changes[0].position}"]'
         )
         assert json.loads(last.message.value or b"")["source"]["snapshot"] == "false"
 
@@ -173,11 +268,19 @@ def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> N
 def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
     p = profile("3.5.0.Final", "postgresql", "schemaless")
     number = postgresql.integer("integer")
-    tables = [Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public") for name in ("x", "y")]
+    tables = [
+        Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public")
+        for name in ("x", "y")
+    ]
     given = SourceStatement(START, "replica-identity", "full", "d", "y")
-    updates = (boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables)
+    updates = (
+        boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables
+    )
     records = write(History((given, *updates)), p, Layout("cdc"))
-    assert [json.loads(w.message.value or b"")["before"] for w in records] == [None, {"id": 1, "a": 1}]
+    assert [json.loads(w.message.value or b"")["before"] for w in records] == [
+        None,
+        {"id": 1, "a": 1},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +301,9 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
         (postgresql.other('"char"'), "CHAR 1 0"),
     ],
 )
-def test_postgresqls_types_are_told_as_its_driver_tells_them(type: model.SourceType, shown: str) -> None:
+def test_postgresqls_types_are_told_as_its_driver_tells_them(
+    type: model.SourceType, shown: str
+) -> None:
     """debezium#source-type."""
     p = profile("3.5.0.Final", "postgresql", "source-type")
     parameters = source_parameters(Column("c", type), p)
@@ -209,7 +314,10 @@ def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_s
     """debezium#flattened, debezium#flattened-without-source."""
     message = SourceStatement(START, "logical-message", "hello", "audit", "p1")
     events = (message, model.Heartbeat(START), message)
-    for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
+    for release, headers in (
+        ("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]),
+        ("1.9.7.Final", [(), (), ()]),
+    ):
         records = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
         assert [record.message.headers for record in records] == headers
 
@@ -217,20 +325,33 @@ def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_s
 def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
     """debezium#flattened."""
     for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
-        (record,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
+        (record,) = written(
+            profile(release, "flat-rewrite"),
+            boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)),
+        )
         value = json.loads(record.message.value or b"")
-        assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
+        assert list(value["payload"])[3] == first and [
+            f["field"] for f in value["schema"]["fields"]
+        ] == list(value["payload"])
 
 
 @pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final"])
 def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
-    """debezium#mangled-names: no key, no NOT NULL, no default of such a table; a column so named is not in the key."""
+    """debezium#mangled-names: no key, no NOT NULL, no default of such a table; a column so named is
+    not in the key.
+    """
     number = postgresql.integer("integer")
     old = profile(release, "postgresql")
-    columns = (Column("id", number, False), Column("n", number, False, default=Default("5", 5)), Column("é", number, False))
+    columns = (
+        Column("id", number, False),
+        Column("n", number, False, default=Default("5", 5)),
+        Column("é", number, False),
+    )
     odd = Table("d", "t-Odd é", columns, ("id",), schema="odd schema")
     row: dict[str, Value] = {"id": 1, "n": 2, "é": 3}
-    insert, delete, tombstone = written(old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None)))
+    insert, delete, tombstone = written(
+        old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None))
+    )
     assert insert.message.topic == "dbserver1.odd_schema.t-Odd___"
     assert [record.message.key for record in (insert, delete, tombstone)] == [None, None, None]
     fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
@@ -243,7 +364,11 @@ def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
     fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
     assert [f["optional"] for f in fields] == [False, False, True]
     assert payload(update)["op"] == "u"
-    assert payload(update)["before"] == {"id": 1, "n": 5 if release > "1.4.0.Final" else 0, "\uffc3\uffa9": 3}
+    assert payload(update)["before"] == {
+        "id": 1,
+        "n": 5 if release > "1.4.0.Final" else 0,
+        "\uffc3\uffa9": 3,
+    }
 
 
 def test_a_release_leaves_columns_of_some_types_out() -> None:
@@ -254,8 +379,17 @@ def test_a_release_leaves_columns_of_some_types_out() -> None:
     table = Table("db", "t", tuple(map(Column, names, types)), schema="public")
     row: dict[str, Value] = dict.fromkeys(names)
     left = {
-        release: tuple(payload(written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0])["after"])
-        for release, *options in (("1.9.7.Final",), ("2.5.4.Final",), ("3.5.0.Final",), ("3.6.1.Final", "include-unknown"))
+        release: tuple(
+            payload(
+                written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0]
+            )["after"]
+        )
+        for release, *options in (
+            ("1.9.7.Final",),
+            ("2.5.4.Final",),
+            ("3.5.0.Final",),
+            ("3.6.1.Final", "include-unknown"),
+        )
     }
     assert left == {
         "1.9.7.Final": (),
@@ -269,7 +403,10 @@ def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own
     """connect#decimal-numeric, debezium#variable-scale."""
     modes = profile("3.5.0.Final", "postgresql", "numeric").modes
     fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
-    wires = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
+    wires = [
+        _debezium_postgresql.wire(type, Decimal("1.50"), modes)
+        for type in (fixed, postgresql.money(), free)
+    ]
     assert [wire.json for wire in wires] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
     assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
 

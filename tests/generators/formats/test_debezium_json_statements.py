@@ -1,15 +1,40 @@
-"""Debezium's messages beside rows, against literals: statements, truncations, transactions, heartbeats."""
+"""Debezium's messages beside rows, against literals: statements, truncations, transactions,
+heartbeats.
+"""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_OLD, PLAIN, ROW, payload, written
+from debezium_rows import (
+    BARE,
+    CUSTOMERS,
+    MIDDLE,
+    NEW,
+    OLD,
+    PG,
+    PG_OLD,
+    PLAIN,
+    ROW,
+    payload,
+    written,
+)
 
 from generators import model
 from generators.formats.debezium_json import DebeziumProfile, profile, write
-from generators.model import Column, Default, Heartbeat, History, Kind, Layout, Op, SchemaChange, Table, TransactionMark
+from generators.model import (
+    Column,
+    Default,
+    Heartbeat,
+    History,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    Table,
+    TransactionMark,
+)
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -23,22 +48,40 @@ def test_a_heartbeat() -> None:
     (record,) = written(NEW, Heartbeat(START))
     wired = json.loads(record.message.value or b"")
     assert wired["schema"]["name"] == "io.debezium.connector.common.Heartbeat"
-    assert json.loads(record.message.key or b"")["schema"]["name"] == "io.debezium.connector.common.ServerNameKey"
+    assert (
+        json.loads(record.message.key or b"")["schema"]["name"]
+        == "io.debezium.connector.common.ServerNameKey"
+    )
 
 
 def test_transaction_metadata() -> None:
     insert = boundaries.insert(CUSTOMERS, ROW)
-    records = written(MIDDLE, TransactionMark(START, "BEGIN", "1"), insert, insert, TransactionMark(START, "COMMIT", "1", 2))
+    records = written(
+        MIDDLE,
+        TransactionMark(START, "BEGIN", "1"),
+        insert,
+        insert,
+        TransactionMark(START, "COMMIT", "1", 2),
+    )
     begin, first, second, end = map(payload, records)
     assert records[0].message.topic == "dbserver1.transaction"
     assert list(begin) == ["status", "id", "event_count", "data_collections", "ts_ms"]
-    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == (
+        "BEGIN",
+        None,
+        None,
+    )
     assert (end["status"], end["event_count"]) == ("END", 2)
     assert end["data_collections"] == [{"data_collection": "inventory.customers", "event_count": 2}]
     assert [body["transaction"]["total_order"] for body in (first, second)] == [1, 2]
     assert {begin["id"], end["id"], first["transaction"]["id"]} == {begin["id"]}
     assert json.loads(records[0].message.key or b"") == {"id": begin["id"]}
-    assert [record.changes[0].kind for record in records] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
+    assert [record.changes[0].kind for record in records] == [
+        Kind.TRANSACTION,
+        Kind.ROW,
+        Kind.ROW,
+        Kind.TRANSACTION,
+    ]
 
 
 def test_a_logical_message() -> None:
@@ -59,17 +102,42 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
     counted = Column("id", number, False, declared="int primary key auto_increment")
     label = Column("e", mysql.enum_of("a", "b"), declared="enum('a','b')")
     made = Table("d", "k", (counted, label, Column("a", text)), ("id",))
-    edited = Table("d", "k", (Column("id", number, False), Column("e2", number), Column("a", text)), ("id",))
+    edited = Table(
+        "d", "k", (Column("id", number, False), Column("e2", number), Column("a", text)), ("id",)
+    )
     events = (
         SchemaChange(START, "create table", "create table d.k (...)", "d", "k", None, made),
-        SchemaChange(START, "modify column", "alter table d.k change e e2 int, change id id int", "d", "k", made, edited),
+        SchemaChange(
+            START,
+            "modify column",
+            "alter table d.k change e e2 int, change id id int",
+            "d",
+            "k",
+            made,
+            edited,
+        ),
         boundaries.insert(edited, {"id": 1, "e2": 2, "a": "x"}),
-        SchemaChange(START, "add primary key", "alter table d.k add primary key (id)", "d", "k", edited, edited),
+        SchemaChange(
+            START,
+            "add primary key",
+            "alter table d.k add primary key (id)",
+            "d",
+            "k",
+            edited,
+            edited,
+        ),
     )
     for name in (("3.5.0.Final", "mariadb"), ("3.6.1.Final",)):
         records = written(profile(*name), *events)
-        columns = [payload(record)["tableChanges"][0]["table"]["columns"] for record in records if "ddl" in payload(record)]
-        shown = [[(c["optional"], c["autoIncremented"], c["generated"], c["enumValues"]) for c in each] for each in columns]
+        columns = [
+            payload(record)["tableChanges"][0]["table"]["columns"]
+            for record in records
+            if "ddl" in payload(record)
+        ]
+        shown = [
+            [(c["optional"], c["autoIncremented"], c["generated"], c["enumValues"]) for c in each]
+            for each in columns
+        ]
         rest = [(True, False, False, ["'a'", "'b'"]), (True, False, False, None)]
         assert shown == [
             [(False, True, True, None), *rest],
@@ -79,18 +147,34 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
         assert json.loads(records[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
 
 
-@pytest.mark.parametrize(("old", "new", "named"), [("t_s0", "t_r_s0", "t_s0,t_r_s0"), ("t_s857", "t_r_s857", "t_r_s857,t_s857")])
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [("t_s0", "t_r_s0", "t_s0,t_r_s0"), ("t_s857", "t_r_s857", "t_r_s857,t_s857")],
+)
 def test_a_rename_names_both_tables_in_1_4(old: str, new: str, named: str) -> None:
-    """debezium#schema-change-names: what 1.4.0 and 1.9.7 wrote. A reader may take the new name alone."""
-    before, after = (Table("audit", name, (Column("x", mysql.integer("int"), False),), ("x",)) for name in (old, new))
-    event = SchemaChange(START, "rename table", f"RENAME TABLE {old} TO {new}", "audit", new, before, after, old)
+    """debezium#schema-change-names: what 1.4.0 and 1.9.7 wrote. A reader may take the new name
+    alone.
+    """
+    before, after = (
+        Table("audit", name, (Column("x", mysql.integer("int"), False),), ("x",))
+        for name in (old, new)
+    )
+    event = SchemaChange(
+        START, "rename table", f"RENAME TABLE {old} TO {new}", "audit", new, before, after, old
+    )
     for p, table in ((OLD, named), (PLAIN["1.9.7.Final+minimal"], new)):
         (record,) = written(p, event)
         change = record.changes[0]
-        assert (payload(record)["source"]["table"], change.table, {change.table, *change.tables}) == (table, table, {table, new})
+        assert (
+            payload(record)["source"]["table"],
+            change.table,
+            {change.table, *change.tables},
+        ) == (table, table, {table, new})
 
 
-DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
+DDL = SchemaChange(
+    START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS
+)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +192,17 @@ def test_a_schema_change_by_release(p: DebeziumProfile, members: str) -> None:
     wired = payload(record)
     assert (record.message.topic, list(wired)) == ("dbserver1", members.split())
     assert json.loads(record.message.key or b"")["payload"] == {"databaseName": "inventory"}
-    assert json.loads(record.message.key or b"")["schema"]["name"] == "io.debezium.connector.mysql.SchemaChangeKey"
+    assert (
+        json.loads(record.message.key or b"")["schema"]["name"]
+        == "io.debezium.connector.mysql.SchemaChangeKey"
+    )
     change = record.changes[0]
-    assert (change.kind, change.database, change.table, change.sql) == (Kind.DDL, "inventory", "products", DDL.sql)
+    assert (change.kind, change.database, change.table, change.sql) == (
+        Kind.DDL,
+        "inventory",
+        "products",
+        DDL.sql,
+    )
     if "tableChanges" in wired:
         (entry,) = wired["tableChanges"]
         assert (entry["type"], entry["id"]) == ("ALTER", '"inventory"."products"')
@@ -127,19 +219,36 @@ def test_postgresql_writes_no_schema_change() -> None:
     assert written(PG, DDL) == []
 
 
-@pytest.mark.parametrize("p", [profile("3.5.0.Final", "postgresql"), profile("2.5.4.Final")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "p", [profile("3.5.0.Final", "postgresql"), profile("2.5.4.Final")], ids=lambda p: p.name
+)
 def test_a_truncation_has_the_schema_of_the_rows_about_it(p: DebeziumProfile) -> None:
     """What 3.5.0 and 2.5.4 wrote after ALTER TABLE ... ADD COLUMN c integer DEFAULT 1."""
     number = mysql.integer("int") if p.is_mysql else postgresql.integer("integer")
-    columns, quoted = (Column("id", number, False), Column("c", number)), "`c`" if p.is_mysql else '"c"'
-    before, after = (Table("d", "t", columns[:n], ("id",), (), None if p.is_mysql else "public") for n in (1, 2))
+    columns, quoted = (
+        (Column("id", number, False), Column("c", number)),
+        "`c`" if p.is_mysql else '"c"',
+    )
+    before, after = (
+        Table("d", "t", columns[:n], ("id",), (), None if p.is_mysql else "public") for n in (1, 2)
+    )
     records = written(
         p,
-        SchemaChange(START, "add column", f"ALTER TABLE t ADD COLUMN {quoted} integer DEFAULT 1", "d", "t", before, after),
+        SchemaChange(
+            START,
+            "add column",
+            f"ALTER TABLE t ADD COLUMN {quoted} integer DEFAULT 1",
+            "d",
+            "t",
+            before,
+            after,
+        ),
         boundaries.insert(after, {"id": 1, "c": 2}),
         model.RowChange(START, after, Op.TRUNCATE, ()),
     )
-    inserted, truncated = (json.loads(w.message.value or b"")["schema"]["fields"] for w in records[-2:])
+    inserted, truncated = (
+        json.loads(w.message.value or b"")["schema"]["fields"] for w in records[-2:]
+    )
     images = [field for field in truncated if field["field"] in ("before", "after")]
     assert images == [field for field in inserted if field["field"] in ("before", "after")]
     assert [image["fields"][1]["default"] for image in images] == [1, 1]
@@ -147,18 +256,31 @@ def test_a_truncation_has_the_schema_of_the_rows_about_it(p: DebeziumProfile) ->
 
 def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
     """debezium#table-changes, debezium#table-changes-of-drop."""
-    event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    event = SchemaChange(
+        START,
+        "truncate table",
+        "TRUNCATE TABLE customers",
+        "inventory",
+        "customers",
+        CUSTOMERS,
+        CUSTOMERS,
+    )
     assert [record.changes[0].kind for record in written(NEW, event)] == [Kind.ROW]
     assert [record.changes[0].kind for record in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
     assert [record.changes[0].kind for record in written(OLD, event)] == [Kind.DDL]
     (old,), (_, middle) = written(profile("1.9.7.Final"), event), written(MIDDLE, event)
     assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
-    assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == ([], "customers")
+    assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == (
+        [],
+        "customers",
+    )
 
 
 def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
     """debezium#table-changes-of-drop: literals of what the releases wrote."""
-    gone = SchemaChange(START, "drop table", "DROP TABLE customers", "inventory", "customers", CUSTOMERS, None)
+    gone = SchemaChange(
+        START, "drop table", "DROP TABLE customers", "inventory", "customers", CUSTOMERS, None
+    )
     wired = {p.release: payload(written(p, gone)[0]) for p in (NEW, MIDDLE, profile("1.9.7.Final"))}
     assert {release: body["tableChanges"] for release, body in wired.items()} == {
         "3.5.0.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
@@ -171,29 +293,47 @@ def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
 def test_schema_of_a_schema_change_of_1_9() -> None:
     """debezium#table-changes-of-drop."""
     (record,) = written(profile("1.9.7.Final"), DDL)
-    fields = {field["field"]: field for field in json.loads(record.message.value or b"")["schema"]["fields"]}
+    fields = {
+        field["field"]: field
+        for field in json.loads(record.message.value or b"")["schema"]["fields"]
+    }
     assert fields["databaseName"]["optional"] and fields["ddl"]["optional"]
-    described = {field["field"]: field["optional"] for field in fields["tableChanges"]["items"]["fields"]}
+    described = {
+        field["field"]: field["optional"] for field in fields["tableChanges"]["items"]["fields"]
+    }
     assert described == {"type": False, "id": False, "table": False}
 
 
 def test_comments_are_written_as_they_are_spelt_and_from_2_6_on() -> None:
     """debezium#comments."""
-    table = Table("inv", 'q"q', (Column("id", mysql.integer("int"), False, comment="c'c \\"),), ("id",), comment="it's")
+    table = Table(
+        "inv",
+        'q"q',
+        (Column("id", mysql.integer("int"), False, comment="c'c \\"),),
+        ("id",),
+        comment="it's",
+    )
     made = SchemaChange(START, "create table", "CREATE TABLE t", "inv", 'q"q', None, table)
     (new,), (old,) = (payload(written(p, made)[0])["tableChanges"] for p in (NEW, MIDDLE))
     assert new["id"] == '"inv"."q""q"'
-    assert (new["table"]["comment"], new["table"]["columns"][0]["comment"]) == ("it''s", "c''c \\\\")
+    assert (new["table"]["comment"], new["table"]["columns"][0]["comment"]) == (
+        "it''s",
+        "c''c \\\\",
+    )
     assert (old["table"]["comment"], old["table"]["columns"][0]["comment"]) == (None, None)
 
 
 def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
     """debezium#name-patterns: the key is known, NOT NULL is not."""
-    columns = (Column("id", postgresql.integer(), nullable=False), Column("a", postgresql.integer(), nullable=False))
+    columns = (
+        Column("id", postgresql.integer(), nullable=False),
+        Column("a", postgresql.integer(), nullable=False),
+    )
     table = Table("inv", "a\\b", columns, ("id",), schema="public")
     for release, optional in (("1.4.0.Final", True), ("2.5.4.Final", True), ("3.5.0.Final", False)):
         (record,) = written(
-            profile(release, "postgresql"), model.RowChange(START, table, Op.INSERT, (model.RowImages(None, {"id": 1, "a": 2}),))
+            profile(release, "postgresql"),
+            model.RowChange(START, table, Op.INSERT, (model.RowImages(None, {"id": 1, "a": 2}),)),
         )
         key = json.loads(record.message.key or b"")
         assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
@@ -204,26 +344,58 @@ def test_columns_of_a_schema_change() -> None:
     columns = (
         Column("id", mysql.integer("int"), False, declared="INT AUTO_INCREMENT"),
         Column("z", mysql.integer("int", unsigned=True, zerofill=True), declared="INT(6) ZEROFILL"),
-        Column("d", mysql.decimal(), declared="DECIMAL", default=Default("7.50"), comment="a comment"),
-        Column("e", mysql.enum_of("b,c", "it's", "back\\slash"), declared="ENUM('b,c','it''s','back\\\\slash')"),
+        Column(
+            "d", mysql.decimal(), declared="DECIMAL", default=Default("7.50"), comment="a comment"
+        ),
+        Column(
+            "e",
+            mysql.enum_of("b,c", "it's", "back\\slash"),
+            declared="ENUM('b,c','it''s','back\\\\slash')",
+        ),
         Column("u", mysql.text("varchar", 100), declared="VARCHAR(100) CHARACTER SET utf16"),
         Column("b", mysql.bit(4), default=Default("b'1010'")),
     )
     table = Table("inv", "t", columns, ("id",), comment="table comment")
     made = SchemaChange(START, "create database", "CREATE DATABASE inv", "inv")
-    _, record = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
+    _, record = written(
+        NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table)
+    )
     (change,) = payload(record)["tableChanges"]
     description = change["table"]
     assert (description["defaultCharsetName"], description["comment"]) == (None, "table comment")
-    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in description["columns"]]
-    assert shown == [
-        *((4, "INT", None, None, None), (4, "INT UNSIGNED ZEROFILL", None, 6, None), (3, "DECIMAL", None, 10, 0)),
-        *((1, "ENUM", None, 1, None), (12, "VARCHAR", "utf16", 100, None), (-7, "BIT", None, 4, None)),
+    shown = [
+        (c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"])
+        for c in description["columns"]
     ]
-    assert [c["defaultValueExpression"] for c in description["columns"]] == [None, None, "7.50", None, None, "1010"]
+    assert shown == [
+        *(
+            (4, "INT", None, None, None),
+            (4, "INT UNSIGNED ZEROFILL", None, 6, None),
+            (3, "DECIMAL", None, 10, 0),
+        ),
+        *(
+            (1, "ENUM", None, 1, None),
+            (12, "VARCHAR", "utf16", 100, None),
+            (-7, "BIT", None, 4, None),
+        ),
+    ]
+    assert [c["defaultValueExpression"] for c in description["columns"]] == [
+        None,
+        None,
+        "7.50",
+        None,
+        None,
+        "1010",
+    ]
     assert description["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
-    assert [(c["autoIncremented"], c["generated"]) for c in description["columns"][:2]] == [(True, True), (False, False)]
-    assert (description["columns"][2]["comment"], description["columns"][1]["comment"]) == ("a comment", None)
+    assert [(c["autoIncremented"], c["generated"]) for c in description["columns"][:2]] == [
+        (True, True),
+        (False, False),
+    ]
+    assert (description["columns"][2]["comment"], description["columns"][1]["comment"]) == (
+        "a comment",
+        None,
+    )
 
 
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
@@ -231,7 +403,13 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
     row = boundaries.insert(CUSTOMERS, ROW)
     renamed = SchemaChange(
-        START, "table comment", "ALTER TABLE `customers` COMMENT 'x'", "inventory", "customers", CUSTOMERS, CUSTOMERS
+        START,
+        "table comment",
+        "ALTER TABLE `customers` COMMENT 'x'",
+        "inventory",
+        "customers",
+        CUSTOMERS,
+        CUSTOMERS,
     )
     events: tuple[model.Event, ...] = (
         TransactionMark(START, "BEGIN", "1"),
@@ -249,11 +427,15 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     assert [body["source"]["query"] for body in (read, ddl)] == [None, None]
     assert (begin["status"], end["status"]) == ("BEGIN", "END")
     bare = written(profile("3.5.0.Final", "schemaless", "transaction"), *events)
-    assert [payload(record)["source"]["query"] for record in bare if "source" in payload(record)] == [None] * 5
+    assert [
+        payload(record)["source"]["query"] for record in bare if "source" in payload(record)
+    ] == [None] * 5
 
 
 def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
-    """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
+    """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each
+    was recorded.
+    """
     mood = Default("'ok'::mood", "ok")
 
     def shown(release: str, type: model.SourceType, default: Default) -> str:
@@ -267,9 +449,15 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     assert shown("3.5.0.Final", postgresql.text("varchar", 9), quoted) == '"d"'
     assert shown("3.5.0.Final", mysql.text("varchar", 9), quoted) == "\"d''q\""
     enum = postgresql.enum_of("sad", "ok")
-    assert [shown(f"{release}.Final", enum, mood) for release in ("1.9.7", "2.5.4")] == ["null", '"ok"']
+    assert [shown(f"{release}.Final", enum, mood) for release in ("1.9.7", "2.5.4")] == [
+        "null",
+        '"ok"',
+    ]
     float_default = Default("1.1", mysql.to_float32(1.1))
-    assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
+    assert [
+        shown(f"{release}.Final", mysql.real("float"), float_default)
+        for release in ("1.9.7", "2.5.4")
+    ] == ["1.1", "1.1"]
     hour = Default("'-01:00:00'", -3_600_000_000)
     assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
 
@@ -277,19 +465,49 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
 def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
     """debezium#statement-boundary."""
     p = profile("3.5.0.Final", "mariadb", "transaction", "schemaless")
-    sql = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    sql = SchemaChange(
+        START,
+        "truncate table",
+        "TRUNCATE TABLE customers",
+        "inventory",
+        "customers",
+        CUSTOMERS,
+        CUSTOMERS,
+    )
     view = SchemaChange(START, "create view", "CREATE VIEW v AS SELECT 1", "inventory", "v")
-    begin, truncated, again = (json.loads(w.message.value or b"") for w in write(History((sql, view)), p, Layout("cdc")))
-    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
-    assert truncated["transaction"] == {"id": begin["id"], "total_order": 1, "data_collection_order": 1}
+    begin, truncated, again = (
+        json.loads(w.message.value or b"") for w in write(History((sql, view)), p, Layout("cdc"))
+    )
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == (
+        "BEGIN",
+        None,
+        None,
+    )
+    assert truncated["transaction"] == {
+        "id": begin["id"],
+        "total_order": 1,
+        "data_collection_order": 1,
+    }
     assert again["status"] == "BEGIN" and again["id"] != begin["id"]
     assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
 
 
 def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
-    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
-    table = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
-    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, table)
+    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1:
+    "defaultValueExpression":"1".
+    """
+    table = Table(
+        "d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int")))
+    )
+    add = SchemaChange(
+        START,
+        "add column",
+        "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1",
+        "d",
+        "t",
+        None,
+        table,
+    )
     (record,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
     columns = json.loads(record.message.value or b"")["tableChanges"][0]["table"]["columns"]
     assert [column["defaultValueExpression"] for column in columns] == [None, "1"]

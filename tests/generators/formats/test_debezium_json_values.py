@@ -1,4 +1,6 @@
-"""Values of Debezium's JSON against vectors that were computed from the sources, and output of the releases."""
+"""Values of Debezium's JSON against vectors that were computed from the sources, and output of the
+releases.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,12 @@ def test_decimals_as_text_have_an_exponent_up_to_1_8() -> None:
     kind = mysql.decimal(20, 10)
     assert of(kind, Decimal("0E-10"), Modes((1, 4), "string")) == "0E-10"
     assert of(kind, Decimal("0E-10"), Modes((1, 9), "string")) == "0.0000000000"
-    assert [java_decimal(1, scale, plain=False) for scale in (6, 7, 20, 100)] == ["0.000001", "1E-7", "1E-20", "1E-100"]
+    assert [java_decimal(1, scale, plain=False) for scale in (6, 7, 20, 100)] == [
+        "0.000001",
+        "1E-7",
+        "1E-20",
+        "1E-100",
+    ]
     assert java_decimal(-12345, 12, plain=False) == "-1.2345E-8"
     assert of(kind, Decimal("-1.5"), Modes(decimal="string")) == "-1.5000000000"
 
@@ -46,7 +53,12 @@ def test_decimals_as_text_have_an_exponent_up_to_1_8() -> None:
 def test_decimals_as_doubles() -> None:
     modes = Modes(decimal="double")
     exact = cell(mysql.decimal(10, 2), Decimal("123.45"), modes)
-    assert (exact.state, exact.text, exact.json, exact.value) == (State.VALUE, "123.45", True, Decimal("123.45"))
+    assert (exact.state, exact.text, exact.json, exact.value) == (
+        State.VALUE,
+        "123.45",
+        True,
+        Decimal("123.45"),
+    )
     lost = cell(mysql.decimal(20, 10), Decimal("1234567890.1234567890"), modes)
     assert lost.state is State.ONE_OF
     assert Decimal("1234567890.1234567890") not in lost.options
@@ -67,7 +79,12 @@ def test_a_type_that_the_connector_does_not_know_is_bytes(name: str, text: str, 
     """debezium#unknown-types."""
     kind = postgresql.other(name)
     wire = _debezium_postgresql.wire(kind, text, Modes())
-    assert (wire.schema.type, wire.schema.name, wire.value, wire.cell.cls) == ("bytes", "", shown.encode(), "unknown-type")
+    assert (wire.schema.type, wire.schema.name, wire.value, wire.cell.cls) == (
+        "bytes",
+        "",
+        shown.encode(),
+        "unknown-type",
+    )
     assert wire.json == f'"{base64.b64encode(shown.encode()).decode()}"'
     assert of(kind, text, Modes(binary="hex")) == shown.encode().hex()
     assert of(kind, None) is None
@@ -80,7 +97,11 @@ EPOCH_MICROS = mysql.wall("1936-10-25T22:10:12.608")
 
 def test_temporals_by_mode() -> None:
     assert EPOCH_MICROS == -1047174587392000
-    date, wall3, wall6 = mysql.temporal("date"), mysql.temporal("datetime", 3), mysql.temporal("datetime", 6)
+    date, wall3, wall6 = (
+        mysql.temporal("date"),
+        mysql.temporal("datetime", 3),
+        mysql.temporal("datetime", 6),
+    )
     day = dt.date(2017, 9, 15)
     assert (of(date, day), of(date, day, Modes(temporal="isostring"))) == (17424, "2017-09-15Z")
     assert (of(wall3, EPOCH_MICROS), of(wall6, EPOCH_MICROS)) == (-1047174587392, -1047174587392000)
@@ -97,13 +118,21 @@ def test_temporals_by_mode() -> None:
         kinds = (date, mysql.temporal("time", 3), wall3, wall6)
         shown = tuple(_debezium_mysql.schema(kind, Modes(temporal=mode)).name for kind in kinds)
         assert shown == tuple(f"io.debezium.time.{name}" for name in expected)
-    connect = [_debezium_mysql.schema(kind, Modes(temporal="connect")).name for kind in (date, mysql.temporal("time"), wall6)]
-    assert connect == [f"org.apache.kafka.connect.data.{name}" for name in ("Date", "Time", "Timestamp")]
+    connect = [
+        _debezium_mysql.schema(kind, Modes(temporal="connect")).name
+        for kind in (date, mysql.temporal("time"), wall6)
+    ]
+    assert connect == [
+        f"org.apache.kafka.connect.data.{name}" for name in ("Date", "Time", "Timestamp")
+    ]
 
 
 def test_postgresql_adaptive_times() -> None:
     modes = Modes(temporal="adaptive")
-    assert _debezium_postgresql.schema(postgresql.temporal("time", 3), modes).name == "io.debezium.time.Time"
+    assert (
+        _debezium_postgresql.schema(postgresql.temporal("time", 3), modes).name
+        == "io.debezium.time.Time"
+    )
     assert of(postgresql.temporal("time", 3), 1_000, modes) == 1
     assert of(postgresql.temporal("time", 6), mysql.DAY, modes) == 86_400_000_000
     with pytest.raises(ValueError, match="adaptive"):
@@ -112,21 +141,33 @@ def test_postgresql_adaptive_times() -> None:
 
 def test_mysql_time_beyond_a_day() -> None:
     kind = mysql.temporal("time", 6)
-    assert (of(kind, -mysql.TIME_LIMIT), of(kind, mysql.TIME_LIMIT)) == (-3_020_399_000_000, 3_020_399_000_000)
+    assert (of(kind, -mysql.TIME_LIMIT), of(kind, mysql.TIME_LIMIT)) == (
+        -3_020_399_000_000,
+        3_020_399_000_000,
+    )
     for mode in ("connect", "isostring"):
         modes = Modes(temporal=mode)
-        assert [of(kind, v, modes) for v in (-1, mysql.DAY + 1, mysql.TIME_LIMIT)] == [None, None, None]
+        assert [of(kind, v, modes) for v in (-1, mysql.DAY + 1, mysql.TIME_LIMIT)] == [
+            None,
+            None,
+            None,
+        ]
     assert of(kind, mysql.DAY, Modes(temporal="connect")) == 86_400_000
     assert of(kind, mysql.DAY, Modes(temporal="isostring")) == "00:00:00Z"
 
 
 def test_binaries_by_mode() -> None:
     kind, raw = mysql.binary("varbinary", 8), b"\xfb\xff\xfe"
-    shown = [of(kind, raw, Modes(binary=mode)) for mode in ("bytes", "base64", "base64-url-safe", "hex")]
+    shown = [
+        of(kind, raw, Modes(binary=mode)) for mode in ("bytes", "base64", "base64-url-safe", "hex")
+    ]
     assert shown == ["+//+", "+//+", "-__-", "fbfffe"]
     types = [_debezium_mysql.schema(kind, Modes(binary=mode)).type for mode in ("bytes", "base64")]
     assert types == ["bytes", "string"]
-    assert (of(mysql.binary("binary", 4), b"ab"), cell(mysql.binary("binary", 4), b"ab").value) == ("YWIAAA==", b"ab\x00\x00")
+    assert (of(mysql.binary("binary", 4), b"ab"), cell(mysql.binary("binary", 4), b"ab").value) == (
+        "YWIAAA==",
+        b"ab\x00\x00",
+    )
 
 
 def test_json_is_text_and_differs_between_stream_and_snapshot() -> None:
@@ -138,19 +179,35 @@ def test_json_is_text_and_differs_between_stream_and_snapshot() -> None:
 
 
 def test_a_decoder_may_refuse_what_nanoseconds_made_of_a_datetime_beyond_64_bits() -> None:
-    """Recorded of 3.5: 1000-01-01 00:00:00.000001 is 6283264147419104232 nanoseconds, which no DATETIME(6) has."""
+    """Recorded of 3.5: 1000-01-01 00:00:00.000001 is 6283264147419104232 nanoseconds, which no
+    DATETIME(6) has.
+    """
     modes = Modes(temporal="nanoseconds")
     kind = mysql.temporal("datetime", 6)
     beyond = _debezium_mysql.wire(kind, -30_610_223_999_999_999, modes)
-    assert (beyond.value, beyond.cell.state, beyond.corrupt) == (6_283_264_147_419_104_232, State.ANY, True)
+    assert (beyond.value, beyond.cell.state, beyond.corrupt) == (
+        6_283_264_147_419_104_232,
+        State.ANY,
+        True,
+    )
     assert not _debezium_mysql.wire(kind, 1, modes).corrupt
 
 
 @pytest.mark.parametrize(
     ("fsp", "value", "wrong"),
     [
-        *((0, -3600, -3843000000), (1, -3600, -3845147483), (6, -3600, -3844048576), (0, -3723, -3723000000)),
-        *((4, -3723, -3724147483), (5, -3723, -3723048576), (3, -1, -2147483), (6, 3600, 3600000000)),
+        *(
+            (0, -3600, -3843000000),
+            (1, -3600, -3845147483),
+            (6, -3600, -3844048576),
+            (0, -3723, -3723000000),
+        ),
+        *(
+            (4, -3723, -3724147483),
+            (5, -3723, -3723048576),
+            (3, -1, -2147483),
+            (6, 3600, 3600000000),
+        ),
     ],
 )
 def test_negative_times_without_a_fraction_up_to_1_9(fsp: int, value: int, wrong: int) -> None:
@@ -158,7 +215,9 @@ def test_negative_times_without_a_fraction_up_to_1_9(fsp: int, value: int, wrong
     kind = mysql.temporal("time", fsp)
     values = {}
     for release in ((1, 9), (2, 5)):
-        values[release] = json.loads(_debezium_mysql.wire(kind, value * 1_000_000, Modes(release)).json or "")
+        values[release] = json.loads(
+            _debezium_mysql.wire(kind, value * 1_000_000, Modes(release)).json or ""
+        )
     assert values == {(1, 9): wrong, (2, 5): value * 1_000_000}
 
 
@@ -176,18 +235,38 @@ def test_binary_without_a_length_is_not_padded_in_a_stream() -> None:
 @pytest.mark.parametrize(
     ("digits", "text", "wire", "meant"),
     [
-        *((2, "2.50", b"\x00\xfa", "2.50"), (0, "2.50", b"\x03", "3"), (0, "-2.50", b"\xfd", "-3"), (0, "0.49", b"\x00", "0")),
+        *(
+            (2, "2.50", b"\x00\xfa", "2.50"),
+            (0, "2.50", b"\x03", "3"),
+            (0, "-2.50", b"\xfd", "-3"),
+            (0, "0.49", b"\x00", "0"),
+        ),
         (0, "92233720368547758.07", (92233720368547758).to_bytes(8, "big"), "92233720368547758"),
-        *((4, "2.50", (25000).to_bytes(2, "big"), "2.50"), (4, "-0.01", (-100).to_bytes(1, "big", signed=True), "-0.01")),
+        *(
+            (4, "2.50", (25000).to_bytes(2, "big"), "2.50"),
+            (4, "-0.01", (-100).to_bytes(1, "big", signed=True), "-0.01"),
+        ),
     ],
 )
-def test_money_is_rounded_half_up_to_its_fraction_digits(digits: int, text: str, wire: bytes, meant: str) -> None:
+def test_money_is_rounded_half_up_to_its_fraction_digits(
+    digits: int, text: str, wire: bytes, meant: str
+) -> None:
     """debezium#money."""
-    rounded = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits))
-    assert (rounded.value, rounded.cell.value, rounded.schema.parameters) == (wire, Decimal(meant), (("scale", str(digits)),))
-    doubled = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits), snapshot=True)
+    rounded = _debezium_postgresql.wire(
+        postgresql.money(), Decimal(text), Modes(money_digits=digits)
+    )
+    assert (rounded.value, rounded.cell.value, rounded.schema.parameters) == (
+        wire,
+        Decimal(meant),
+        (("scale", str(digits)),),
+    )
+    doubled = _debezium_postgresql.wire(
+        postgresql.money(), Decimal(text), Modes(money_digits=digits), snapshot=True
+    )
     assert text.startswith("9") or doubled.value == wire
-    shown = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(decimal="string", money_digits=digits))
+    shown = _debezium_postgresql.wire(
+        postgresql.money(), Decimal(text), Modes(decimal="string", money_digits=digits)
+    )
     assert shown.value == text
 
 
@@ -201,7 +280,10 @@ def test_unsigned_bigint() -> None:
     assert (of(kind, largest), cell(kind, largest).value) == (-1, largest)
     assert of(kind, 1 << 63) == -(1 << 63)
     assert of(kind, largest, Modes(bigint_unsigned="precise")) == "AP//////////"
-    parameters = [_debezium_mysql.schema(kind, Modes(r, bigint_unsigned="precise")).parameters for r in ((1, 9), (2, 4))]
+    parameters = [
+        _debezium_mysql.schema(kind, Modes(r, bigint_unsigned="precise")).parameters
+        for r in ((1, 9), (2, 4))
+    ]
     assert parameters == [(("scale", "0"),), (("scale", "0"), ("connect.decimal.precision", "20"))]
 
 
@@ -222,21 +304,41 @@ def test_zero_dates_and_years() -> None:
 def test_integers_and_floats_by_release() -> None:
     expected = dict(
         [
-            *(("tinyint", "int16"), ("bool", "int16"), ("unsigned-tinyint", "int16"), ("smallint", "int16")),
-            *(("unsigned-smallint", "int32"), ("mediumint", "int32"), ("unsigned-mediumint", "int32"), ("int", "int32")),
+            *(
+                ("tinyint", "int16"),
+                ("bool", "int16"),
+                ("unsigned-tinyint", "int16"),
+                ("smallint", "int16"),
+            ),
+            *(
+                ("unsigned-smallint", "int32"),
+                ("mediumint", "int32"),
+                ("unsigned-mediumint", "int32"),
+                ("int", "int32"),
+            ),
             *(("unsigned-int", "int64"), ("bigint", "int64"), ("unsigned-bigint", "int64")),
         ]
     )
-    assert {name: _debezium_mysql.schema(mysql.TYPES[name], Modes()).type for name in expected} == expected
+    assert {
+        name: _debezium_mysql.schema(mysql.TYPES[name], Modes()).type for name in expected
+    } == expected
     number = mysql.to_float32(3.3)
-    (new, old) = (_debezium_mysql.wire(mysql.real("float"), number, Modes(r)) for r in ((2, 0), (1, 9)))
+    (new, old) = (
+        _debezium_mysql.wire(mysql.real("float"), number, Modes(r)) for r in ((2, 0), (1, 9))
+    )
     assert (new.schema.type, new.json) == ("float", "3.3")
     assert (old.schema.type, old.json) == ("double", "3.299999952316284")
-    assert [_debezium_mysql.wire(mysql.real("float"), v, Modes()).json for v in (1e10, 1.401298464324817e-45)] == [
+    assert [
+        _debezium_mysql.wire(mysql.real("float"), v, Modes()).json
+        for v in (1e10, 1.401298464324817e-45)
+    ] == [
         "1.0E10",
         "1.4E-45",
     ]
-    assert [of(postgresql.real("double precision"), v) for v in (math.inf, -math.inf)] == ["Infinity", "-Infinity"]
+    assert [of(postgresql.real("double precision"), v) for v in (math.inf, -math.inf)] == [
+        "Infinity",
+        "-Infinity",
+    ]
 
 
 def test_the_placeholder_of_unavailable_values() -> None:
@@ -245,10 +347,15 @@ def test_the_placeholder_of_unavailable_values() -> None:
     def shown(name: str, modes: Modes | None = None) -> Any:
         return json.loads(unavailable(postgresql.TYPES[name], modes or Modes(), True).json)
 
-    assert [shown(name) for name in ("text", "json", "jsonb")] == ["__debezium_unavailable_value"] * 3
+    assert [shown(name) for name in ("text", "json", "jsonb")] == [
+        "__debezium_unavailable_value"
+    ] * 3
     assert shown("hstore") == '{"__debezium_unavailable_value":"__debezium_unavailable_value"}'
     assert shown("hstore", Modes((1, 9))) == "__debezium_unavailable_value"
-    assert [shown("bytea", Modes(binary=mode)) for mode in ("base64", "base64-url-safe")] == [None, None]
+    assert [shown("bytea", Modes(binary=mode)) for mode in ("base64", "base64-url-safe")] == [
+        None,
+        None,
+    ]
     assert [shown(name) for name in ("numeric", "numeric-65-30")] == [None, None]
     assert shown("numeric", Modes(decimal="string")) == "__debezium_unavailable_value"
     assert shown("bytea") == "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="

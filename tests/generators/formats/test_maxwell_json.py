@@ -11,7 +11,20 @@ import pytest
 
 from generators import model
 from generators.formats.maxwell_json import FORMAT, profile, write
-from generators.model import Column, Default, History, Instant, Json, Layout, Op, SchemaChange, SourceType, Table, Value, ZeroDate
+from generators.model import (
+    Column,
+    Default,
+    History,
+    Instant,
+    Json,
+    Layout,
+    Op,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    ZeroDate,
+)
 from generators.sources import boundaries, mysql
 
 ALL = profile("1.45.0", "position", "primary-keys", "ids", "ddl")
@@ -27,11 +40,18 @@ CHANGING = re.compile(r'"xid":\d+|"position":"[^"]+"')
 
 
 def texts(*events: object, of: object = ALL) -> list[str]:
-    return [(record.message.value or b"").decode() for record in write(History(events), of, Layout())]  # type: ignore[arg-type]
+    return [
+        (record.message.value or b"").decode() for record in write(History(events), of, Layout())
+    ]  # type: ignore[arg-type]
 
 
 def test_the_documents_row_changes() -> None:
-    row = {"id": 1, "m": 4.2341, "c": mysql.wall("2016-10-21 05:33:37.523"), "comment": "I am a creature of light."}
+    row = {
+        "id": 1,
+        "m": 4.2341,
+        "c": mysql.wall("2016-10-21 05:33:37.523"),
+        "comment": "I am a creature of light.",
+    }
     changed = {**row, "m": 5.444, "c": mysql.wall("2016-10-21 05:33:54.631")}
     lines = texts(
         boundaries.insert(TABLE, row, Instant(1477053217000)),
@@ -49,21 +69,31 @@ def test_the_documents_row_changes() -> None:
         '"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."},'
         '"old":{"m":4.2341,"c":"2016-10-21 05:33:37.523000"}}'
     )
-    assert lines[2].endswith('"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."}}')
+    assert lines[2].endswith(
+        '"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."}}'
+    )
 
 
 def test_the_documents_bounds_of_a_bootstrap() -> None:
     at = Instant(1450557598000)
     start, end = texts(model.Bootstrap(at, TABLE), model.Bootstrap(at, TABLE, over=True))
-    assert start == '{"database":"test","table":"e","type":"bootstrap-start","ts":1450557598,"data":{}}'
-    assert end == '{"database":"test","table":"e","type":"bootstrap-complete","ts":1450557598,"data":{}}'
+    assert (
+        start
+        == '{"database":"test","table":"e","type":"bootstrap-start","ts":1450557598,"data":{}}'
+    )
+    assert (
+        end
+        == '{"database":"test","table":"e","type":"bootstrap-complete","ts":1450557598,"data":{}}'
+    )
 
 
 def test_the_documents_statement() -> None:
     table = Table("test", "e", COLUMNS, ("id",))
     sql = "create table test.e ( id int(10) not null primary key auto_increment, m double, c timestamp(6), "
     sql += "comment varchar(255) charset 'latin1' )"
-    messages = texts(SchemaChange(Instant(1477053126000), "create table", sql, "test", "e", after=table))
+    messages = texts(
+        SchemaChange(Instant(1477053126000), "create table", sql, "test", "e", after=table)
+    )
     documented = {
         "type": "table-create",
         "database": "test",
@@ -84,7 +114,9 @@ def test_the_documents_statement() -> None:
         "sql": sql,
         "position": "master.000006:800050",
     }
-    assert [CHANGING.sub("", text) for text in messages] == [CHANGING.sub("", json.dumps(documented, separators=(",", ":")))]
+    assert [CHANGING.sub("", text) for text in messages] == [
+        CHANGING.sub("", json.dumps(documented, separators=(",", ":")))
+    ]
 
 
 def cell(type: SourceType, value: Value) -> str:
@@ -110,10 +142,15 @@ OF_ITS_TESTS: tuple[tuple[SourceType, Value, str], ...] = (
     (mysql.TYPES["date"], ZeroDate(), '"0000-00-00"'),
     (mysql.temporal("datetime"), ZeroDate(3, 0, 0, mysql.MICROS), '"0000-00-00 00:00:00"'),
     (mysql.temporal("time", 3), mysql.wall("1970-01-01 12:23:33.345"), '"12:23:33.345"'),
-    (mysql.temporal("timestamp", 4), mysql.wall("2012-01-01 22:32:34.1234"), '"2012-01-01 22:32:34.1234"'),
+    (
+        mysql.temporal("timestamp", 4),
+        mysql.wall("2012-01-01 22:32:34.1234"),
+        '"2012-01-01 22:32:34.1234"',
+    ),
 )
-"""Of src/test/resources/sql/json: test_bignum, test_bit, test_blob, test_enum, test_set, test_time, test_invalid_time,
-test_zero_created_at."""
+"""Of src/test/resources/sql/json: test_bignum, test_bit, test_blob, test_enum, test_set, test_time,
+test_invalid_time, test_zero_created_at.
+"""
 
 
 OF_A_RUN: tuple[tuple[SourceType, Value, str], ...] = (
@@ -142,7 +179,11 @@ OF_A_RUN: tuple[tuple[SourceType, Value, str], ...] = (
     (mysql.TYPES["double"], -0.0, "-0.0"),
     (mysql.year(), 0, "1900"),
     (mysql.json(), Json(None), "null"),
-    (mysql.text(), 'a\x01\x7f\u2028<\x1f\U0001f601"/\\', '"a\\u0001\x7f\u2028<\\u001F\\uD83D\\uDE01\\"/\\\\"'),
+    (
+        mysql.text(),
+        'a\x01\x7f\u2028<\x1f\U0001f601"/\\',
+        '"a\\u0001\x7f\u2028<\\u001F\\uD83D\\uDE01\\"/\\\\"',
+    ),
     (mysql.TYPES["date"], dt.date(1970, 1, 1), '"1970-01-01"'),
 )
 """What com.zendesk:maxwell:1.22.6 printed (maxwell#decimal and after)."""
@@ -160,15 +201,21 @@ def test_a_document_is_no_text() -> None:
 
 def test_old_of_the_products_own_test() -> None:
     table = Table(
-        "test_db_1", "test_table", (Column("id", mysql.integer("bigint")), Column("datecol", mysql.temporal("datetime")))
+        "test_db_1",
+        "test_table",
+        (Column("id", mysql.integer("bigint")), Column("datecol", mysql.temporal("datetime"))),
     )
     row: dict[str, Value] = {"id": 1, "datecol": mysql.wall("1979-10-01 00:00:00")}
-    (text,) = texts(boundaries.change(table, Op.UPDATE, ({**row, "datecol": None}, row)), of=FORMAT.profiles[0])
+    (text,) = texts(
+        boundaries.change(table, Op.UPDATE, ({**row, "datecol": None}, row)), of=FORMAT.profiles[0]
+    )
     assert text.endswith('"data":{"id":1,"datecol":"1979-10-01 00:00:00"},"old":{"datecol":null}}')
 
 
 def test_the_records_key_is_a_document_of_its_own() -> None:
     table = Table("db1", "users", (Column("Id", mysql.integer("int")),), ("Id",))
-    (record,) = write(History((boundaries.insert(table, {"Id": 123}),)), FORMAT.profiles[0], Layout())
+    (record,) = write(
+        History((boundaries.insert(table, {"Id": 123}),)), FORMAT.profiles[0], Layout()
+    )
     assert record.message.key == b'{"database":"db1","table":"users","pk.id":123}'
     assert FORMAT.profile("1.45.0") is FORMAT.profiles[0]

@@ -1,4 +1,6 @@
-"""GoldenGate's writer prints what Oracle's samples and Flink's documentation and test data print."""
+"""GoldenGate's writer prints what Oracle's samples and Flink's documentation and test data
+print.
+"""
 
 from __future__ import annotations
 
@@ -33,20 +35,36 @@ def test_an_update_of_oracles_samples() -> None:
     before: Row = dict(zip((c.name for c in COLUMNS), VALUES, strict=True))
     after = {**before, "PRODUCT_PRICE": Decimal(14000)}
     at = Instant(1370211281000)
-    (text,) = texts(profile("19.1", "tokens", "colons"), boundaries.change(ORDERS, Op.UPDATE, (before, after), at=at))
+    (text,) = texts(
+        profile("19.1", "tokens", "colons"),
+        boundaries.change(ORDERS, Op.UPDATE, (before, after), at=at),
+    )
     documented = literal("oracle-ogg-update.json")
     assert OF_THE_SERVER.sub("", text) == OF_THE_SERVER.sub("", documented)
-    assert [len(part) for part in OF_THE_SERVER.findall(text)] == [len(part) for part in OF_THE_SERVER.findall(documented)]
+    assert [len(part) for part in OF_THE_SERVER.findall(text)] == [
+        len(part) for part in OF_THE_SERVER.findall(documented)
+    ]
 
 
 FLINK = literal("flink-ogg.json")
 
 
 def test_the_example_of_flinks_documentation() -> None:
-    columns = (Column("id", mysql.integer("bigint")), Column("name", mysql.text()), Column("description", mysql.text()))
+    columns = (
+        Column("id", mysql.integer("bigint")),
+        Column("name", mysql.text()),
+        Column("description", mysql.text()),
+    )
     table = Table("db", "PRODUCTS", (*columns, Column("weight", mysql.decimal(10, 2))), ("id",))
-    before: Row = {"id": 111, "name": "scooter", "description": "Big 2-wheel scooter", "weight": Decimal("5.18")}
-    change = boundaries.change(table, Op.UPDATE, (before, {**before, "weight": Decimal("5.15")}), at=Instant(1589384406000))
+    before: Row = {
+        "id": 111,
+        "name": "scooter",
+        "description": "Big 2-wheel scooter",
+        "weight": Decimal("5.18"),
+    }
+    change = boundaries.change(
+        table, Op.UPDATE, (before, {**before, "weight": Decimal("5.15")}), at=Instant(1589384406000)
+    )
     (text,) = texts(profile("19.1", "primary-keys"), change)
     own, documented = json.loads(text), json.loads(FLINK)
     assert own.keys() == documented.keys()
@@ -65,4 +83,9 @@ def test_a_deleted_row_stands_in_before(of: OggProfile) -> None:
 
 
 def test_types_whose_form_no_page_tells_are_left_out() -> None:
-    assert not any(map(supports, (mysql.bit(8), mysql.enum_of("a"), mysql.set_of("a"), mysql.json(), mysql.year())))
+    assert not any(
+        map(
+            supports,
+            (mysql.bit(8), mysql.enum_of("a"), mysql.set_of("a"), mysql.json(), mysql.year()),
+        )
+    )

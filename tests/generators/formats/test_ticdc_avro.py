@@ -1,4 +1,6 @@
-"""TiCDC's Avro protocol: schemas that its document and its tests print, and bytes by the specification's rules, by hand."""
+"""TiCDC's Avro protocol: schemas that its document and its tests print, and bytes by the
+specification's rules, by hand.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,32 @@ import pytest
 
 from generators.families import confluent
 from generators.formats.ticdc_avro import FORMAT, adjusted, profile, write
-from generators.model import Column, Default, History, Kind, Layout, Message, Op, Row, SourceType, Table
+from generators.model import (
+    Column,
+    Default,
+    History,
+    Kind,
+    Layout,
+    Message,
+    Op,
+    Row,
+    SourceType,
+    Table,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 from tests.shared import ticdc_avro_bytes
 
 DOCUMENTED: tuple[tuple[SourceType, str], ...] = (
     (mysql.bit(64), '{"connect.parameters":{"length":"64","tidb_type":"BIT"},"type":"bytes"}'),
-    (mysql.enum_of("a", "b", "c"), '{"connect.parameters":{"allowed":"a,b,c","tidb_type":"ENUM"},"type":"string"}'),
-    (mysql.set_of("a", "b", "c"), '{"connect.parameters":{"allowed":"a,b,c","tidb_type":"SET"},"type":"string"}'),
+    (
+        mysql.enum_of("a", "b", "c"),
+        '{"connect.parameters":{"allowed":"a,b,c","tidb_type":"ENUM"},"type":"string"}',
+    ),
+    (
+        mysql.set_of("a", "b", "c"),
+        '{"connect.parameters":{"allowed":"a,b,c","tidb_type":"SET"},"type":"string"}',
+    ),
     (
         mysql.decimal(10, 4),
         '{"connect.parameters":{"tidb_type":"DECIMAL"},"logicalType":"decimal","precision":10,"scale":4,"type":"bytes"}',
@@ -28,9 +47,18 @@ DOCUMENTED: tuple[tuple[SourceType, str], ...] = (
 TESTED: tuple[tuple[SourceType, str], ...] = (
     (mysql.integer("tinyint"), '{"type":"int","connect.parameters":{"tidb_type":"INT"}}'),
     (mysql.integer("bigint"), '{"type":"long","connect.parameters":{"tidb_type":"BIGINT"}}'),
-    (mysql.integer("mediumint", unsigned=True), '{"type":"int","connect.parameters":{"tidb_type":"INT UNSIGNED"}}'),
-    (mysql.integer("int", unsigned=True), '{"type":"long","connect.parameters":{"tidb_type":"INT UNSIGNED"}}'),
-    (mysql.integer("bigint", unsigned=True), '{"type":"long","connect.parameters":{"tidb_type":"BIGINT UNSIGNED"}}'),
+    (
+        mysql.integer("mediumint", unsigned=True),
+        '{"type":"int","connect.parameters":{"tidb_type":"INT UNSIGNED"}}',
+    ),
+    (
+        mysql.integer("int", unsigned=True),
+        '{"type":"long","connect.parameters":{"tidb_type":"INT UNSIGNED"}}',
+    ),
+    (
+        mysql.integer("bigint", unsigned=True),
+        '{"type":"long","connect.parameters":{"tidb_type":"BIGINT UNSIGNED"}}',
+    ),
     (mysql.real("float"), '{"type":"float","connect.parameters":{"tidb_type":"FLOAT"}}'),
     (mysql.real("double"), '{"type":"double","connect.parameters":{"tidb_type":"DOUBLE"}}'),
     (mysql.bit(1), '{"type":"bytes","connect.parameters":{"length":"1","tidb_type":"BIT"}}'),
@@ -50,17 +78,30 @@ def schema(half: bytes | None) -> Any:
     return json.loads(confluent.SCHEMAS[int.from_bytes(half[1:5])][1])
 
 
-@pytest.mark.parametrize(("kind", "block"), [*DOCUMENTED, *TESTED], ids=lambda v: v.key if isinstance(v, SourceType) else "")
+@pytest.mark.parametrize(
+    ("kind", "block"),
+    [*DOCUMENTED, *TESTED],
+    ids=lambda v: v.key if isinstance(v, SourceType) else "",
+)
 def test_a_column_s_type_is_the_documented_block(kind: SourceType, block: str) -> None:
-    table = Table("testdb", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",))
+    table = Table(
+        "testdb", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",)
+    )
     (message,) = messages(table, {"id": 1, "c": None})
-    assert schema(message.value)["fields"][1] == {"name": "c", "type": ["null", json.loads(block)], "default": None}
+    assert schema(message.value)["fields"][1] == {
+        "name": "c",
+        "type": ["null", json.loads(block)],
+        "default": None,
+    }
     assert {name: schema(message.key)[name] for name in ("type", "name", "namespace")} == {
         "type": "record",
         "name": "t",
         "namespace": "default.testdb",
     }
-    named = [confluent.SCHEMAS[int.from_bytes((half or b"")[1:5])][0] for half in (message.key, message.value)]
+    named = [
+        confluent.SCHEMAS[int.from_bytes((half or b"")[1:5])][0]
+        for half in (message.key, message.value)
+    ]
     assert named == [("cdc-key",), ("cdc-value",)]
 
 
@@ -91,24 +132,49 @@ def test_a_row_is_the_bytes_of_the_specification() -> None:
 def test_a_row_is_the_bytes_of_ticdc_s_own_encoder(of: str) -> None:
     release, *options = of.split("+")
     table, row, empty = ticdc_avro_bytes.TABLE, ticdc_avro_bytes.ROW, ticdc_avro_bytes.EMPTY
-    history = History((insert(table, row), change(table, Op.UPDATE, (row, empty)), change(table, Op.DELETE, (empty, None))))
+    history = History(
+        (
+            insert(table, row),
+            change(table, Op.UPDATE, (row, empty)),
+            change(table, Op.DELETE, (empty, None)),
+        )
+    )
     sent = [record.message for record in write(history, profile(release, *options), Layout())]
-    assert [(message.value or b"")[5:].hex() for message in sent] == [*ticdc_avro_bytes.VALUES[of], ""]
+    assert [(message.value or b"")[5:].hex() for message in sent] == [
+        *ticdc_avro_bytes.VALUES[of],
+        "",
+    ]
     assert [(message.key or b"")[5:].hex() for message in sent] == [ticdc_avro_bytes.KEY] * 3
     if not options:
         assert schema(sent[0].value) == json.loads(ticdc_avro_bytes.SCHEMA)
 
 
 def test_a_delete_is_a_key_alone_whatever_the_extension() -> None:
-    (record,) = write(History((change(TABLE, Op.DELETE, (ROW, None)),)), FORMAT.profiles[0], Layout())
+    (record,) = write(
+        History((change(TABLE, Op.DELETE, (ROW, None)),)), FORMAT.profiles[0], Layout()
+    )
     (row,) = record.changes
     assert (record.message.value, record.message.key and record.message.key[5:]) == (None, b"\x02")
-    assert (row.kind, row.op, row.position, row.commit_time_us, row.keys) == (Kind.ROW, Op.DELETE, None, None, ("id",))
+    assert (row.kind, row.op, row.position, row.commit_time_us, row.keys) == (
+        Kind.ROW,
+        Op.DELETE,
+        None,
+        None,
+        ("id",),
+    )
 
 
 def test_names_are_those_of_ticdc_s_own_test() -> None:
-    """pingcap/tiflow v8.5.7, pkg/sink/codec/avro/avro_test.go, TestSanitizeName and TestGetAvroNamespace."""
-    names = ("normalColumnName123", "1ColumnNameStartWithNumber", "A.B", "columnNameWith中文", "N-amespace")
+    """pingcap/tiflow v8.5.7, pkg/sink/codec/avro/avro_test.go, TestSanitizeName and
+    TestGetAvroNamespace.
+    """
+    names = (
+        "normalColumnName123",
+        "1ColumnNameStartWithNumber",
+        "A.B",
+        "columnNameWith中文",
+        "N-amespace",
+    )
     assert [adjusted(name) for name in names] == [
         "normalColumnName123",
         "_1ColumnNameStartWithNumber",
@@ -126,17 +192,30 @@ def test_an_enum_s_empty_value_ends_the_messages() -> None:
     ("type", "default", "shown"),
     [
         (mysql.real("float"), Default("3.14", mysql.to_float32(3.14)), "3.140000104904175"),
-        *((mysql.real("double"), Default("0", 0.0), "0"), (mysql.bit(63), Default("b'0'", 0), '"AA=="')),
-        (mysql.temporal("timestamp"), Default("'1970-01-01 00:00:01'", mysql.MICROS), '"1970-01-01 00:00:01"'),
+        *(
+            (mysql.real("double"), Default("0", 0.0), "0"),
+            (mysql.bit(63), Default("b'0'", 0), '"AA=="'),
+        ),
+        (
+            mysql.temporal("timestamp"),
+            Default("'1970-01-01 00:00:01'", mysql.MICROS),
+            '"1970-01-01 00:00:01"',
+        ),
         (mysql.TYPES["year"], None, "0"),
     ],
 )
 @pytest.mark.parametrize("release", ["v8.5.7", "new-8.5.7"])
-def test_defaults_as_the_encoders_wrote_them(release: str, type: SourceType, default: Default | None, shown: str) -> None:
+def test_defaults_as_the_encoders_wrote_them(
+    release: str, type: SourceType, default: Default | None, shown: str
+) -> None:
     """As both architectures wrote them with an in-memory TiDB."""
     columns = (Column("id", mysql.integer("int"), False), Column("c", type, False, default=default))
     row = {"id": 1, "c": {"float": 1.0, "double": 1.0, "year": 2000}.get(type.name, 1)}
-    (record,) = FORMAT.write(History((insert(Table("d", "t", columns, ("id",)), row),)), FORMAT.profile(release), Layout())
+    (record,) = FORMAT.write(
+        History((insert(Table("d", "t", columns, ("id",)), row),)),
+        FORMAT.profile(release),
+        Layout(),
+    )
     value = record.message.value or b""
     text = confluent.SCHEMAS[int.from_bytes(value[1:5])][1]
     assert f'{{"default":{shown},"name":"c",' in text

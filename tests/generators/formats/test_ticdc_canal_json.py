@@ -1,4 +1,6 @@
-"""Literal messages: the documentation's samples with TSOs that fit es, published issues, every release."""
+"""Literal messages: the documentation's samples with TSOs that fit es, published issues, every
+release.
+"""
 
 import json
 import re
@@ -7,7 +9,18 @@ import pytest
 from literals import literal
 
 from generators.formats.ticdc_canal_json import FORMAT, write
-from generators.model import Column, History, Instant, Kind, Layout, Op, SchemaChange, State, Table, Watermark
+from generators.model import (
+    Column,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    State,
+    Table,
+    Watermark,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -37,17 +50,26 @@ ROW = {
     "c_bigint": 9223372036854775807,
 }
 CHANGED = {**ROW, "c_tinyint": 0, "c_int": 0}
-INSERTED, UPDATED, DELETED, DELETED_5_3, INSERTED_5_3, UPDATED_LATER, DELETED_LATER = literal("ticdc-canal-rows.txt").splitlines()
-"""Document 000's three, those of v5.3, and those of later releases without the key order of mysqlType and without ts."""
+INSERTED, UPDATED, DELETED, DELETED_5_3, INSERTED_5_3, UPDATED_LATER, DELETED_LATER = literal(
+    "ticdc-canal-rows.txt"
+).splitlines()
+"""Document 000's three, those of v5.3, and those of later releases without the key order of
+mysqlType and without ts.
+"""
 
 
 def values(name, *events, seed=270):
-    return [written.message.value for written in write(History(events, seed), FORMAT.profile(name), LAYOUT)]
+    return [
+        written.message.value
+        for written in write(History(events, seed), FORMAT.profile(name), LAYOUT)
+    ]
 
 
 def masked(value):
     """The message without the key order of mysqlType, which is Go's map order, and without ts."""
-    return re.sub(rb'"ts":\d+', b'"ts":0', re.sub(rb'"mysqlType":\{[^}]*\}', b'"mysqlType":*', value))
+    return re.sub(
+        rb'"ts":\d+', b'"ts":0', re.sub(rb'"mysqlType":\{[^}]*\}', b'"mysqlType":*', value)
+    )
 
 
 def record(name, event, seed=0):
@@ -72,25 +94,42 @@ def column(kind, value, name="v7.1.6", **more):
         ("v5.3.4", insert(TP_INT, ROW, AT), INSERTED_5_3),
     ],
 )
-def test_samples_of_document_000_and_of_v5_3_which_has_no_ts_null_arrays_and_old_in_delete(name, event, sample):
+def test_samples_of_document_000_and_of_v5_3_which_has_no_ts_null_arrays_and_old_in_delete(
+    name, event, sample
+):
     assert values(name, event) == [sample.encode()]
 
 
 @pytest.mark.parametrize(
     ("name", "end"),
-    [("v6.5.1", "\r\n"), ("v6.5.11", "\r\n"), ("v7.1.6", ""), ("v8.5.7", ""), ("new-8.5.4", ""), ("new-8.5.6", "")],
+    [
+        ("v6.5.1", "\r\n"),
+        ("v6.5.11", "\r\n"),
+        ("v7.1.6", ""),
+        ("v8.5.7", ""),
+        ("new-8.5.4", ""),
+        ("new-8.5.6", ""),
+    ],
 )
 def test_later_releases_put_old_first_and_keep_the_tables_order(name, end):
-    updated, deleted = change(TP_INT, Op.UPDATE, (ROW, CHANGED), at=AT), change(TP_INT, Op.DELETE, (ROW, None), at=AT)
+    updated, deleted = (
+        change(TP_INT, Op.UPDATE, (ROW, CHANGED), at=AT),
+        change(TP_INT, Op.DELETE, (ROW, None), at=AT),
+    )
     assert [masked(v) for v in values(name, updated)] == [f"{UPDATED_LATER}{end}".encode()]
-    assert [masked(v) for v in values(f"{name}+extension", deleted)] == [f"{DELETED_LATER}{end}".encode()]
+    assert [masked(v) for v in values(f"{name}+extension", deleted)] == [
+        f"{DELETED_LATER}{end}".encode()
+    ]
 
 
 def test_message_of_issue_3958_byte_for_byte():
     table = Table(
         "test",
         "t",
-        (Column("idx", mysql.integer("bigint", unsigned=True), False), Column("a", mysql.text("varchar", 64), False)),
+        (
+            Column("idx", mysql.integer("bigint", unsigned=True), False),
+            Column("a", mysql.text("varchar", 64), False),
+        ),
         ("idx",),
     )
     at = Instant(1767859044550)
@@ -107,25 +146,37 @@ def test_message_of_issue_3958_byte_for_byte():
     assert message.value.endswith(b'"old":null,"data":[{"idx":"2","a":null}]}')
     assert (row.after["a"].state, row.after["a"].cls) == (State.NULL, "literal-null")
     assert "3958" in row.after["a"].reason
-    assert record("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at))[1].after["a"].value == "null"
+    assert (
+        record("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at))[1].after["a"].value
+        == "null"
+    )
 
 
 def test_watermark_sample_of_document_000():
     event = Watermark(Instant(1640007049196, 2))
     written = write(History((event,), 34), FORMAT.profile("v5.4.3+extension"), LAYOUT)
-    assert [(w.message.partition, w.message.key) for w in written] == [(0, None), (1, None), (2, None)]
+    assert [(w.message.partition, w.message.key) for w in written] == [
+        (0, None),
+        (1, None),
+        (2, None),
+    ]
     (value,) = {w.message.value for w in written}
     assert value == (
         b'{"id":0,"database":"","table":"","pkNames":null,"isDdl":false,"type":"TIDB_WATERMARK","es":1640007049196,'
         b'"ts":1640007050284,"sql":"","sqlType":null,"mysqlType":null,"data":null,"old":null,'
         b'"_tidb":{"watermarkTs":429918007904436226}}'
     )
-    assert (written[0].changes[0].kind, written[0].changes[0].position) == (Kind.WATERMARK, "429918007904436226")
+    assert (written[0].changes[0].kind, written[0].changes[0].position) == (
+        Kind.WATERMARK,
+        "429918007904436226",
+    )
     assert write(History((event,), 34), FORMAT.profile("v5.4.3"), LAYOUT) == []
 
 
 def test_ddl_sample_of_document_000_with_the_restored_statement():
-    event = SchemaChange(Instant(1639633094670, 9), "drop database", "drop database if exists `test`", "test")
+    event = SchemaChange(
+        Instant(1639633094670, 9), "drop database", "drop database if exists `test`", "test"
+    )
     written = write(History((event,), 88), FORMAT.profile("v8.5.7+extension"), LAYOUT)
     assert [(w.message.partition, w.message.key) for w in written] == [(0, None)]
     assert written[0].message.value == (
@@ -147,7 +198,10 @@ def test_v5_3_broadcasts_ddl_and_v6_5_ends_only_rows_with_crlf():
 
 
 THREE_KEYS = Table(
-    "d", "t", tuple(Column(n, mysql.integer("int"), nullable=False) for n in ("c", "v", "a", "b")), ("b", "a", "c")
+    "d",
+    "t",
+    tuple(Column(n, mysql.integer("int"), nullable=False) for n in ("c", "v", "a", "b")),
+    ("b", "a", "c"),
 )
 
 
@@ -157,7 +211,10 @@ IN_TABLE_ORDER = '"sqlType":{"c":4,"v":4,"a":4,"b":4},"mysqlType":*,"old":null,"
 @pytest.mark.parametrize(
     ("name", "images"),
     [
-        ("v5.4.3", '"sqlType":{"a":4,"b":4,"c":4,"v":4},"mysqlType":*,"data":[{"a":"3","b":"4","c":"1","v":"2"}],"old":null}'),
+        (
+            "v5.4.3",
+            '"sqlType":{"a":4,"b":4,"c":4,"v":4},"mysqlType":*,"data":[{"a":"3","b":"4","c":"1","v":"2"}],"old":null}',
+        ),
         ("v8.5.7", IN_TABLE_ORDER),
         ("new-8.5.6", IN_TABLE_ORDER),
     ],
@@ -178,12 +235,15 @@ def test_v5_3_loses_binaries_that_are_no_utf_8_but_not_blobs():
     assert '"c":"aÿþ"'.encode() in value
     assert (cell.state, cell.value) == (State.VALUE, b"a\xff\xfe")
     assert column(mysql.binary("varbinary", 8), b"abc", "v5.3.4")[1].state is State.VALUE
-    _, row = record("v5.3.4", insert(Table("d", "t", (Column("c", mysql.binary()),)), {"c": b"\xff"}))
+    _, row = record(
+        "v5.3.4", insert(Table("d", "t", (Column("c", mysql.binary()),)), {"c": b"\xff"})
+    )
     assert row.accept == ((Kind.CORRUPT, None),)
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("v5.4.3", "123.98999786376953"), ("v6.5.1", "123.98999786376953"), ("v6.5.11", "123.99")]
+    ("name", "expected"),
+    [("v5.4.3", "123.98999786376953"), ("v6.5.1", "123.98999786376953"), ("v6.5.11", "123.99")],
 )
 def test_float_noise_until_v6_5_1(name, expected):
     value, cell = column(mysql.real("float"), mysql.to_float32(123.99), name)
@@ -212,11 +272,20 @@ def test_labels_of_a_full_type_keep_their_backslashes() -> None:
     """As TiCDC v8.5.7 wrote it of an in-memory TiDB."""
     table = Table("d", "t", (Column("e", mysql.enum_of("back\\slash", "it's", "汉字", "a\nb")),))
     message, _ = record("v8.5.7+extension+content-compatible", insert(table, {"e": 1}))
-    assert b"""{"e":"enum('back\\\\slash','it''s','\xe6\xb1\x89\xe5\xad\x97','a\\\\nb')"}""" in message.value
+    assert (
+        b"""{"e":"enum('back\\\\slash','it''s','\xe6\xb1\x89\xe5\xad\x97','a\\\\nb')"}"""
+        in message.value
+    )
 
 
 AB = Table(
-    "d", "t", (Column("id", mysql.integer("int"), False), *(Column(n, mysql.text("varchar", 9)) for n in ("a", "b"))), ("id",)
+    "d",
+    "t",
+    (
+        Column("id", mysql.integer("int"), False),
+        *(Column(n, mysql.text("varchar", 9)) for n in ("a", "b")),
+    ),
+    ("id",),
 )
 
 
@@ -224,7 +293,11 @@ def test_partial_old_holds_changed_columns_and_level_two_the_whole_row():
     x = {"id": 1, "a": "x", "b": None}
     message, row = record("v7.1.6+only-updated", change(AB, Op.UPDATE, (x, {**x, "b": "y"})))
     assert b'"old":[{"b":null}],"data":[{"id":"1","a":"x","b":"y"}]}' in message.value
-    assert {n: c.state for n, c in row.before.items()} == {"id": State.ABSENT, "a": State.ABSENT, "b": State.NULL}
+    assert {n: c.state for n, c in row.before.items()} == {
+        "id": State.ABSENT,
+        "a": State.ABSENT,
+        "b": State.NULL,
+    }
     assert [(c.state, c.value) for c in row.image("before", 2).values()] == [
         (State.VALUE, 1),
         (State.VALUE, "x"),
@@ -259,10 +332,20 @@ def test_key_updates_are_split_where_the_release_does():
         assert ops(name, string, ({"k": "a"}, {"k": "b"})) == split
         assert ops(name, unique, ({"k": "a"}, {"k": "b"})) == split
         assert ops(name, nullable, ({"k": "a"}, {"k": "b"})) == split
-    assert ops("v7.1.6", integer, ({"k": 1}, {"k": 2}), ({"k": 2}, {"k": 3})) == ["DELETE", "DELETE", "INSERT", "INSERT"]
+    assert ops("v7.1.6", integer, ({"k": 1}, {"k": 2}), ({"k": 2}, {"k": 3})) == [
+        "DELETE",
+        "DELETE",
+        "INSERT",
+        "INSERT",
+    ]
 
 
-BIG = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("big", mysql.text("longtext"))), ("id",))
+BIG = Table(
+    "d",
+    "t",
+    (Column("id", mysql.integer("int"), False), Column("big", mysql.text("longtext"))),
+    ("id",),
+)
 
 
 def test_size_limit_counts_36_bytes_of_record_overhead():
@@ -271,16 +354,26 @@ def test_size_limit_counts_36_bytes_of_record_overhead():
     small, _ = record(name, insert(BIG, {"id": 7, "big": ""}))
     fits = limit - 36 - len(small.value)
     assert len(record(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0].value) == limit - 36
-    assert b'"onlyHandleKey":true' in record(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
+    assert (
+        b'"onlyHandleKey":true'
+        in record(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
+    )
 
 
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
     sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
     event = SchemaChange(START, "create table", sql, "d", "t")
-    for name, placed, enabled in (("v5.4.3", True, "ON"), ("v6.5.11", False, "ON"), ("v8.5.7", False, "OFF")):
+    for name, placed, enabled in (
+        ("v5.4.3", True, "ON"),
+        ("v6.5.11", False, "ON"),
+        ("v8.5.7", False, "OFF"),
+    ):
         (written,) = write(History((event,)), FORMAT.profile(name), LAYOUT)[:1]
         text = json.loads(written.message.value)["sql"]
-        assert ("PLACEMENT POLICY = `p`" in text, f"TTL_ENABLE = '{enabled}'" in text) == (placed, True)
+        assert ("PLACEMENT POLICY = `p`" in text, f"TTL_ENABLE = '{enabled}'" in text) == (
+            placed,
+            True,
+        )
 
 
 def test_raw_changes_are_split_where_tidb_does_alone():

@@ -1,4 +1,6 @@
-"""Literal messages of TiCDC's Debezium protocol: those of PingCAP's document and of the encoder's own tests."""
+"""Literal messages of TiCDC's Debezium protocol: those of PingCAP's document and of the encoder's
+own tests.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,19 @@ import pytest
 
 from generators.families.ticdc.text import iterator_string, json_number
 from generators.formats.ticdc_debezium_json import FORMAT
-from generators.model import Column, Default, Event, History, Instant, Layout, Op, Table, Value, Watermark, ZeroDate
+from generators.model import (
+    Column,
+    Default,
+    Event,
+    History,
+    Instant,
+    Layout,
+    Op,
+    Table,
+    Value,
+    Watermark,
+    ZeroDate,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
@@ -43,11 +57,15 @@ ENVELOPE: Final = (
     f'"struct","optional":true,"name":"test_cluster.test.table1.Value","field":"before","fields":{TINY_FIELD}}},{{"type":'
     f'"struct","optional":true,"name":"test_cluster.test.table1.Value","field":"after","fields":{TINY_FIELD}}},{TAIL}'
 )
-UPDATE: Final = f'{{"payload":{{{SOURCE},"op":"u","before":{{"tiny":2}},"after":{{"tiny":1}}}},{ENVELOPE}'
+UPDATE: Final = (
+    f'{{"payload":{{{SOURCE},"op":"u","before":{{"tiny":2}},"after":{{"tiny":1}}}},{ENVELOPE}'
+)
 """The value of PingCAP's document, section DML event."""
 WATERMARK: Final = (
     '{"payload":{'
-    + SOURCE.replace('"db":"test","table":"table1"', '"db":"","table":""').replace('"commit_ts":1', '"commit_ts":3')
+    + SOURCE.replace('"db":"test","table":"table1"', '"db":"","table":""').replace(
+        '"commit_ts":1', '"commit_ts":3'
+    )
     + ',"op":"m"},"schema":{"type":"struct","optional":false,"name":"test_cluster.watermark.Envelope","version":1,"fields":['
     + TAIL
 )
@@ -59,27 +77,49 @@ def messages(name: str, *events: Event) -> list[tuple[Any, Any]]:
     pairs = []
     for record in FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1)):
         parts = (record.message.key or b"", record.message.value or b"")
-        key, value = (json.loads(part.replace(b'"default', b'"test_cluster')) if part else part for part in parts)
+        key, value = (
+            json.loads(part.replace(b'"default', b'"test_cluster')) if part else part
+            for part in parts
+        )
         for part in (key, value):
             if part and "ts_ms" in part["payload"]:
                 part["payload"]["ts_ms"] = 1701326309000
-        pairs.append((key, json.loads(json.dumps(value).replace('"test_cluster": "false"', '"default": "false"'))))
+        pairs.append(
+            (
+                key,
+                json.loads(
+                    json.dumps(value).replace('"test_cluster": "false"', '"default": "false"')
+                ),
+            )
+        )
     return pairs
 
 
 def written(name: str, *events: Event) -> list[tuple[str, str]]:
     """Key and value of each message as they stand on the wire."""
     records = FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1))
-    return [((record.message.key or b"").decode(), (record.message.value or b"").decode()) for record in records]
+    return [
+        ((record.message.key or b"").decode(), (record.message.value or b"").decode())
+        for record in records
+    ]
 
 
 def test_the_document_s_update_and_key() -> None:
     event = change(TINY, Op.UPDATE, ({"tiny": 2}, {"tiny": 1}), at=Instant(0, 1))
     deleted, inserted = messages("v8.5.7", event)
-    assert (deleted[1]["payload"]["op"], inserted[1]["payload"]["op"], inserted[0]) == ("d", "c", json.loads(KEY))
-    wide = Table("test", "table1", (*TINY.columns, Column("k", mysql.integer("int"), False)), ("k",))
+    assert (deleted[1]["payload"]["op"], inserted[1]["payload"]["op"], inserted[0]) == (
+        "d",
+        "c",
+        json.loads(KEY),
+    )
+    wide = Table(
+        "test", "table1", (*TINY.columns, Column("k", mysql.integer("int"), False)), ("k",)
+    )
     whole = json.loads(UPDATE)
-    ((_, value),) = messages("v8.5.7", change(wide, Op.UPDATE, ({"tiny": 2, "k": 1}, {"tiny": 1, "k": 1}), at=Instant(0, 1)))
+    ((_, value),) = messages(
+        "v8.5.7",
+        change(wide, Op.UPDATE, ({"tiny": 2, "k": 1}, {"tiny": 1, "k": 1}), at=Instant(0, 1)),
+    )
     for side in ("before", "after"):
         assert value["payload"][side].pop("k") == 1
     for struct in value["schema"]["fields"][:2]:
@@ -89,16 +129,27 @@ def test_the_document_s_update_and_key() -> None:
 
 def test_the_encoder_s_insert_and_delete_without_schema() -> None:
     row = {"tiny": 1}
-    events = insert(TINY, row, Instant(0, 1)), change(TINY, Op.DELETE, (row, None), at=Instant(0, 1))
+    events = (
+        insert(TINY, row, Instant(0, 1)),
+        change(TINY, Op.DELETE, (row, None), at=Instant(0, 1)),
+    )
     key = {"payload": {"tiny": 1}}
     assert messages("v8.5.7+schemaless+without-before", *events) == [
-        (key, json.loads(f'{{"payload":{{{SOURCE},"op":"c","before":null,"after":{{"tiny":1}}}}}}')),
-        (key, json.loads(f'{{"payload":{{{SOURCE},"op":"d","after":null,"before":{{"tiny":1}}}}}}')),
+        (
+            key,
+            json.loads(f'{{"payload":{{{SOURCE},"op":"c","before":null,"after":{{"tiny":1}}}}}}'),
+        ),
+        (
+            key,
+            json.loads(f'{{"payload":{{{SOURCE},"op":"d","after":null,"before":{{"tiny":1}}}}}}'),
+        ),
     ]
 
 
 def test_members_stand_in_the_encoder_s_order() -> None:
-    (record,) = FORMAT.write(History((insert(TINY, {"tiny": 1}, Instant(0, 1)),)), FORMAT.profile("v8.5.7"), Layout())
+    (record,) = FORMAT.write(
+        History((insert(TINY, {"tiny": 1}, Instant(0, 1)),)), FORMAT.profile("v8.5.7"), Layout()
+    )
     value = json.loads(record.message.value or b"")
     assert list(value) == ["payload", "schema"]
     assert list(value["payload"]) == ["source", "ts_ms", "transaction", "op", "before", "after"]
@@ -108,9 +159,14 @@ def test_members_stand_in_the_encoder_s_order() -> None:
 
 
 def test_names_of_schemas_and_their_members_as_the_encoder_wrote_them() -> None:
-    """As TiCDC v8.5.7 wrote it of an in-memory TiDB; up to v8.1 a name stands as it is (codec.go of v8.1.2)."""
+    """As TiCDC v8.5.7 wrote it of an in-memory TiDB; up to v8.1 a name stands as it is (codec.go of
+    v8.1.2).
+    """
     table = Table("1-d.b", "1d-x.y", (Column("id", mysql.integer("int"), False),), ("id",))
-    records = {name: written(name, insert(table, {"id": 1}))[0] for name in ("v8.1.2", "v8.5.7", "new-8.5.7")}
+    records = {
+        name: written(name, insert(table, {"id": 1}))[0]
+        for name in ("v8.1.2", "v8.5.7", "new-8.5.7")
+    }
     key = (
         '"schema":{"type":"struct","name":"default._1_d_b.1d_x.y.Key","optional":false,'
         '"fields":[{"type":"int32","optional":false,"field":"id"}]}}'
@@ -124,43 +180,89 @@ def test_names_of_schemas_and_their_members_as_the_encoder_wrote_them() -> None:
 
 DEFAULTS: Final[tuple[tuple[str, bool, str, Value, str], ...]] = (
     *(("bigint", True, "", (1 << 63) - 1, "9223372036854776000"), ("bigint", True, "", 5, "5")),
-    *(("binary", True, "", b"a", '"a\\u0000\\u0000\\u0000"'), ("year", True, "", 2069, "2069"), ("year", True, "", 0, "2000")),
-    *(("date", True, "", ZeroDate(), ""), ("date", False, "", ZeroDate(), "0"), ("datetime-0", True, "", ZeroDate(), "")),
-    *(("datetime-0", True, "", ZeroDate(2024, 0, 1), "0"), ("datetime-0", False, "", ZeroDate(), "0")),
-    *(("datetime-0", nullable, "", ZeroDate(micros=mysql.MICROS), "" if nullable else "0") for nullable in (True, False)),
-    *(("timestamp-0", True, "", ZeroDate(), ""), ("timestamp-0", False, "", ZeroDate(), '"1970-01-01T00:00:00Z"')),
-    *(("datetime-0", True, "CURRENT_TIMESTAMP", None, "0"), ("timestamp-0", True, "CURRENT_TIMESTAMP", None, "")),
+    *(
+        ("binary", True, "", b"a", '"a\\u0000\\u0000\\u0000"'),
+        ("year", True, "", 2069, "2069"),
+        ("year", True, "", 0, "2000"),
+    ),
+    *(
+        ("date", True, "", ZeroDate(), ""),
+        ("date", False, "", ZeroDate(), "0"),
+        ("datetime-0", True, "", ZeroDate(), ""),
+    ),
+    *(
+        ("datetime-0", True, "", ZeroDate(2024, 0, 1), "0"),
+        ("datetime-0", False, "", ZeroDate(), "0"),
+    ),
+    *(
+        ("datetime-0", nullable, "", ZeroDate(micros=mysql.MICROS), "" if nullable else "0")
+        for nullable in (True, False)
+    ),
+    *(
+        ("timestamp-0", True, "", ZeroDate(), ""),
+        ("timestamp-0", False, "", ZeroDate(), '"1970-01-01T00:00:00Z"'),
+    ),
+    *(
+        ("datetime-0", True, "CURRENT_TIMESTAMP", None, "0"),
+        ("timestamp-0", True, "CURRENT_TIMESTAMP", None, ""),
+    ),
     *(("double", True, "", 1e-7, "1e-07"), ("date", True, "(CURRENT_DATE())", None, "")),
 )
 """Defaults as TiCDC v8.5.7 wrote them in schemas, of an in-memory TiDB."""
 
 
 @pytest.mark.parametrize(("name", "nullable", "expression", "value", "shown"), DEFAULTS)
-def test_the_default_in_a_column_s_schema(name: str, nullable: bool, expression: str, value: Value, shown: str) -> None:
+def test_the_default_in_a_column_s_schema(
+    name: str, nullable: bool, expression: str, value: Value, shown: str
+) -> None:
     type = mysql.TYPES[name] if name != "binary" else mysql.binary("binary", 4)
-    columns = (Column("id", mysql.integer("int"), False), Column("c", type, nullable, default=Default(expression or "x", value)))
-    given: Value = {"date": mysql.dt.date(2024, 1, 1), "year": 2024, "binary": b"abcd", "double": 1.0}.get(name, 1)
-    (_, text), *_ = written("v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": given}))
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("c", type, nullable, default=Default(expression or "x", value)),
+    )
+    given: Value = {
+        "date": mysql.dt.date(2024, 1, 1),
+        "year": 2024,
+        "binary": b"abcd",
+        "double": 1.0,
+    }.get(name, 1)
+    (_, text), *_ = written(
+        "v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": given})
+    )
     block = text.partition('"field":"c"')[2].partition("}")[0]
     assert block == (f',"default":{shown}' if shown else "")
 
 
 def test_a_year_that_cannot_be_null_has_a_default() -> None:
     columns = (Column("id", mysql.integer("int"), False), Column("y", mysql.TYPES["year"], False))
-    (_, text), *_ = written("v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "y": 2000}))
+    (_, text), *_ = written(
+        "v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "y": 2000})
+    )
     assert '"name":"io.debezium.time.Year","version":1,"field":"y","default":2000}' in text
 
 
 def test_what_the_encoders_refuse_and_what_they_write_wrong() -> None:
-    """As both architectures did with an in-memory TiDB: "Incorrect datetime value"; "y":"1999"; a member twice; 0;
-    "interface {} is nil"."""
+    """As both architectures did with an in-memory TiDB: "Incorrect datetime value"; "y":"1999"; a
+    member twice; 0; "interface {} is nil".
+    """
     id_ = Column("id", mysql.integer("int"), False)
 
-    def sent(name: str, type: mysql.SourceType, value: Value, default: Default | None = None) -> list[tuple[str, str]]:
-        return written(name, insert(Table("d", "t", (id_, Column("c", type, default=default)), ("id",)), {"id": 1, "c": value}))
+    def sent(
+        name: str, type: mysql.SourceType, value: Value, default: Default | None = None
+    ) -> list[tuple[str, str]]:
+        return written(
+            name,
+            insert(
+                Table("d", "t", (id_, Column("c", type, default=default)), ("id",)),
+                {"id": 1, "c": value},
+            ),
+        )
 
     partial = ZeroDate(2024, 0, 1)
-    assert [bool(sent(name, mysql.temporal("datetime"), partial)) for name in ("v8.1.2", "v8.5.7", "new-8.5.7")] == [
+    assert [
+        bool(sent(name, mysql.temporal("datetime"), partial))
+        for name in ("v8.1.2", "v8.5.7", "new-8.5.7")
+    ] == [
         True,
         False,
         True,
@@ -170,73 +272,143 @@ def test_what_the_encoders_refuse_and_what_they_write_wrong() -> None:
     for release in ("v8.5.7", "new-8.5.7"):
         assert sent(release, mysql.temporal("datetime"), None, Default("x", partial)) == []
     stamp = mysql.temporal("timestamp")
-    assert '"c":null}' in sent("v8.5.7", stamp, None, Default("'0000-00-00 00:00:00'", ZeroDate()))[0][1]
+    assert (
+        '"c":null}'
+        in sent("v8.5.7", stamp, None, Default("'0000-00-00 00:00:00'", ZeroDate()))[0][1]
+    )
     shown = {
-        "v8.5.7": {"year": '"1999"', "varbinary": '"YWI=","c":"ab"', "time-0": "1", "unsigned-bigint": "-9223372036854775808"},
+        "v8.5.7": {
+            "year": '"1999"',
+            "varbinary": '"YWI=","c":"ab"',
+            "time-0": "1",
+            "unsigned-bigint": "-9223372036854775808",
+        },
         "new-8.5.7": {"year": "1999", "varbinary": '"YWI="', "time-0": "0", "unsigned-bigint": "0"},
     }
-    defaults: dict[str, Value] = {"year": 1999, "varbinary": b"ab", "time-0": 1, "unsigned-bigint": 1 << 63}
+    defaults: dict[str, Value] = {
+        "year": 1999,
+        "varbinary": b"ab",
+        "time-0": 1,
+        "unsigned-bigint": 1 << 63,
+    }
     for release, cells in shown.items():
         for name, written_ in cells.items():
             ((_, text),) = sent(release, mysql.TYPES[name], None, Default("x", defaults[name]))
             assert f'"after":{{"id":1,"c":{written_}}}' in text
     zero = Default("'0000-00-00'", ZeroDate())
-    assert [bool(sent(name, mysql.TYPES["date"], None, zero)) for name in ("v8.5.7", "new-8.5.7")] == [True, False]
+    assert [
+        bool(sent(name, mysql.TYPES["date"], None, zero)) for name in ("v8.5.7", "new-8.5.7")
+    ] == [True, False]
 
 
 def test_no_blank_stands_between_members() -> None:
-    """json-iterator's stream has none, in the parameters of a column either (codec.go, writer.WriteObjectField)."""
+    """json-iterator's stream has none, in the parameters of a column either (codec.go,
+    writer.WriteObjectField).
+    """
     columns = (*TINY.columns, Column("e", mysql.enum_of("a", "b")), Column("t", mysql.bit(10)))
     event = insert(Table("test", "table1", columns, ("tiny",)), {"tiny": 1, "e": 1, "t": 5})
     (record,) = FORMAT.write(History((event,)), FORMAT.profile("v8.5.7"), Layout())
     value = (record.message.value or b"").decode()
-    assert '"name":"io.debezium.data.Enum","version":1,"parameters":{"allowed":"a,b"},"field":"e"}' in value
-    assert '"name":"io.debezium.data.Bits","version":1,"parameters":{"length":"10"},"field":"t"}' in value
+    assert (
+        '"name":"io.debezium.data.Enum","version":1,"parameters":{"allowed":"a,b"},"field":"e"}'
+        in value
+    )
+    assert (
+        '"name":"io.debezium.data.Bits","version":1,"parameters":{"length":"10"},"field":"t"}'
+        in value
+    )
     assert " " not in value
 
 
 def test_the_document_s_watermark() -> None:
     name = "test_cluster.watermark.Key"
-    key = {"payload": {}, "schema": {"fields": [], "optional": False, "name": name, "type": "struct"}}
-    assert messages("new-8.5.6+extension", Watermark(Instant(0, 3))) == [(key, json.loads(WATERMARK))]
-    assert messages("new-8.5.6", Watermark(Instant(0, 3))) == messages("v8.5.7", Watermark(Instant(0, 3))) == []
+    key = {
+        "payload": {},
+        "schema": {"fields": [], "optional": False, "name": name, "type": "struct"},
+    }
+    assert messages("new-8.5.6+extension", Watermark(Instant(0, 3))) == [
+        (key, json.loads(WATERMARK))
+    ]
+    assert (
+        messages("new-8.5.6", Watermark(Instant(0, 3)))
+        == messages("v8.5.7", Watermark(Instant(0, 3)))
+        == []
+    )
 
 
 DATATYPES: Final[tuple[tuple[str, Value, str], ...]] = (
-    *(("date", mysql.dt.date(2023, 11, 30), "19691"), ("date", mysql.dt.date(1000, 1, 1), "-354285")),
-    *(("date", mysql.dt.date(9999, 12, 31), "2932896"), ("date", ZeroDate(), "null"), ("datetime-6", ZeroDate(), "null")),
+    *(
+        ("date", mysql.dt.date(2023, 11, 30), "19691"),
+        ("date", mysql.dt.date(1000, 1, 1), "-354285"),
+    ),
+    *(
+        ("date", mysql.dt.date(9999, 12, 31), "2932896"),
+        ("date", ZeroDate(), "null"),
+        ("datetime-6", ZeroDate(), "null"),
+    ),
     ("datetime-0", mysql.wall("2023-11-30 12:34:56"), "1701347696000"),
     ("datetime-6", mysql.wall("2023-11-30 12:34:56.123456"), "1701347696123456"),
     ("time-6", -45296123456, "-45296123456"),
     ("timestamp-0", mysql.wall("2023-11-30 12:34:56"), '"2023-11-30T12:34:56Z"'),
     ("timestamp-6", mysql.wall("2023-11-30 12:34:56.123456"), '"2023-11-30T12:34:56.123456Z"'),
-    *(("year", 2023, "2023"), ("bit-1", 1, "true"), ("varbinary", b"foo", '"Zm9v"'), ("blob", b"foo", '"Zm9v"')),
-    *(("float", mysql.to_float32(12345.12345), "12345.123"), ("double", 12345.12345, "12345.12345")),
+    *(
+        ("year", 2023, "2023"),
+        ("bit-1", 1, "true"),
+        ("varbinary", b"foo", '"Zm9v"'),
+        ("blob", b"foo", '"Zm9v"'),
+    ),
+    *(
+        ("float", mysql.to_float32(12345.12345), "12345.123"),
+        ("double", 12345.12345, "12345.12345"),
+    ),
     *(("int", -2147483648, "-2147483648"), ("unsigned-int", 4294967295, "4294967295")),
-    *(("bigint", -9223372036854775808, "-9223372036854775808"), ("unsigned-bigint", (1 << 64) - 1, "-1")),
+    *(
+        ("bigint", -9223372036854775808, "-9223372036854775808"),
+        ("unsigned-bigint", (1 << 64) - 1, "-1"),
+    ),
     ("json", mysql.Json(["foo"]), '"[\\"foo\\"]"'),
 )
-"""Of pkg/sink/codec/debezium/testdata/datatype.dbz.json, which Debezium wrote and TiCDC's encoder has to equal."""
+"""Of pkg/sink/codec/debezium/testdata/datatype.dbz.json, which Debezium wrote and TiCDC's encoder
+has to equal.
+"""
 
 
 @pytest.mark.parametrize(("name", "value", "shown"), DATATYPES)
 def test_the_encoder_s_data_types(name: str, value: Value, shown: str) -> None:
-    table = Table("test", "foo", (Column("pk", mysql.integer("int"), False), Column("c", mysql.TYPES[name])), ("pk",))
-    (record,) = FORMAT.write(History((insert(table, {"pk": 1, "c": value}),)), FORMAT.profile("v8.5.7"), Layout())
+    table = Table(
+        "test",
+        "foo",
+        (Column("pk", mysql.integer("int"), False), Column("c", mysql.TYPES[name])),
+        ("pk",),
+    )
+    (record,) = FORMAT.write(
+        History((insert(table, {"pk": 1, "c": value}),)), FORMAT.profile("v8.5.7"), Layout()
+    )
     assert f'"after":{{"pk":1,"c":{shown}}}'.encode() in (record.message.value or b"")
 
 
 @pytest.mark.parametrize(
     ("value", "single", "shown"),
     [
-        *((1e-7, False, "1e-07"), (1.5e-10, False, "1.5e-10"), (0.000001, False, "0.000001"), (1e21, False, "1e+21")),
-        *((1e20, False, "100000000000000000000"), (-2.5e300, False, "-2.5e+300"), (0.0, False, "0")),
+        *(
+            (1e-7, False, "1e-07"),
+            (1.5e-10, False, "1.5e-10"),
+            (0.000001, False, "0.000001"),
+            (1e21, False, "1e+21"),
+        ),
+        *(
+            (1e20, False, "100000000000000000000"),
+            (-2.5e300, False, "-2.5e+300"),
+            (0.0, False, "0"),
+        ),
         *((mysql.to_float32(1e-6), True, "0.000001"), (mysql.to_float32(1e-7), True, "1e-07")),
         (mysql.to_float32(3.4028235e38), True, "3.4028235e+38"),
     ],
 )
 def test_floats_are_json_iterator_s(value: float, single: bool, shown: str) -> None:
-    """Those below 1e-6 as v8.5.7 wrote them; encoding/json leaves out the first digit of such an exponent."""
+    """Those below 1e-6 as v8.5.7 wrote them; encoding/json leaves out the first digit of such an
+    exponent.
+    """
     table = Table("d", "t", (Column("c", mysql.real("float" if single else "double")),))
     assert f'"after":{{"c":{shown}}}' in written("v8.5.7", insert(table, {"c": value}))[0][1]
     assert json_number(value, single=single) == shown.replace("e-07", "e-7")
@@ -248,8 +420,14 @@ def test_texts_are_json_iterator_s() -> None:
 
 
 def test_a_default_stands_for_null_from_v8_5_on() -> None:
-    columns = (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"), default=Default("5", 5)))
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("c", mysql.integer("int"), default=Default("5", 5)),
+    )
     event = insert(Table("test", "t", columns, ("id",)), {"id": 1, "c": None})
-    cells = [messages(name, event)[0][1]["payload"]["after"]["c"] for name in ("v8.1.2", "v8.5.7", "new-8.5.6")]
+    cells = [
+        messages(name, event)[0][1]["payload"]["after"]["c"]
+        for name in ("v8.1.2", "v8.5.7", "new-8.5.6")
+    ]
     assert cells == [None, 5, 5]
     assert messages("v8.1.2", event)[0][0] == b""

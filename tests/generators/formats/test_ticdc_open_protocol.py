@@ -1,4 +1,6 @@
-"""Literal records of TiCDC's Open Protocol: those of PingCAP's document, of the encoder's own tests, and its framing."""
+"""Literal records of TiCDC's Open Protocol: those of PingCAP's document, of the encoder's own
+tests, and its framing.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,32 @@ from generators import model
 from generators.formats.ticdc_open_protocol import FORMAT
 from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, unframed
 from generators.garbage.wellformed import State
-from generators.model import Column, Event, History, Instant, Json, Kind, Layout, Op, SourceType, Table, Value, Watermark, Written
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    Written,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
 TS: Final = 415508856908021766
 AT: Final = Instant(TS >> 18, TS & 0x3FFFF)
-T1: Final = Table("test", "t1", (Column("id", mysql.integer("int"), False), Column("val", mysql.text("varchar", 16))), ("id",))
+T1: Final = Table(
+    "test",
+    "t1",
+    (Column("id", mysql.integer("int"), False), Column("val", mysql.text("varchar", 16))),
+    ("id",),
+)
 CREATE: Final = "CREATE TABLE test.t1(id int primary key, val varchar(16))"
 RESTORED: Final = "CREATE TABLE `test`.`t1` (`id` INT PRIMARY KEY,`val` VARCHAR(16))"
 
@@ -28,7 +49,10 @@ def written(name: str, *events: Event) -> list[Written]:
 def first_event(name: str, *events: Event) -> tuple[bytes, bytes]:
     """Key and value of the first event of the first record."""
     message = written(name, *events)[0].message
-    (key, *_), (value, *_) = unframed((message.key or b"")[8:]) or (), unframed(message.value or b"") or ()
+    (key, *_), (value, *_) = (
+        unframed((message.key or b"")[8:]) or (),
+        unframed(message.value or b"") or (),
+    )
     return key, value
 
 
@@ -41,7 +65,9 @@ def test_the_document_s_statement_and_resolved_event() -> None:
     document = b'{"ts":415508856908021766,"t":3}'
     assert resolved.message.key == b"\0\0\0\0\0\0\0\x01" + b"\0\0\0\0\0\0\0\x1f" + document
     assert resolved.message.value == bytes(8)
-    assert [(mark.kind, mark.position, mark.database) for mark in resolved.changes] == [(Kind.WATERMARK, str(TS), None)]
+    assert [(mark.kind, mark.position, mark.database) for mark in resolved.changes] == [
+        (Kind.WATERMARK, str(TS), None)
+    ]
 
 
 def test_a_row_of_the_document_s_table() -> None:
@@ -54,16 +80,40 @@ def test_a_row_of_the_document_s_table() -> None:
 
 
 EXAMPLES: Final[tuple[tuple[SourceType, Value, str], ...]] = (
-    *((mysql.integer("tinyint"), 1, '{"t":1,"v":1}'), (mysql.integer("smallint"), 1, '{"t":2,"v":1}')),
-    *((mysql.integer("int"), 123, '{"t":3,"v":123}'), (mysql.real("float"), mysql.to_float32(153.123), '{"t":4,"v":153.123}')),
-    *((mysql.real("double"), 153.123, '{"t":5,"v":153.123}'), (mysql.integer("bigint"), 123, '{"t":8,"v":123}')),
-    (mysql.temporal("timestamp"), mysql.wall("1973-12-30 07:30:00"), '{"t":7,"v":"1973-12-30 15:30:00"}'),
-    *((mysql.integer("mediumint"), 123, '{"t":9,"v":123}'), (mysql.TYPES["year"], 1970, '{"t":13,"v":1970}')),
+    *(
+        (mysql.integer("tinyint"), 1, '{"t":1,"v":1}'),
+        (mysql.integer("smallint"), 1, '{"t":2,"v":1}'),
+    ),
+    *(
+        (mysql.integer("int"), 123, '{"t":3,"v":123}'),
+        (mysql.real("float"), mysql.to_float32(153.123), '{"t":4,"v":153.123}'),
+    ),
+    *(
+        (mysql.real("double"), 153.123, '{"t":5,"v":153.123}'),
+        (mysql.integer("bigint"), 123, '{"t":8,"v":123}'),
+    ),
+    (
+        mysql.temporal("timestamp"),
+        mysql.wall("1973-12-30 07:30:00"),
+        '{"t":7,"v":"1973-12-30 15:30:00"}',
+    ),
+    *(
+        (mysql.integer("mediumint"), 123, '{"t":9,"v":123}'),
+        (mysql.TYPES["year"], 1970, '{"t":13,"v":1970}'),
+    ),
     (mysql.TYPES["date"], mysql.dt.date(2000, 1, 1), '{"t":10,"v":"2000-01-01"}'),
     (mysql.temporal("time"), (23 * 3600 + 59 * 60 + 59) * mysql.MICROS, '{"t":11,"v":"23:59:59"}'),
-    (mysql.temporal("datetime"), mysql.wall("2015-12-20 23:58:58"), '{"t":12,"v":"2015-12-20 23:58:58"}'),
+    (
+        mysql.temporal("datetime"),
+        mysql.wall("2015-12-20 23:58:58"),
+        '{"t":12,"v":"2015-12-20 23:58:58"}',
+    ),
     (mysql.text("varchar", 16), "test", '{"t":15,"v":"test"}'),
-    (mysql.binary("varbinary", 16), b"\x89PNG\r\n\x1a\n", '{"t":15,"v":"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n"}'),
+    (
+        mysql.binary("varbinary", 16),
+        b"\x89PNG\r\n\x1a\n",
+        '{"t":15,"v":"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n"}',
+    ),
     (mysql.TYPES["bit-8"], 81, '{"t":16,"v":81}'),
     (mysql.json(), Json({"key1": "value1"}), '{"t":245,"v":"{\\"key1\\": \\"value1\\"}"}'),
     (mysql.TYPES["enum"], 1, '{"t":247,"v":1}'),
@@ -72,10 +122,16 @@ EXAMPLES: Final[tuple[tuple[SourceType, Value, str], ...]] = (
     (mysql.text("longtext"), "测试text", '{"t":251,"v":"5rWL6K+VdGV4dA=="}'),
     (mysql.text("text"), "测试text", '{"t":252,"v":"5rWL6K+VdGV4dA=="}'),
     (mysql.text("char", 16), "test", '{"t":254,"v":"test"}'),
-    (mysql.binary("binary", 8), b"\x89PNG\r\n\x1a\n", '{"t":254,"v":"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n"}'),
+    (
+        mysql.binary("binary", 8),
+        b"\x89PNG\r\n\x1a\n",
+        '{"t":254,"v":"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n"}',
+    ),
     (mysql.decimal(20, 7), mysql.Decimal("129012.1230000"), '{"t":246,"v":"129012.1230000"}'),
 )
-"""The column "Output Example" of the document's table of types, whose binaries have the backslashes of a Markdown cell twice."""
+"""The column "Output Example" of the document's table of types, whose binaries have the backslashes
+of a Markdown cell twice.
+"""
 
 
 @pytest.mark.parametrize(("type", "value", "shown"), EXAMPLES, ids=lambda v: getattr(v, "name", ""))
@@ -94,7 +150,10 @@ def test_a_bit_and_a_year_have_the_flag_unsigned() -> None:
         Column("b", mysql.bit(3)),
         Column("e", mysql.enum_of("back\\slash", "it's", "汉字")),
     )
-    _, value = first_event("v8.5.7", insert(Table("audit", "1-a.b", columns, ("id",)), {"id": 1, "y": 2001, "b": 5, "e": 1}, AT))
+    _, value = first_event(
+        "v8.5.7",
+        insert(Table("audit", "1-a.b", columns, ("id",)), {"id": 1, "y": 2001, "b": 5, "e": 1}, AT),
+    )
     assert value == (
         b'{"u":{"b":{"t":16,"f":193,"v":5},"e":{"t":247,"f":64,"v":1},"id":{"t":3,"h":true,"f":11,"v":1},'
         b'"y":{"t":13,"f":129,"v":2001}}}'
@@ -117,8 +176,15 @@ def test_flags_are_the_document_s_bits() -> None:
 @pytest.mark.parametrize(
     ("raw", "shown"),
     [
-        *((b"\x00\x07\x0b\x7f", "\\x00\\a\\v\\x7f"), (b'a"\\', 'a\\"\\\\'), ("é汉😀".encode(), "é汉😀")),
-        *(("\u00a0\u2028\U000e0001".encode(), "\\u00a0\\u2028\\U000e0001"), (b"\xc3(\xed\xa0\x80", "\\xc3(\\xed\\xa0\\x80")),
+        *(
+            (b"\x00\x07\x0b\x7f", "\\x00\\a\\v\\x7f"),
+            (b'a"\\', 'a\\"\\\\'),
+            ("é汉😀".encode(), "é汉😀"),
+        ),
+        *(
+            ("\u00a0\u2028\U000e0001".encode(), "\\u00a0\\u2028\\U000e0001"),
+            (b"\xc3(\xed\xa0\x80", "\\xc3(\\xed\\xa0\\x80"),
+        ),
         ("\ufffd".encode(), "\ufffd"),
     ],
 )
@@ -128,14 +194,28 @@ def test_quoted_bytes_are_those_of_strconv_quote(raw: bytes, shown: str) -> None
 
 def test_sixteen_rows_share_a_record_and_every_event_is_behind_its_length() -> None:
     bag = Table("test", "bag", (Column("a", mysql.integer("int")),))
-    records = written("v8.5.7", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(35)), at=AT))
+    records = written(
+        "v8.5.7", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(35)), at=AT)
+    )
     assert [len(record.changes) for record in records] == [16, 16, 3]
-    assert [[c.row for c in record.changes] for record in records] == [[*range(16)], [*range(16)], [0, 1, 2]]
+    assert [[c.row for c in record.changes] for record in records] == [
+        [*range(16)],
+        [*range(16)],
+        [0, 1, 2],
+    ]
     for record in records:
         key, value = record.message.key or b"", record.message.value or b""
         assert key[:8] == b"\0\0\0\0\0\0\0\x01"
         assert len(unframed(key[8:]) or ()) == len(unframed(value) or ()) == len(record.changes)
-    assert len(written("v8.5.7+one-row", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(3)), at=AT))) == 3
+    assert (
+        len(
+            written(
+                "v8.5.7+one-row",
+                change(bag, Op.INSERT, *((None, {"a": i}) for i in range(3)), at=AT),
+            )
+        )
+        == 3
+    )
 
 
 def test_an_update_without_p_is_an_insert_or_an_update() -> None:
@@ -146,14 +226,20 @@ def test_an_update_without_p_is_an_insert_or_an_update() -> None:
     ):
         (record,) = written(name, event)
         assert b'"p"' not in (record.message.value or b"")
-        assert (record.changes[0].op, record.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.UPDATE),))
+        assert (record.changes[0].op, record.changes[0].accept) == (
+            Op.INSERT,
+            ((Kind.ROW, Op.UPDATE),),
+        )
     _, value = first_event("new-8.5.6+only-updated", change(T1, Op.UPDATE, (row, row), at=AT))
     assert value.endswith(b',"p":{}}')
 
 
 def test_json_is_escaped_as_each_architecture_does() -> None:
     event = insert(T1, {"id": 1, "val": "<&>\x08\u2028"}, AT)
-    shown = {name: first_event(name, event)[1].split(b'"v":"')[1].split(b'"')[0] for name in ("v7.1.6", "v8.5.7", "new-8.5.6")}
+    shown = {
+        name: first_event(name, event)[1].split(b'"v":"')[1].split(b'"')[0]
+        for name in ("v7.1.6", "v8.5.7", "new-8.5.6")
+    }
     assert shown == {
         "v7.1.6": b"\\u003c\\u0026\\u003e\\u0008\\u2028",
         "v8.5.7": b"\\u003c\\u0026\\u003e\\b\\u2028",
@@ -165,6 +251,9 @@ def test_the_oracle_reads_what_is_framed() -> None:
     assert FORMAT.oracle is not None
     (record,) = written("v8.5.7", insert(T1, {"id": 1, "val": "x"}, AT))
     value = record.message.value or b""
-    states = [FORMAT.oracle(data).state for data in (value, value + value, bytes(8), value[:-1], value[8:], b"", value + b"\0")]
+    states = [
+        FORMAT.oracle(data).state
+        for data in (value, value + value, bytes(8), value[:-1], value[8:], b"", value + b"\0")
+    ]
     assert states == [State.READABLE] * 3 + [State.UNREADABLE] * 4
     assert {"text", "blob"} <= BASE64

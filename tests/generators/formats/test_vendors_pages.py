@@ -1,4 +1,6 @@
-"""What the pages of CloudCanal and Tencent DTS contradict or leave open, and what the rules make of it."""
+"""What the pages of CloudCanal and Tencent DTS contradict or leave open, and what the rules make of
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,53 @@ NAMES = ("cloudcanal-json", "cloudcanal-canal-json", "tencent-dts-json")
 CONTRADICTIONS = {
     "cloudcanal-json": (
         *(f"cloudcanal#{n}" for n in ("table-changes", "keys-empty", "types-after", "ddl-key")),
-        *(f"cloudcanal#{n}" for n in ("action", "ddl-example", "bid", "pairing-open", "delete-open", "before-whole-open")),
+        *(
+            f"cloudcanal#{n}"
+            for n in (
+                "action",
+                "ddl-example",
+                "bid",
+                "pairing-open",
+                "delete-open",
+                "before-whole-open",
+            )
+        ),
     ),
     "cloudcanal-canal-json": (
-        *(f"cloudcanal#canal-{n}" for n in ("ddl-example", "keys", "types-after", "type", "id", "old-open")),
+        *(
+            f"cloudcanal#canal-{n}"
+            for n in ("ddl-example", "keys", "types-after", "type", "id", "old-open")
+        ),
         *("cloudcanal#pairing-open", "cloudcanal#before-whole-open"),
     ),
     "tencent-dts-json": (
         *(
             f"tencent#{n}"
-            for n in ("heartbeat", "checkpoint", "ddl-names", "position-number", "fragments", "source-type", "null")
+            for n in (
+                "heartbeat",
+                "checkpoint",
+                "ddl-names",
+                "position-number",
+                "fragments",
+                "source-type",
+                "null",
+            )
         ),
-        *(f"tencent#{n}" for n in ("absent-fields", "json-shapes", "type-numbers", "pairing", "datetime-example", "day-first")),
-        *(f"tencent#{n}" for n in ("timestamp-epoch", "not-covered", "zero-dates", "binary-trailing-zeros")),
+        *(
+            f"tencent#{n}"
+            for n in (
+                "absent-fields",
+                "json-shapes",
+                "type-numbers",
+                "pairing",
+                "datetime-example",
+                "day-first",
+            )
+        ),
+        *(
+            f"tencent#{n}"
+            for n in ("timestamp-epoch", "not-covered", "zero-dates", "binary-trailing-zeros")
+        ),
     ),
 }
 """What a vendor's page contradicts or leaves open, as facts."""
@@ -58,15 +94,22 @@ def test_what_the_vendor_leaves_open_is_no_must() -> None:
     assert {name: obligations[name] for name in open_} == open_
 
 
-@pytest.mark.parametrize("name", ["cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"])
+@pytest.mark.parametrize(
+    "name", ["cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"]
+)
 def test_ddl_goes_to_the_topic_that_the_parameter_names(name: str) -> None:
     """cloudcanal#ddl-partition."""
     fmt = get(name)
     table = Table("d", "t", (Column("id", mysql.integer("bigint")),), ("id",))
-    added = SchemaChange(START, "add column", "ALTER TABLE t ADD COLUMN d int", "d", "t", table, table)
+    added = SchemaChange(
+        START, "add column", "ALTER TABLE t ADD COLUMN d int", "d", "t", table, table
+    )
     events = (added, insert(table, {"id": 1}))
     topics = {
-        option: [sent.message.topic for sent in fmt.write(History(events), fmt.profile(f"{RELEASE}{option}"), LAYOUT)]
+        option: [
+            sent.message.topic
+            for sent in fmt.write(History(events), fmt.profile(f"{RELEASE}{option}"), LAYOUT)
+        ]
         for option in ("", "+ddl-topic")
     }
     assert topics == {"": [LAYOUT.topic] * 2, "+ddl-topic": [f"{LAYOUT.topic}_ddl", LAYOUT.topic]}

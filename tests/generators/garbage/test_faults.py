@@ -19,7 +19,9 @@ BY_NAME = {fault.name: fault for fault in FAULTS}
 
 
 def written(value: bytes | None) -> Written:
-    return Written(Message("cdc", 1, b"", value, timestamp_ms=5, event=2), (Change(0, Kind.ROW, Op.INSERT),))
+    return Written(
+        Message("cdc", 1, b"", value, timestamp_ms=5, event=2), (Change(0, Kind.ROW, Op.INSERT),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,28 +35,60 @@ def written(value: bytes | None) -> Written:
         ("trailing-brace", "trailing-content", PLAIN + b"}", PLAIN + b"}\r\n"),
         ("closing-tail", "trailing-content", PLAIN + b",{}]}", PLAIN + b",{}]}\r\n"),
         ("trailing-member", "trailing-content", PLAIN + b',"x":1', PLAIN + b',"x":1\r\n'),
-        ("joined", "second-document", PLAIN + b'],"m":[' + PLAIN, PLAIN + b'\r\n],"m":[' + PLAIN + b"\r\n"),
+        (
+            "joined",
+            "second-document",
+            PLAIN + b'],"m":[' + PLAIN,
+            PLAIN + b'\r\n],"m":[' + PLAIN + b"\r\n",
+        ),
         ("second-document", "second-document", PLAIN + PLAIN, PLAIN + b"\r\n" + PLAIN + b"\r\n"),
         ("empty", "empty", b"", b""),
         ("null", "null", None, None),
         ("no-message", "no-message", b"{}", b"{}\r\n"),
         ("no-type", "no-such-message", PLAIN[:-17] + b"}", PLAIN[:-17] + b"}\r\n"),
-        ("unknown-type", "no-such-message", PLAIN.replace(b"INSERT", b"UNHEARD"), PLAIN.replace(b"INSERT", b"UNHEARD") + b"\r\n"),
         (
-            *("rows-reshaped", "no-such-message", b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}'),
+            "unknown-type",
+            "no-such-message",
+            PLAIN.replace(b"INSERT", b"UNHEARD"),
+            PLAIN.replace(b"INSERT", b"UNHEARD") + b"\r\n",
+        ),
+        (
+            *(
+                "rows-reshaped",
+                "no-such-message",
+                b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}',
+            ),
             b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}\r\n',
         ),
-        (*("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'), b'{"id":0,"table":"t","type":"INSERT"}\r\n'),
-        ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
+        (
+            *("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'),
+            b'{"id":0,"table":"t","type":"INSERT"}\r\n',
+        ),
+        (
+            "duplicate-key",
+            "duplicate-key",
+            PLAIN[:-1] + b',"id":null}',
+            PLAIN[:-1] + b',"id":null}\r\n',
+        ),
         ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
-        ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
+        (
+            "invalid-utf-8",
+            "invalid-utf-8",
+            PLAIN.replace(b'"t"', b'"\xfft"'),
+            PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n",
+        ),
         (
             "lone-surrogate",
             "lone-surrogate",
             PLAIN.replace(b'"t"', rb'"\ud800t"'),
             PLAIN.replace(b'"t"', rb'"\ud800t"') + b"\r\n",
         ),
-        ("raw-control", "raw-control", PLAIN.replace(b'"t"', b'"\x01t"'), PLAIN.replace(b'"t"', b'"\x01t"') + b"\r\n"),
+        (
+            "raw-control",
+            "raw-control",
+            PLAIN.replace(b'"t"', b'"\x01t"'),
+            PLAIN.replace(b'"t"', b'"\x01t"') + b"\r\n",
+        ),
     ],
 )
 def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | None) -> None:
@@ -72,16 +106,33 @@ def test_every_fault_has_its_bytes_tested() -> None:
 def test_expectation(fault: Fault) -> None:
     spoiled = faults.apply(written(PLAIN), fault)
     control = (Kind.CONTROL,) if fault.tag in ("no-message", "no-such-message") else ()
-    kinds = {"null": (Kind.TOMBSTONE,), "rows-gone": (Kind.CONTROL, Kind.DDL)}.get(fault.name, control)
+    kinds = {"null": (Kind.TOMBSTONE,), "rows-gone": (Kind.CONTROL, Kind.DDL)}.get(
+        fault.name, control
+    )
     accept = tuple((kind, None) for kind in kinds)
-    assert spoiled.changes == (Change(0, Kind.CORRUPT, accept=accept, anything=fault.obligation == faults.UNSPECIFIED),)
+    assert spoiled.changes == (
+        Change(0, Kind.CORRUPT, accept=accept, anything=fault.obligation == faults.UNSPECIFIED),
+    )
     message = spoiled.message
-    assert (message.topic, message.partition, message.key, message.timestamp_ms, message.event) == ("cdc", 1, b"", 5, 2)
+    assert (message.topic, message.partition, message.key, message.timestamp_ms, message.event) == (
+        "cdc",
+        1,
+        b"",
+        5,
+        2,
+    )
 
 
 def test_obligations() -> None:
     lenient = {fault.tag for fault in FAULTS if fault.obligation == faults.UNSPECIFIED}
-    assert lenient == {"duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "wrapped"}
+    assert lenient == {
+        "duplicate-key",
+        "bom",
+        "invalid-utf-8",
+        "lone-surrogate",
+        "raw-control",
+        "wrapped",
+    }
     assert {fault.obligation for fault in FAULTS} == {"MUST", "UNSPECIFIED"}
 
 
@@ -89,8 +140,16 @@ def test_obligations() -> None:
     ("name", "value", "spoiled"),
     [
         ("no-type", b'{"payload":{"op":"c","after":{"a":1}}}', b'{"payload":{"after":{"a":1}}}'),
-        ("unknown-type", b'{"type":"t","messageType":"DDL"}', b'{"type":"t","messageType":"UNHEARD"}'),
-        ("rows-reshaped", b'{"payload":{"op":"c","after":{"a":1}}}', b'{"payload":{"op":"c","after":[{"a":1}]}}'),
+        (
+            "unknown-type",
+            b'{"type":"t","messageType":"DDL"}',
+            b'{"type":"t","messageType":"UNHEARD"}',
+        ),
+        (
+            "rows-reshaped",
+            b'{"payload":{"op":"c","after":{"a":1}}}',
+            b'{"payload":{"op":"c","after":[{"a":1}]}}',
+        ),
         ("rows-reshaped", b'{"newColumns":["1",null]}', b'{"newColumns":{"0":"1","1":null}}'),
     ],
 )
@@ -101,7 +160,10 @@ def test_the_members_of_each_family_of_formats(name: str, value: bytes, spoiled:
 @pytest.mark.parametrize(
     ("value", "spoiled"),
     [
-        (b'{"data":[{"b":"x","a":null},{"a":"y"}]}', b'{"data":[{"b":"x","a":{"k":"1"}},{"a":"y"}]}'),
+        (
+            b'{"data":[{"b":"x","a":null},{"a":"y"}]}',
+            b'{"data":[{"b":"x","a":{"k":"1"}},{"a":"y"}]}',
+        ),
         (b'{"newColumns":["1","x"]}', b'{"newColumns":[{"k":"1"},"x"]}'),
     ],
 )
@@ -112,19 +174,28 @@ def test_a_nested_cell(value: bytes, spoiled: bytes) -> None:
 def test_lone_surrogate_stays_alone() -> None:
     value = faults.apply(written(b'{"a":"\\udc00"}'), BY_NAME["invalid-utf-8"]).message.value
     assert value == b'{"a":"\xff\\udc00"}'
-    parsed = json.loads(faults.apply(written(b'{"a":"x"}'), BY_NAME["lone-surrogate"]).message.value or b"")
+    parsed = json.loads(
+        faults.apply(written(b'{"a":"x"}'), BY_NAME["lone-surrogate"]).message.value or b""
+    )
     assert parsed == {"a": "\ud800x"}
 
 
 def test_strings_are_found_past_escapes_and_names() -> None:
-    value = faults.apply(written(rb'{"a:\"":1,"b" : "q\"","c":"d"}'), BY_NAME["raw-control"]).message.value
+    value = faults.apply(
+        written(rb'{"a:\"":1,"b" : "q\"","c":"d"}'), BY_NAME["raw-control"]
+    ).message.value
     assert value == b'{"a:\\"":1,"b" : "\x01q\\"","c":"d"}'
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("truncated", None), ("truncated", b""), ("truncated-last", b"{"), ("raw-control", b'{"a":1}')),
+        *(
+            ("truncated", None),
+            ("truncated", b""),
+            ("truncated-last", b"{"),
+            ("raw-control", b'{"a":1}'),
+        ),
         *(("duplicate-key", b"{}"), ("duplicate-key", b"[]")),
     ],
 )
@@ -135,7 +206,11 @@ def test_no_place_for_the_fault(name: str, value: bytes | None) -> None:
 
 def test_applicable() -> None:
     assert faults.applicable(FAULTS, "none") == FAULTS
-    assert [fault.name for fault in faults.applicable(FAULTS, "lz4")] == ["truncated", "empty", "null"]
+    assert [fault.name for fault in faults.applicable(FAULTS, "lz4")] == [
+        "truncated",
+        "empty",
+        "null",
+    ]
 
 
 def test_scenarios_have_a_table_each() -> None:
@@ -153,20 +228,34 @@ def test_scenarios_have_a_table_each() -> None:
 
 def test_scenarios_of_postgresql() -> None:
     pairs = list(faults.fault_scenarios("db", "postgresql"))
-    assert [scenario.name for _, scenario in pairs] == [scenario.name for _, scenario in faults.fault_scenarios("db")]
-    tables = [event.table for _, scenario in pairs for event in scenario.history.events if isinstance(event, RowChange)]
-    assert {(table.schema, column.type.source) for table in tables for column in table.columns} == {("public", "postgresql")}
+    assert [scenario.name for _, scenario in pairs] == [
+        scenario.name for _, scenario in faults.fault_scenarios("db")
+    ]
+    tables = [
+        event.table
+        for _, scenario in pairs
+        for event in scenario.history.events
+        if isinstance(event, RowChange)
+    ]
+    assert {(table.schema, column.type.source) for table in tables for column in table.columns} == {
+        ("public", "postgresql")
+    }
     fault = CellFault("cell-integer", "c_integer", 1234567891, "1234567891", '"12x4"')
     ((_, scenario),) = faults.cell_fault_scenarios(_every, (fault, CELL_FAULTS[0]), "postgresql")
     (event,) = scenario.history.events
     assert isinstance(event, RowChange)
     assert event.table == boundaries.every_type(_every, "postgresql")
-    assert event.rows[0].after == dict.fromkeys(c.name for c in event.table.columns) | {"id": 1, "c_integer": 1234567891}
+    assert event.rows[0].after == dict.fromkeys(c.name for c in event.table.columns) | {
+        "id": 1,
+        "c_integer": 1234567891,
+    }
 
 
 def test_cell_fault_replaces_the_one_string() -> None:
     fault = CellFault("cell-int", "c_int", 1234567891, '"1234567891"', '"12x4"')
-    spoiled = faults.cell_fault(written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault)
+    spoiled = faults.cell_fault(
+        written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault
+    )
     assert spoiled.message.value == b'{"es":1234567891,"data":[{"c":"12x4"}]}\r\n'
     assert spoiled.changes == (Change(0, Kind.CORRUPT),)
 
@@ -174,10 +263,21 @@ def test_cell_fault_replaces_the_one_string() -> None:
 @pytest.mark.parametrize(
     ("name", "cell", "value", "spoiled"),
     [
-        ("cell-int", Cell(State.VALUE, mysql.integer("int"), 1234567891, "1234567891", json=True), b"1234567891", b'"12x4"'),
+        (
+            "cell-int",
+            Cell(State.VALUE, mysql.integer("int"), 1234567891, "1234567891", json=True),
+            b"1234567891",
+            b'"12x4"',
+        ),
         (
             "cell-bigint-over",
-            Cell(State.VALUE, mysql.integer("bigint"), 1234567890123456789, "1234567890123456789", json=True),
+            Cell(
+                State.VALUE,
+                mysql.integer("bigint"),
+                1234567890123456789,
+                "1234567890123456789",
+                json=True,
+            ),
             b"1234567890123456789",
             b"9223372036854775808",
         ),
@@ -189,10 +289,15 @@ def test_cell_fault_replaces_the_one_string() -> None:
         ),
     ],
 )
-def test_cell_fault_replaces_the_cell_s_own_json(name: str, cell: Cell, value: bytes, spoiled: bytes) -> None:
+def test_cell_fault_replaces_the_cell_s_own_json(
+    name: str, cell: Cell, value: bytes, spoiled: bytes
+) -> None:
     fault = next(fault for fault in CELL_FAULTS if fault.name == name)
     other = Change(0, Kind.ROW, Op.INSERT, after={fault.column: Cell(State.NULL, cell.type)})
-    sent = Written(Message("cdc", 0, None, b'{"c":' + value + b"}"), (other, replace(other, after={fault.column: cell})))
+    sent = Written(
+        Message("cdc", 0, None, b'{"c":' + value + b"}"),
+        (other, replace(other, after={fault.column: cell})),
+    )
     assert faults.cell_fault(sent, fault).message.value == b'{"c":' + spoiled + b"}"
 
 
@@ -214,12 +319,19 @@ def test_cell_scenarios() -> None:
     scenarios = {fault.name: scenario for fault, scenario in faults.cell_fault_scenarios(_every)}
     assert list(scenarios) == [fault.name for fault in CELL_FAULTS]
     scenario = scenarios["cell-int"]
-    assert (scenario.name, scenario.level, scenario.tags) == ("fault/cell-int", 2, {"boundary", "fault:cell-int"})
+    assert (scenario.name, scenario.level, scenario.tags) == (
+        "fault/cell-int",
+        2,
+        {"boundary", "fault:cell-int"},
+    )
     (event,) = scenario.history.events
     assert isinstance(event, RowChange)
     row = event.rows[0].after
     assert row is not None
-    assert {name: value for name, value in row.items() if value is not None} == {"id": 1, "c_int": 1234567891}
+    assert {name: value for name, value in row.items() if value is not None} == {
+        "id": 1,
+        "c_int": 1234567891,
+    }
     assert "cell-float" not in {fault.name for fault, _ in faults.cell_fault_scenarios(_no_floats)}
 
 
@@ -229,13 +341,22 @@ def _columns(fmt: Any, profile: Any) -> dict[str, Logical]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excuse(name: str) -> None:
-    """Complete by construction: a kind of types, or a format, that leaves a way out must say why, or which own fault has it."""
+def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excuse(
+    name: str,
+) -> None:
+    """Complete by construction: a kind of types, or a format, that leaves a way out must say why,
+    or which own fault has it.
+    """
     fmt = get(name)
-    by_profile = {profile.name: {fault.name: fault for fault in fmt.unfit_cells(profile)} for profile in fmt.profiles}
+    by_profile = {
+        profile.name: {fault.name: fault for fault in fmt.unfit_cells(profile)}
+        for profile in fmt.profiles
+    }
     excused = {**faults.FITS, **fmt.fits}
     for source in {profile.source for profile in fmt.profiles}:
-        mine = {n: f for p in fmt.profiles if p.source == source for n, f in by_profile[p.name].items()}
+        mine = {
+            n: f for p in fmt.profiles if p.source == source for n, f in by_profile[p.name].items()
+        }
         columns = next(_columns(fmt, p) for p in fmt.profiles if p.source == source)
         for logical in {*columns.values()} - {Logical.TEXT}:
             for way in Way:
@@ -255,30 +376,46 @@ def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excu
         (Way.SHAPE, False, None, '{"x":"y"}', State.ANY),
     ],
 )
-def test_level_one_owes_an_unfit_cell_as_it_stands(way: Way, json_: bool, text: str, bad: str, state: State) -> None:
-    fault = next(fault for fault in faults.unfit_cells("mysql", {}) if fault.name == f"cell-int-{way}")
+def test_level_one_owes_an_unfit_cell_as_it_stands(
+    way: Way, json_: bool, text: str, bad: str, state: State
+) -> None:
+    fault = next(
+        fault for fault in faults.unfit_cells("mysql", {}) if fault.name == f"cell-int-{way}"
+    )
     cell = Cell(State.VALUE, mysql.TYPES["int"], fault.value, str(fault.value), json=json_)
     good = str(fault.value) if json_ else json.dumps(str(fault.value))
     value = f'{{"data":{{"id":"1","c_int":{good}}}}}'.encode()
-    record = replace(written(value), changes=(Change(0, Kind.ROW, Op.INSERT, after={"c_int": cell}),))
+    record = replace(
+        written(value), changes=(Change(0, Kind.ROW, Op.INSERT, after={"c_int": cell}),)
+    )
     spoiled = faults.cell_text(record, fault)
     (change,) = spoiled.changes
     assert spoiled.message.value == value.replace(good.encode(), bad.encode())
     assert (change.kind, change.accept) == (Kind.ROW, ((Kind.CORRUPT, None),))
     assert change.after is not None
     assert (change.after["c_int"].state, change.after["c_int"].text) == (state, text)
-    other = replace(record, changes=(replace(record.changes[0], after={"c_int": replace(cell, text="7", json=False)}),))
+    other = replace(
+        record,
+        changes=(replace(record.changes[0], after={"c_int": replace(cell, text="7", json=False)}),),
+    )
     with pytest.raises(Refused, match="occurs 0 times"):
         faults.cell_text(other, fault)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if get(name).container in ("json", "frames")])
+@pytest.mark.parametrize(
+    "name", [name for name in FORMATS if get(name).container in ("json", "frames")]
+)
 def test_level_one_has_every_kind_of_types_in_every_way(name: str) -> None:
     fmt = get(name)
     for source in {profile.source for profile in fmt.profiles}:
         profile = next(profile for profile in fmt.profiles if profile.source == source)
         kinds = {*_columns(fmt, profile).values()} - {Logical.TEXT}
-        wanted = {f"cell-{kind}-{way}" for kind in kinds for way in Way if f"{kind}/{way}" not in faults.FITS}
+        wanted = {
+            f"cell-{kind}-{way}"
+            for kind in kinds
+            for way in Way
+            if f"{kind}/{way}" not in faults.FITS
+        }
         cases = made(fmt, profile, ("*/fault/text/*",))
         assert {case.fault for case in cases} == wanted
         assert {case.level for case in cases} == {1}

@@ -1,4 +1,6 @@
-"""Nemeses: what they keep (everything arrives, partitions stay in order), what they add, and the histories that they befall."""
+"""Nemeses: what they keep (everything arrives, partitions stay in order), what they add, and the
+histories that they befall.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,18 @@ KINDS = (Kind.ROW, Kind.ROW, Kind.ROW, Kind.WATERMARK, Kind.DDL, Kind.BOOTSTRAP)
 @st.composite
 def streams(draw: st.DrawFn) -> Stream:
     """Messages of up to three partitions, each recognisable by its value."""
-    return stream_of(draw(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 2)), max_size=30)))
+    return stream_of(
+        draw(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 2)), max_size=30))
+    )
 
 
 def stream_of(drawn: list[tuple[Kind, int]]) -> Stream:
     """A message of each kind and partition."""
     written = []
     for number, (kind, partition) in enumerate(drawn):
-        message = Message("t", partition, None, b'{"n":"%d"}' % number, event=number // 2, timestamp_ms=number)
+        message = Message(
+            "t", partition, None, b'{"n":"%d"}' % number, event=number // 2, timestamp_ms=number
+        )
         written.append(Written(message, (Change(0, kind),)))
     return Stream(tuple(written))
 
@@ -59,9 +65,18 @@ def test_every_message_arrives_and_first_arrivals_keep_the_order_of_their_partit
     for record in stream.written:
         wanted.setdefault(record.message.partition, []).append(record.message.value)
     if nemesis.compacted:
-        half = [record.message.partition for record in stream.written[: len(stream.written) // 2] if record.message.topic == "t"]
-        assert all(values[-1:] == wanted[partition][-1:] for partition, values in by_partition(stages, stream).items())
-        assert sum(is_removed(record.message) for stage in stages for record in stage) <= max(0, len(half) - 1)
+        half = [
+            record.message.partition
+            for record in stream.written[: len(stream.written) // 2]
+            if record.message.topic == "t"
+        ]
+        assert all(
+            values[-1:] == wanted[partition][-1:]
+            for partition, values in by_partition(stages, stream).items()
+        )
+        assert sum(is_removed(record.message) for stage in stages for record in stage) <= max(
+            0, len(half) - 1
+        )
         return
     assert by_partition(stages, stream) == wanted
 
@@ -114,7 +129,9 @@ def test_copies_have_the_timestamp_of_the_first(canal_stream: Stream) -> None:
     times: dict[tuple[int, bytes | None, int], set[int]] = {}
     flat = [record.message for stage in nemesis(canal_stream, 1) for record in stage]
     for message in flat:
-        times.setdefault((message.partition, message.value, message.event), set()).add(message.timestamp_ms)
+        times.setdefault((message.partition, message.value, message.event), set()).add(
+            message.timestamp_ms
+        )
     assert len(flat) > len(times) + 20
     assert {len(each) for each in times.values()} == {1}
 
@@ -131,7 +148,9 @@ def test_compaction_leaves_the_last_record_of_each_key_and_some_tombstones() -> 
         (record.message.key, record.message.event) for record in written[: len(written) // 2]
     ]
     rows = [
-        (now.message, was.message) for now, was in zip(first, written, strict=False) if was.message.topic == "cdc.differential.t"
+        (now.message, was.message)
+        for now, was in zip(first, written, strict=False)
+        if was.message.topic == "cdc.differential.t"
     ]
     last = {was.key: was for _, was in rows}
     left = [now for now, _ in rows if not is_removed(now)]
@@ -149,14 +168,26 @@ def test_compaction_removes_the_insert_of_a_row_that_only_updates_tell_of(seed) 
     ops: dict[bytes | None, list[Op]] = {}
     for record in itertools.chain(*nemesis(Stream(written), seed)):
         if not is_removed(record.message):
-            ops.setdefault(record.message.key, []).extend(change.op for change in record.changes if change.op)
+            ops.setdefault(record.message.key, []).extend(
+                change.op for change in record.changes if change.op
+            )
     assert {Op.UPDATE} in map(set, ops.values())
 
 
 def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(canal_stream: Stream) -> None:
     (nemesis,) = named("late-watermarks")
-    records = [record for stage in nemesis(canal_stream, 1) for record in stage if record.message.partition == 0]
-    marks = [int(c.position or 0) for record in records for c in record.changes if c.kind is Kind.WATERMARK]
+    records = [
+        record
+        for stage in nemesis(canal_stream, 1)
+        for record in stage
+        if record.message.partition == 0
+    ]
+    marks = [
+        int(c.position or 0)
+        for record in records
+        for c in record.changes
+        if c.kind is Kind.WATERMARK
+    ]
     assert marks[-1] < max(marks)
 
 
@@ -168,7 +199,11 @@ def test_split_ends_every_stage_within_an_event(canal_stream: Stream) -> None:
 
 def test_control_lags_reads_the_partition_of_statements_last(canal_stream: Stream) -> None:
     stages = named("control-lags")[0](canal_stream, 1)
-    first = next(n for n, stage in enumerate(stages) if any(record.message.partition == 0 for record in stage))
+    first = next(
+        n
+        for n, stage in enumerate(stages)
+        if any(record.message.partition == 0 for record in stage)
+    )
     assert first > 0
     assert all(record.message.partition == 0 for stage in stages[first + 1 :] for record in stage)
 

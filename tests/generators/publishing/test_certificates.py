@@ -1,4 +1,6 @@
-"""A broker whose certificate is not trusted: the reason is told, which librdkafka has one text for."""
+"""A broker whose certificate is not trusted: the reason is told, which librdkafka has one text
+for.
+"""
 
 import contextlib
 import ipaddress
@@ -26,8 +28,17 @@ def signed(name, signer=None, *, address="127.0.0.1", since=-YEAR, until=YEAR):
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     issuer_key, issuer = (key, subject) if signer is None else (signer[0], signer[1].subject)
-    made = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
-    made = made.serial_number(x509.random_serial_number()).not_valid_before(NOW + since).not_valid_after(NOW + until)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+    )
+    made = (
+        made.serial_number(x509.random_serial_number())
+        .not_valid_before(NOW + since)
+        .not_valid_after(NOW + until)
+    )
     made = made.add_extension(x509.BasicConstraints(signer is None, None), critical=True)
     names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
     return key, made.add_extension(names, critical=False).sign(issuer_key, hashes.SHA256())
@@ -51,7 +62,10 @@ def served(certificate):
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listening.accept()
-                    with contextlib.suppress(OSError), context.wrap_socket(connection, server_side=True):
+                    with (
+                        contextlib.suppress(OSError),
+                        context.wrap_socket(connection, server_side=True),
+                    ):
                         pass
 
         threading.Thread(target=serve, daemon=True).start()
@@ -62,10 +76,22 @@ def served(certificate):
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"until": -timedelta(days=1)}, "Its certificate: certificate has expired. Renew the broker's certificate."),
-        ({"since": timedelta(days=1)}, "certificate is not yet valid. Compare the clocks of this machine and of the broker."),
-        ({"address": "10.0.0.1"}, "certificate is not valid for '127.0.0.1'. Name the broker by a name of its certificate."),
-        ({"signer": "other"}, "ssl.ca.location names the authorities that are trusted, none of which issued this one."),
+        (
+            {"until": -timedelta(days=1)},
+            "Its certificate: certificate has expired. Renew the broker's certificate.",
+        ),
+        (
+            {"since": timedelta(days=1)},
+            "certificate is not yet valid. Compare the clocks of this machine and of the broker.",
+        ),
+        (
+            {"address": "10.0.0.1"},
+            "certificate is not valid for '127.0.0.1'. Name the broker by a name of its certificate.",
+        ),
+        (
+            {"signer": "other"},
+            "ssl.ca.location names the authorities that are trusted, none of which issued this one.",
+        ),
     ],
     ids=["expired", "not yet valid", "wrong host", "unknown authority"],
 )
@@ -74,8 +100,13 @@ def test_why_a_certificate_is_not_trusted_is_told(tmp_path, changed, reason):
     signer = other if changed.pop("signer", "") else authority
     certificate = pem(tmp_path, "server.pem", signed("server", signer, **changed), with_key=True)
     with served(certificate) as address:
-        cluster = Cluster(address, {"security.protocol": "SSL", "ssl.ca.location": pem(tmp_path, "ca.pem", authority)})
+        cluster = Cluster(
+            address,
+            {"security.protocol": "SSL", "ssl.ca.location": pem(tmp_path, "ca.pem", authority)},
+        )
         with pytest.raises(HarnessError) as caught:
             check_reachable(cluster, timeout_s=3)
-    assert str(caught.value).startswith(f"the broker at {address} does not let this client in within 3 s (")
+    assert str(caught.value).startswith(
+        f"the broker at {address} does not let this client in within 3 s ("
+    )
     assert str(caught.value).endswith(reason)

@@ -1,4 +1,6 @@
-"""Properties of a user's Kafka client: how they are read, which are refused, and that no text has a secret."""
+"""Properties of a user's Kafka client: how they are read, which are refused, and that no text has a
+secret.
+"""
 
 import pytest
 
@@ -7,12 +9,19 @@ from generators.publishing import properties
 from generators.publishing.cluster import Cluster, fields, of, secret, settings
 
 SECRET = "hunter2-hunter2"
-SCRAM = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256", "sasl.username": "alice"}
+SCRAM = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "SCRAM-SHA-256",
+    "sasl.username": "alice",
+}
 
 
 def test_a_cluster_shows_no_value_and_travels_whole():
     cluster = Cluster("kafka:9092", {**SCRAM, "sasl.password": SECRET})
-    assert (str(cluster), repr(cluster)) == ("kafka:9092", "Cluster(bootstrap='kafka:9092', prefix='cdc-conformance', topic='')")
+    assert (str(cluster), repr(cluster)) == (
+        "kafka:9092",
+        "Cluster(bootstrap='kafka:9092', prefix='cdc-conformance', topic='')",
+    )
     assert settings(cluster)["sasl.password"] == SECRET
     assert Cluster(**fields(cluster)) == cluster
     assert {cluster: 1}[of(cluster)] == 1
@@ -24,7 +33,10 @@ def test_a_cluster_shows_no_value_and_travels_whole():
     [
         (SCRAM, "User:alice"),
         ({"sasl.mechanism": "OAUTHBEARER"}, "the client of OAUTHBEARER"),
-        ({"security.protocol": "ssl", "ssl.certificate.location": "a.pem"}, "the subject of the client's certificate"),
+        (
+            {"security.protocol": "ssl", "ssl.certificate.location": "a.pem"},
+            "the subject of the client's certificate",
+        ),
         ({}, "User:ANONYMOUS"),
     ],
 )
@@ -35,9 +47,22 @@ def test_the_name_that_a_broker_knows_a_client_by(given, principal):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        *(("sasl.password", True), ("ssl.key.password", True), ("ssl.keystore.password", True), ("ssl.key.pem", True)),
-        *(("sasl.oauthbearer.client.secret", True), ("sasl.jaas.config", True), ("ssl.key.location", False)),
-        *(("ssl.certificate.pem", False), ("sasl.username", False), ("sasl.oauthbearer.token.endpoint.url", False)),
+        *(
+            ("sasl.password", True),
+            ("ssl.key.password", True),
+            ("ssl.keystore.password", True),
+            ("ssl.key.pem", True),
+        ),
+        *(
+            ("sasl.oauthbearer.client.secret", True),
+            ("sasl.jaas.config", True),
+            ("ssl.key.location", False),
+        ),
+        *(
+            ("ssl.certificate.pem", False),
+            ("sasl.username", False),
+            ("sasl.oauthbearer.token.endpoint.url", False),
+        ),
         ("security.protocol", False),
     ],
 )
@@ -82,7 +107,10 @@ def test_a_property_of_the_command_line(monkeypatch):
                 "the file of --broker-config, or name an environment variable: sasl.password=env:VARIABLE"
             ),
         ),
-        ("sasl.password=env:NO_SUCH", "--broker-property sasl.password: there is no environment variable 'NO_SUCH'"),
+        (
+            "sasl.password=env:NO_SUCH",
+            "--broker-property sasl.password: there is no environment variable 'NO_SUCH'",
+        ),
     ],
 )
 def test_a_secret_is_no_argument(text, expected):
@@ -94,7 +122,10 @@ def test_a_secret_is_no_argument(text, expected):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"acks": "1"}, "property acks of the broker cannot be given: a message counts when all replicas have it"),
+        (
+            {"acks": "1"},
+            "property acks of the broker cannot be given: a message counts when all replicas have it",
+        ),
         (
             {"sasl.jaas.config": SECRET},
             "property sasl.jaas.config of the broker is of Java's client; write sasl.username and sasl.password",
@@ -127,16 +158,26 @@ def test_properties_that_are_refused(given, expected):
 
 def test_an_unknown_property_gets_the_nearest_match():
     with pytest.raises(
-        UnknownName, match=r"unknown property of the broker 'sasl.pasword'\. Did you mean 'sasl.password'\?"
+        UnknownName,
+        match=r"unknown property of the broker 'sasl.pasword'\. Did you mean 'sasl.password'\?",
     ) as caught:
         properties.check(Cluster("127.0.0.1:1", {"sasl.pasword": SECRET}))
     assert SECRET not in str(caught.value)
 
 
 def test_legal_properties_are_taken():
-    properties.check(Cluster("127.0.0.1:1", {**SCRAM, "sasl.password": SECRET, "compression.type": "zstd", "linger.ms": "7"}))
+    properties.check(
+        Cluster(
+            "127.0.0.1:1",
+            {**SCRAM, "sasl.password": SECRET, "compression.type": "zstd", "linger.ms": "7"},
+        )
+    )
 
 
 def test_words_of_a_client_are_without_secrets():
-    cluster = Cluster("kafka:9092", {"sasl.password": SECRET, "ssl.key.password": "abc", "client.id": "me-and-me"})
-    assert cluster.masked(f"'{SECRET}' is wrong, abc, me-and-me") == "'***' is wrong, abc, me-and-me"
+    cluster = Cluster(
+        "kafka:9092", {"sasl.password": SECRET, "ssl.key.password": "abc", "client.id": "me-and-me"}
+    )
+    assert (
+        cluster.masked(f"'{SECRET}' is wrong, abc, me-and-me") == "'***' is wrong, abc, me-and-me"
+    )

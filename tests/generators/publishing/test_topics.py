@@ -12,7 +12,9 @@ from generators.publishing import topics
 
 @pytest.fixture
 def answering(monkeypatch):
-    """A function that sets what the broker answers, one after the other, for the offsets of the only partition."""
+    """A function that sets what the broker answers, one after the other, for the offsets of the
+    only partition.
+    """
 
     def answer(*answers):
         left = iter(answers)

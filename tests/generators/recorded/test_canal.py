@@ -16,7 +16,9 @@ FMT = get("alibaba-canal-json")
 
 
 def episode(recording, name):
-    return next(e for e in registry.episodes(FMT.name) if (e.recording.name, e.name) == (recording, name))
+    return next(
+        e for e in registry.episodes(FMT.name) if (e.recording.name, e.name) == (recording, name)
+    )
 
 
 def made(recording, name):
@@ -35,7 +37,10 @@ def test_ids_are_unique_and_every_message_is_in_one_episode():
 def test_an_episode_is_a_case_at_both_levels_and_owes_what_the_truth_says():
     first, second = made("main-1.1.8", "h_live.t_int")
     assert (first.id, first.level) == ("alibaba-canal-json/recorded/main-1.1.8/h_live.t_int", 1)
-    assert (second.id, second.level) == ("alibaba-canal-json/recorded/main-1.1.8/h_live.t_int/typed", 2)
+    assert (second.id, second.level) == (
+        "alibaba-canal-json/recorded/main-1.1.8/h_live.t_int/typed",
+        2,
+    )
     assert first.origin is Origin.RECORDED and "recorded" in first.tags
     sent = first.written[1]
     assert json.loads(sent.message.value)["data"][0]["bu"] == "18446744073709551615"
@@ -59,7 +64,11 @@ def test_statements_are_a_case_of_level_one():
 
 def test_rows_of_a_rolled_back_transaction_are_published():
     (case,) = made("stmt-1.1.8", "xa")
-    assert [change.kind for sent in case.written for change in sent.changes] == [Kind.TRANSACTION, Kind.ROW, Kind.TRANSACTION]
+    assert [change.kind for sent in case.written for change in sent.changes] == [
+        Kind.TRANSACTION,
+        Kind.ROW,
+        Kind.TRANSACTION,
+    ]
 
 
 def test_what_the_server_loses_is_not_owed():
@@ -74,10 +83,18 @@ def test_what_the_model_cannot_describe_is_no_case():
 
 
 def test_all_rows_of_a_minimal_event_have_the_same_columns():
-    events = [e for e in episode("minimal-1.1.8", "h_img.t_old").history.events if isinstance(e, RowChange)]
-    sent = [json.loads(message.value) for message in episode("minimal-1.1.8", "h_img.t_old").messages]
+    events = [
+        e
+        for e in episode("minimal-1.1.8", "h_img.t_old").history.events
+        if isinstance(e, RowChange)
+    ]
+    sent = [
+        json.loads(message.value) for message in episode("minimal-1.1.8", "h_img.t_old").messages
+    ]
     assert len(events) == len(sent)
-    assert {"a", "b", "c"} in [set(row) for message in sent if len(message["data"]) == 3 for row in message["data"]]
+    assert {"a", "b", "c"} in [
+        set(row) for message in sent if len(message["data"]) == 3 for row in message["data"]
+    ]
     assert all(len({tuple(row) for row in message["data"]}) == 1 for message in sent)
 
 
@@ -117,6 +134,9 @@ def test_a_table_that_is_gone_has_no_spelling(sql, left):
     assert {".".join(name): spellings["c"] for name, spellings in live.items()} == left
 
 
-@pytest.mark.parametrize("sql", ["analyze table t", "create view v as select 1", "grant select on d.* to u", "flush tables"])
+@pytest.mark.parametrize(
+    "sql",
+    ["analyze table t", "create view v as select 1", "grant select on d.* to u", "flush tables"],
+)
 def test_statements_that_canal_does_not_send_are_left_out(sql):
     assert parse(sql, "d") is None

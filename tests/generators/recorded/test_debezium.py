@@ -23,12 +23,18 @@ def recorded() -> tuple[Episode, ...]:
 
 
 def test_recordings_have_the_profile_of_their_options(recorded: tuple[Episode, ...]) -> None:
-    profiles = {episode.recording.name: episode.recording.profile for episode in recorded if episode.name == "t_int"}
+    profiles = {
+        episode.recording.name: episode.recording.profile
+        for episode in recorded
+        if episode.name == "t_int"
+    }
     assert profiles["pg35-default"] == "3.5.0.Final+postgresql"
     assert profiles["pg14-default-noschema"] == "1.4.0.Final+postgresql+schemaless"
     full = {episode.recording.profile for episode in recorded if episode.name == "t_ri_full-2"}
     assert "3.5.0.Final+postgresql+full" in full
-    mariadb = {e.recording.profile for e in recorded if e.recording.name == "mdb35-time-connect-noschema"}
+    mariadb = {
+        e.recording.profile for e in recorded if e.recording.name == "mdb35-time-connect-noschema"
+    }
     assert mariadb == {"3.5.0.Final+mariadb+schemaless+connect"}
 
 
@@ -44,10 +50,19 @@ def test_events_are_the_truths(recorded: tuple[Episode, ...]) -> None:
 
 
 def test_what_a_utf16_column_loses(recorded: tuple[Episode, ...]) -> None:
-    (strings,) = (e for e in recorded if (e.recording.name, e.name) == ("mdb35-default", "inv_t_str"))
+    (strings,) = (
+        e for e in recorded if (e.recording.name, e.name) == ("mdb35-default", "inv_t_str")
+    )
     (case, *_) = cases(FORMAT, FORMAT.profile(strings.recording.profile), strings)
-    stored = {row.after["u16"] for event in strings.history.events for row in event.rows if row.after}  # type: ignore[union-attr]
-    read = {change.after["u16"].value for record in case.written for change in record.changes if change.after}
+    stored = {
+        row.after["u16"] for event in strings.history.events for row in event.rows if row.after
+    }  # type: ignore[union-attr]
+    read = {
+        change.after["u16"].value
+        for record in case.written
+        for change in record.changes
+        if change.after
+    }
     assert "\ufeffBOM\u200b" in stored and "BOM\u200b" in read - stored
 
 
@@ -70,18 +85,30 @@ def test_types_of_postgresql_by_their_names() -> None:
 
 def test_texts_of_postgresql() -> None:
     value = postgresql_truth.value
-    assert value(postgresql.money(), "-$92,233,720,368,547,758.08") == Decimal("-92233720368547758.08")
+    assert value(postgresql.money(), "-$92,233,720,368,547,758.08") == Decimal(
+        "-92233720368547758.08"
+    )
     assert value(postgresql.bit(4), "b:0101") == 5
     assert value(postgresql.boolean(), "true") == 1
     assert value(postgresql.text("char", 4), "ab") == "ab  "
     assert value(postgresql.temporal("timestamptz", 0), "1970-01-01 00:00:01+00") == 1_000_000
-    assert value(postgresql.array("text"), '{a,"b,c",NULL,"NULL","q\\"x",""}') == Json(["a", "b,c", None, "NULL", 'q"x', ""])
-    assert value(postgresql.hstore(), '"k"=>"v", "n"=>NULL, "q\\"x"=>"é"') == Json({"k": "v", "n": None, 'q"x': "é"})
+    assert value(postgresql.array("text"), '{a,"b,c",NULL,"NULL","q\\"x",""}') == Json(
+        ["a", "b,c", None, "NULL", 'q"x', ""]
+    )
+    assert value(postgresql.hstore(), '"k"=>"v", "n"=>NULL, "q\\"x"=>"é"') == Json(
+        {"k": "v", "n": None, 'q"x': "é"}
+    )
     assert value(postgresql.temporal("date"), "infinity") == "infinity"
     assert value(postgresql.temporal("date"), "0044-03-15 BC") == -735160
-    assert value(postgresql.temporal("timestamp"), "0001-12-31 23:59:59.999 BC") == -62135596800001000
-    assert value(postgresql.temporal("timestamptz"), "10000-01-01 00:00:00.5+00") == 253402300800500000
+    assert (
+        value(postgresql.temporal("timestamp"), "0001-12-31 23:59:59.999 BC") == -62135596800001000
+    )
+    assert (
+        value(postgresql.temporal("timestamptz"), "10000-01-01 00:00:00.5+00") == 253402300800500000
+    )
     assert value(postgresql.bit(None, varying=True), "b:") == ""
     assert value(postgresql.inet(), "::1/128") == "::1"
-    assert value(postgresql.array_of(postgresql.integer()), "{{1,2},{3,NULL}}") == Json([[1, 2], [3, None]])
+    assert value(postgresql.array_of(postgresql.integer()), "{{1,2},{3,NULL}}") == Json(
+        [[1, 2], [3, None]]
+    )
     assert value(postgresql.point(), "(-0,1e+300)") == Json({"x": -0.0, "y": 1e300})

@@ -23,23 +23,42 @@ def copy(tmp_path, monkeypatch):
         cached.cache_clear()
 
 
-@pytest.mark.parametrize(("product", "number", "messages"), [("canal", 13, 2206), ("debezium", 40, 3807), ("ticdc", 37, 5339)])
+@pytest.mark.parametrize(
+    ("product", "number", "messages"),
+    [("canal", 13, 2206), ("debezium", 40, 3807), ("ticdc", 37, 5339)],
+)
 def test_every_file_is_what_was_recorded(product, number, messages):
     assert store.verify(product) == []
     recordings = store.recordings(product)
-    assert (len(recordings), sum(len(store.messages(recording)) for recording in recordings)) == (number, messages)
-    assert all(recording.release and recording.server and recording.options and recording.how for recording in recordings)
+    assert (len(recordings), sum(len(store.messages(recording)) for recording in recordings)) == (
+        number,
+        messages,
+    )
+    assert all(
+        recording.release and recording.server and recording.options and recording.how
+        for recording in recordings
+    )
     assert all(store.truth(product, recording.truth) for recording in recordings)
 
 
 def test_a_message_has_its_bytes():
-    main = next(recording for recording in store.recordings("canal") if recording.name == "main-1.1.8")
+    main = next(
+        recording for recording in store.recordings("canal") if recording.name == "main-1.1.8"
+    )
     first = store.messages(main)[0]
     assert (first.topic, first.partition, first.key, first.event) == ("example", 0, None, 0)
-    assert first.value is not None and first.value.startswith(b'{"data":null,"database":"h_live","es":1795221137000,"gtid":"",')
-    flat = next(recording for recording in store.recordings("debezium") if recording.name == "mdb35-flat-default-noschema")
+    assert first.value is not None and first.value.startswith(
+        b'{"data":null,"database":"h_live","es":1795221137000,"gtid":"",'
+    )
+    flat = next(
+        recording
+        for recording in store.recordings("debezium")
+        if recording.name == "mdb35-flat-default-noschema"
+    )
     assert dict(store.messages(flat)[0].headers)["__debezium.context.connectorName"] == b"mariadb"
-    avro = next(recording for recording in store.recordings("ticdc") if recording.name == "simple-avro-lz4")
+    avro = next(
+        recording for recording in store.recordings("ticdc") if recording.name == "simple-avro-lz4"
+    )
     assert any(b"\x00" in (message.value or b"") for message in store.messages(avro))
 
 

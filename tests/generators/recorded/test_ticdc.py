@@ -42,14 +42,25 @@ def test_recordings_are_cut_into_episodes_without_rest():
 def test_schema_versions_change_when_the_recorded_ones_do():
     fmt = get("ticdc-simple-json")
     for life in episodes("simple-json-main"):
-        ours = [json.loads(w.message.value) for w in written(fmt, fmt.profile(life.recording.profile), life)]
-        pairs = set(zip(versions(map(json.loads, (m.value for m in life.messages))), versions(ours), strict=True))
+        ours = [
+            json.loads(w.message.value)
+            for w in written(fmt, fmt.profile(life.recording.profile), life)
+        ]
+        pairs = set(
+            zip(
+                versions(map(json.loads, (m.value for m in life.messages))),
+                versions(ours),
+                strict=True,
+            )
+        )
         assert len({theirs for theirs, _ in pairs}) == len({own for _, own in pairs}) == len(pairs)
 
 
 def versions(bodies):
     for body in bodies:
-        yield from (body[key]["version"] for key in ("tableSchema", "preTableSchema") if key in body)
+        yield from (
+            body[key]["version"] for key in ("tableSchema", "preTableSchema") if key in body
+        )
         if "schemaVersion" in body:
             yield body["schemaVersion"]
 
@@ -58,7 +69,9 @@ def test_a_split_update_of_a_key_is_one_update_of_the_history():
     (key,) = (
         event
         for event in episode("canal-json-ext", "test.t_vpk").history.events
-        if isinstance(event, RowChange) and event.op is Op.UPDATE and event.rows[0].before["id"] != event.rows[0].after["id"]
+        if isinstance(event, RowChange)
+        and event.op is Op.UPDATE
+        and event.rows[0].before["id"] != event.rows[0].after["id"]
     )
     assert len(key.rows) == 1
 
@@ -66,7 +79,10 @@ def test_a_split_update_of_a_key_is_one_update_of_the_history():
 def test_a_life_goes_on_under_other_names():
     events = episode("simple-json-main", "test.t_ddl").history.events
     statements = [event for event in events if isinstance(event, SchemaChange)]
-    assert [event.table for event in statements if event.action == "rename table"] == ["t_ddl2", "t_ddl3"]
+    assert [event.table for event in statements if event.action == "rename table"] == [
+        "t_ddl2",
+        "t_ddl3",
+    ]
     assert [event.action for event in statements][-2:] == ["drop table", "recover table"]
 
 
@@ -81,10 +97,14 @@ def test_commit_times_of_the_truth_are_judged_at_both_levels():
     fmt = get("ticdc-canal-json")
     first, second = cases(fmt, fmt.profile(life.recording.profile), life)
     assert (first.level, second.level, first.deployment.time_zone) == (1, 2, "Asia/Shanghai")
-    assert all(change.position and change.commit_time_us for w in first.written for change in w.changes)
+    assert all(
+        change.position and change.commit_time_us for w in first.written for change in w.changes
+    )
 
 
-@pytest.mark.parametrize("name", ["canal-json-ext", "simple-json-main", "simple-avro-main", "canal-json-ext-lz4"])
+@pytest.mark.parametrize(
+    "name", ["canal-json-ext", "simple-json-main", "simple-avro-main", "canal-json-ext-lz4"]
+)
 def test_blanking_leaves_what_is_told(name):
     life = episode(name, "test.t_ints")
     blank = life.recording.volatile
@@ -100,7 +120,15 @@ def test_an_episode_that_our_writer_does_not_match_is_one_failed_case():
     life = episode("canal-json-ext", "test.t_ints")
     for spoiled, why in (
         (replace(life, messages=life.messages[1:]), "messages, "),
-        (replace(life, history=History((SchemaChange(Instant(1), "flashback", "FLUSH TABLES", "test", "t"),))), "not known"),
+        (
+            replace(
+                life,
+                history=History(
+                    (SchemaChange(Instant(1), "flashback", "FLUSH TABLES", "test", "t"),)
+                ),
+            ),
+            "not known",
+        ),
     ):
         (case,) = cases(fmt, fmt.profile(life.recording.profile), spoiled)
         assert (case.written, case.origin, case.id) == ((), Origin.RECORDED, life.case_id)
@@ -108,7 +136,9 @@ def test_an_episode_that_our_writer_does_not_match_is_one_failed_case():
 
 
 def test_partitions_are_those_of_ticdcs_dispatchers():
-    """The truth tells, for each row, the partition of each dispatcher of 3 and of 16; columns takes the table's last column."""
+    """The truth tells, for each row, the partition of each dispatcher of 3 and of 16; columns takes
+    the table's last column.
+    """
     compared = 0
     for step in ticdc._steps("truth-v855"):
         for name, partition in step.truth.get("partitions", {}).items():

@@ -22,10 +22,22 @@ D = Decimal
         (mysql.integer("bigint"), [-(2**63), 2**63 - 1], [-(2**63) - 1, 2**63]),
         (mysql.integer("bigint", unsigned=True), [0, 2**63, 2**64 - 1], [-1, 2**64]),
         (mysql.boolean(), [0, 1, -128, 127], [128]),
-        (mysql.decimal(5, 2), [D("999.99"), D("-999.99"), D("0.00"), D(1)], [D("1000"), D("0.001"), D("NaN"), D("Infinity"), 1]),
+        (
+            mysql.decimal(5, 2),
+            [D("999.99"), D("-999.99"), D("0.00"), D(1)],
+            [D("1000"), D("0.001"), D("NaN"), D("Infinity"), 1],
+        ),
         (mysql.decimal(5, 2, unsigned=True), [D("0.00"), D("999.99")], [D("-0.01")]),
-        (mysql.decimal(65, 30), [D("9" * 35 + "." + "9" * 30)], [D("1" + "0" * 35), D("0." + "0" * 30 + "1")]),
-        (mysql.real("float"), [0.0, 0.5, mysql.to_float32(0.1)], [0.1, 1e39, math.inf, math.nan, 1]),
+        (
+            mysql.decimal(65, 30),
+            [D("9" * 35 + "." + "9" * 30)],
+            [D("1" + "0" * 35), D("0." + "0" * 30 + "1")],
+        ),
+        (
+            mysql.real("float"),
+            [0.0, 0.5, mysql.to_float32(0.1)],
+            [0.1, 1e39, math.inf, math.nan, 1],
+        ),
         (mysql.real("double"), [0.1, 1.7976931348623157e308, -5e-324], [math.inf, math.nan, 1]),
         (mysql.real("double", unsigned=True), [0.0, 0.1], [-0.1]),
         (mysql.bit(1), [0, 1], [2, -1, True]),
@@ -33,7 +45,11 @@ D = Decimal
         (mysql.text("varchar", 2), ["", "汉字", "😀😀"], ["abc", b"a", 1]),
         (mysql.text("tinytext"), ["a" * 255, "汉" * 85], ["a" * 256, "汉" * 86]),
         (mysql.binary("binary", 2), [b"", b"\x00\xff"], [b"abc", "ab"]),
-        (mysql.temporal("date"), [dt.date(1000, 1, 1), ZeroDate(), ZeroDate(2024, 2, 0)], ["2024-01-01", 0]),
+        (
+            mysql.temporal("date"),
+            [dt.date(1000, 1, 1), ZeroDate(), ZeroDate(2024, 2, 0)],
+            ["2024-01-01", 0],
+        ),
         (
             mysql.temporal("datetime"),
             [0, mysql.wall("9999-12-31 23:59:59"), ZeroDate()],
@@ -52,7 +68,11 @@ D = Decimal
         (mysql.set_of("a", "b"), [0, 3], [4]),
         (mysql.json(), [Json(None), Json({"a": [1]})], [{}, "1"]),
     ],
-    ids=lambda value: f"{value.key}({value.length or value.precision or value.fsp})" if isinstance(value, SourceType) else "",
+    ids=lambda value: (
+        f"{value.key}({value.length or value.precision or value.fsp})"
+        if isinstance(value, SourceType)
+        else ""
+    ),
 )
 def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
     assert mysql.fits(type, None)
@@ -64,7 +84,9 @@ def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
 def test_boundary_values_fit_and_differ(slug: str) -> None:
     values = mysql.boundary_values(slug)
     assert len(values) >= 2
-    assert [label for label, value in values.items() if not mysql.fits(mysql.TYPES[slug], value)] == []
+    assert [
+        label for label, value in values.items() if not mysql.fits(mysql.TYPES[slug], value)
+    ] == []
     assert None not in values.values()
 
 
@@ -72,14 +94,32 @@ def test_boundary_values_fit_and_differ(slug: str) -> None:
     ("slug", "expected"),
     [
         ("tinyint", {"min": -128, "max": 127, "one": 1, "zero": 0, "minus-one": -1}),
-        ("unsigned-tinyint", {"min": 0, "max": 255, "one": 1, "signed-max": 127, "one-over-signed-max": 128}),
-        ("bit-64", {"zero": 0, "one": 1, "all-ones": 2**64 - 1, "signed-max": 2**63 - 1, "one-over-signed-max": 2**63}),
+        (
+            "unsigned-tinyint",
+            {"min": 0, "max": 255, "one": 1, "signed-max": 127, "one-over-signed-max": 128},
+        ),
+        (
+            "bit-64",
+            {
+                "zero": 0,
+                "one": 1,
+                "all-ones": 2**64 - 1,
+                "signed-max": 2**63 - 1,
+                "one-over-signed-max": 2**63,
+            },
+        ),
         ("enum", {"empty": 0, "member-1": 1, "member-2": 2, "member-3": 3}),
         ("set", {"zero": 0, "one": 1, "all-ones": 7, "two-members": 5}),
         ("year", {"zero": 0, "min": 1901, "max": 2155, "plain": 2024}),
         (
             "unsigned-decimal-5-2",
-            {"zero": D("0.00"), "unit": D("0.01"), "max": D("999.99"), "integral": D("123.00"), "trailing-zeros": D("123.45")},
+            {
+                "zero": D("0.00"),
+                "unit": D("0.01"),
+                "max": D("999.99"),
+                "integral": D("123.00"),
+                "trailing-zeros": D("123.45"),
+            },
         ),
     ],
 )
@@ -101,15 +141,28 @@ def test_boundary_values_of_an_unknown_type() -> None:
 @pytest.mark.parametrize(
     ("type", "classes"),
     [
-        (mysql.integer("bigint"), {0: "zero", -1: "negative", 1: "plain", 2**53: "plain", 2**53 + 1: "beyond-double"}),
+        (
+            mysql.integer("bigint"),
+            {0: "zero", -1: "negative", 1: "plain", 2**53: "plain", 2**53 + 1: "beyond-double"},
+        ),
         (mysql.integer("tinyint", unsigned=True), {0: "zero", 127: "plain", 128: "over-signed"}),
-        (mysql.integer("bigint", unsigned=True), {2**63 - 1: "beyond-double", 2**63: "over-signed"}),
+        (
+            mysql.integer("bigint", unsigned=True),
+            {2**63 - 1: "beyond-double", 2**63: "over-signed"},
+        ),
         (mysql.decimal(10, 2), {D("1.50"): "plain"}),
         (mysql.decimal(20, 10), {D("123456.1234567890"): "long", D("0E-10"): "plain"}),
         (mysql.decimal(65, 30), {D("1"): "wide"}),
         (
             mysql.real("double"),
-            {0.0: "zero", 1.0: "integral", 1.5: "fraction", 1e7: "exponent", 1e-4: "exponent", 9999999.0: "integral"},
+            {
+                0.0: "zero",
+                1.0: "integral",
+                1.5: "fraction",
+                1e7: "exponent",
+                1e-4: "exponent",
+                9999999.0: "integral",
+            },
         ),
         (mysql.bit(64), {0: "zero", 1: "plain", 2**63: "over-signed"}),
         (mysql.enum_of("a"), {0: "empty", 1: "plain"}),
@@ -118,7 +171,13 @@ def test_boundary_values_of_an_unknown_type() -> None:
             mysql.text(),
             dict(
                 [
-                    *(("", "empty"), ("null", "literal-null"), ("a", "plain"), ("😀<", "astral"), ("\u2028", "separator")),
+                    *(
+                        ("", "empty"),
+                        ("null", "literal-null"),
+                        ("a", "plain"),
+                        ("😀<", "astral"),
+                        ("\u2028", "separator"),
+                    ),
                     *(("\x7f", "control"), ("<", "html"), ('"', "quote"), ("é", "non-ascii")),
                 ]
             ),
@@ -134,9 +193,22 @@ def test_boundary_values_of_an_unknown_type() -> None:
                 b"ab-!": "ascii",
             },
         ),
-        (mysql.temporal("date"), {ZeroDate(): "zero", ZeroDate(2024, 0, 1): "partial-zero", dt.date(2024, 1, 1): "whole"}),
-        (mysql.temporal("datetime", 6), {ZeroDate(): "zero", 0: "whole", 1000: "millis", 1: "micros"}),
-        (mysql.temporal("time", 6), {-1: "negative", 86_400_000_000: "over-24h", 0: "plain", 1000: "millis", 1: "micros"}),
+        (
+            mysql.temporal("date"),
+            {
+                ZeroDate(): "zero",
+                ZeroDate(2024, 0, 1): "partial-zero",
+                dt.date(2024, 1, 1): "whole",
+            },
+        ),
+        (
+            mysql.temporal("datetime", 6),
+            {ZeroDate(): "zero", 0: "whole", 1000: "millis", 1: "micros"},
+        ),
+        (
+            mysql.temporal("time", 6),
+            {-1: "negative", 86_400_000_000: "over-24h", 0: "plain", 1000: "millis", 1: "micros"},
+        ),
     ],
     ids=lambda value: value.key if isinstance(value, SourceType) else "",
 )
@@ -150,7 +222,15 @@ def test_value_class_of_negative_zero() -> None:
 
 @pytest.mark.parametrize(
     ("value", "cls"),
-    [(None, "null-literal"), (True, "bool"), (1, "number"), (1.5, "number"), ("", "string"), ({}, "object"), ([], "array")],
+    [
+        (None, "null-literal"),
+        (True, "bool"),
+        (1, "number"),
+        (1.5, "number"),
+        ("", "string"),
+        ({}, "object"),
+        ([], "array"),
+    ],
 )
 def test_value_class_of_json(value: object, cls: str) -> None:
     assert mysql.value_class(mysql.json(), Json(value)) == cls
@@ -166,8 +246,14 @@ def test_date_text_and_quote() -> None:
     ("make", "message"),
     [
         (lambda: mysql.decimal(66, 0), r"decimal\(66,0\): precision is 1 to 65"),
-        *((lambda: mysql.decimal(5, 6), r"decimal\(5,6\)"), (lambda: mysql.decimal(40, 31), r"decimal\(40,31\)")),
-        *((lambda: mysql.bit(0), r"bit\(0\): length is 1 to 64"), (lambda: mysql.bit(65), r"bit\(65\)")),
+        *(
+            (lambda: mysql.decimal(5, 6), r"decimal\(5,6\)"),
+            (lambda: mysql.decimal(40, 31), r"decimal\(40,31\)"),
+        ),
+        *(
+            (lambda: mysql.bit(0), r"bit\(0\): length is 1 to 64"),
+            (lambda: mysql.bit(65), r"bit\(65\)"),
+        ),
         (lambda: mysql.temporal("time", 7), r"time\(7\): fractional digits are 0 to 6"),
     ],
 )

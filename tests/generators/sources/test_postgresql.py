@@ -1,4 +1,6 @@
-"""PostgreSQL's domains, boundaries and texts, as literals (those of section 8 of its documentation where it has them)."""
+"""PostgreSQL's domains, boundaries and texts, as literals (those of section 8 of its documentation
+where it has them).
+"""
 
 import datetime as dt
 import math
@@ -32,7 +34,12 @@ DOUBLE = postgresql.real("double precision")
         (postgresql.numeric(2, 2), [D("0.99"), D("-0.01"), D("0")], [D("1.00")]),
         (
             postgresql.numeric(),
-            [D(0), D("1E+131071"), D((0, (1,), -16383)), D("12345678901234567890123456789012345678901234567890.5")],
+            [
+                D(0),
+                D("1E+131071"),
+                D((0, (1,), -16383)),
+                D("12345678901234567890123456789012345678901234567890.5"),
+            ],
             [D("1E+131072"), D((0, (1,), -16384)), D("NaN"), 1.5],
         ),
         (
@@ -57,10 +64,22 @@ DOUBLE = postgresql.real("double precision")
             [wall("9999-12-31") + DAY],
         ),
         (postgresql.temporal("timestamp", 0), [0, -1_000_000], [1]),
-        (postgresql.temporal("timestamptz"), [wall("0001-01-02"), 0], [wall("0001-01-01"), wall("9999-12-31")]),
+        (
+            postgresql.temporal("timestamptz"),
+            [wall("0001-01-02"), 0],
+            [wall("0001-01-01"), wall("9999-12-31")],
+        ),
         (postgresql.enum_of("sad", "ok"), ["sad", "ok"], ["happy", "", 1]),
-        (postgresql.uuid(), ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"], ["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc99", ""]),
-        (postgresql.inet(), ["192.168.0.1", "10.1.0.0/16", "::1", "::1/64"], ["192.168.0.1/32", "1.2.3", "0:0:0:0:0:0:0:1"]),
+        (
+            postgresql.uuid(),
+            ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
+            ["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc99", ""],
+        ),
+        (
+            postgresql.inet(),
+            ["192.168.0.1", "10.1.0.0/16", "::1", "::1/64"],
+            ["192.168.0.1/32", "1.2.3", "0:0:0:0:0:0:0:1"],
+        ),
         (
             postgresql.temporal("timetz"),
             ["00:00:00+00", "13:51:30.123789-08", "10:20:30.1+05:30", "24:00:00+00"],
@@ -72,9 +91,17 @@ DOUBLE = postgresql.real("double precision")
             ["00:00:00", "1 year 2 mons 3 days 04:05:06.78", "-1 years -2 mons +3 days -04:05:06"],
             ["", "P1Y", "14 months", "1 day 00:00:00", "1 years"],
         ),
-        (postgresql.json(), [Json(None), Json({"a": [1, True, 1.5]})], [{}, "1", Json("\0"), Json({"\0": 1}), Json(math.nan)]),
+        (
+            postgresql.json(),
+            [Json(None), Json({"a": [1, True, 1.5]})],
+            [{}, "1", Json("\0"), Json({"\0": 1}), Json(math.nan)],
+        ),
         (postgresql.hstore(), [Json({}), Json({"a": None, "b": "x"})], [Json({"a": 1}), Json([])]),
-        (postgresql.array("integer"), [Json([]), Json([1, None])], [Json([2**31]), Json(["1"]), Json([[1]]), Json([True])]),
+        (
+            postgresql.array("integer"),
+            [Json([]), Json([1, None])],
+            [Json([2**31]), Json(["1"]), Json([[1]]), Json([True])],
+        ),
         (postgresql.array("text"), [Json(["", None])], [Json([1]), Json(["\0"]), Json({})]),
     ],
     ids=lambda value: value.name if isinstance(value, SourceType) else "",
@@ -89,7 +116,11 @@ def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
 def test_boundary_values_fit_and_differ(slug: str) -> None:
     values = postgresql.boundary_values(slug)
     assert len({repr(value) for value in values.values()}) == len(values) >= 2
-    assert [label for label, value in values.items() if not postgresql.fits(postgresql.TYPES[slug], value)] == []
+    assert [
+        label
+        for label, value in values.items()
+        if not postgresql.fits(postgresql.TYPES[slug], value)
+    ] == []
     assert None not in values.values()
 
 
@@ -121,11 +152,23 @@ def test_boundary_values(slug: str, expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("slug", "label", "value"),
     [
-        *(("bigint", "two-to-53-plus-one", 9007199254740993), ("double-precision", "negative-infinity", -math.inf)),
+        *(
+            ("bigint", "two-to-53-plus-one", 9007199254740993),
+            ("double-precision", "negative-infinity", -math.inf),
+        ),
         ("text", "unavailable-text", "__debezium_unavailable_value"),
-        *(("bytea", "unavailable-text", b"__debezium_unavailable_value"), ("char", "empty", " " * 16)),
-        *(("timestamp-6", "before-epoch", -1), ("timestamp-3", "pre-1970-fraction", -1047174587392000)),
-        *(("timestamp-6", "max", wall("9999-12-31 23:59:59.999999")), ("timestamptz-0", "min", wall("0001-01-02 00:00:00"))),
+        *(
+            ("bytea", "unavailable-text", b"__debezium_unavailable_value"),
+            ("char", "empty", " " * 16),
+        ),
+        *(
+            ("timestamp-6", "before-epoch", -1),
+            ("timestamp-3", "pre-1970-fraction", -1047174587392000),
+        ),
+        *(
+            ("timestamp-6", "max", wall("9999-12-31 23:59:59.999999")),
+            ("timestamptz-0", "min", wall("0001-01-02 00:00:00")),
+        ),
         *(("time-3", "end-of-day", 86_400_000_000), ("date", "min", dt.date(1, 1, 1))),
     ],
 )
@@ -135,7 +178,9 @@ def test_named_boundaries(slug: str, label: str, value: Any) -> None:
 
 def test_no_boundary_is_nan_and_the_char_has_no_long_text() -> None:
     """NaN is equal to nothing, rows that hold it to no row."""
-    values = [value for slug in postgresql.TYPES for value in postgresql.boundary_values(slug).values()]
+    values = [
+        value for slug in postgresql.TYPES for value in postgresql.boundary_values(slug).values()
+    ]
     assert not any(isinstance(value, float) and math.isnan(value) for value in values)
     assert "unavailable-text" not in postgresql.boundary_values("char")
 
@@ -148,9 +193,20 @@ def test_boundary_values_of_an_unknown_type() -> None:
 @pytest.mark.parametrize(
     ("type", "value", "cls"),
     [
-        *((DOUBLE, math.nan, "not-finite"), (postgresql.real(), -math.inf, "not-finite"), (DOUBLE, 1.5, "fraction")),
-        *((postgresql.boolean(), 1, "plain"), (postgresql.numeric(), D(1), "wide"), (postgresql.numeric(10, 2), D(1), "plain")),
-        *((postgresql.uuid(), "00000000-0000-0000-0000-000000000000", "plain"), (postgresql.temporal("timestamp"), 1, "micros")),
+        *(
+            (DOUBLE, math.nan, "not-finite"),
+            (postgresql.real(), -math.inf, "not-finite"),
+            (DOUBLE, 1.5, "fraction"),
+        ),
+        *(
+            (postgresql.boolean(), 1, "plain"),
+            (postgresql.numeric(), D(1), "wide"),
+            (postgresql.numeric(10, 2), D(1), "plain"),
+        ),
+        *(
+            (postgresql.uuid(), "00000000-0000-0000-0000-000000000000", "plain"),
+            (postgresql.temporal("timestamp"), 1, "micros"),
+        ),
         (postgresql.array(), Json([]), "array"),
     ],
 )
@@ -170,15 +226,26 @@ def test_every_type_is_postgresqls_and_survives_a_file() -> None:
     for kind in postgresql.TYPES.values():
         assert codec.load_type(codec.dump_type(kind)) == kind
     # MySQL's own
-    assert set(Logical) - {kind.logical for kind in postgresql.TYPES.values()} == {Logical.YEAR, Logical.ENUM, Logical.SET}
+    assert set(Logical) - {kind.logical for kind in postgresql.TYPES.values()} == {
+        Logical.YEAR,
+        Logical.ENUM,
+        Logical.SET,
+    }
 
 
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
         *(((0, 0, 0), "00:00:00"), ((14, 3, 14_706_780_000), "1 year 2 mons 3 days 04:05:06.78")),
-        *(((-14, 3, -14_706_000_000), "-1 years -2 mons +3 days -04:05:06"), ((12, 0, 0), "1 year")),
-        *(((1, -1, 1), "1 mon -1 days +00:00:00.000001"), ((0, 1, 0), "1 day"), ((0, 0, 360_062_000_000), "100:01:02")),
+        *(
+            ((-14, 3, -14_706_000_000), "-1 years -2 mons +3 days -04:05:06"),
+            ((12, 0, 0), "1 year"),
+        ),
+        *(
+            ((1, -1, 1), "1 mon -1 days +00:00:00.000001"),
+            ((0, 1, 0), "1 day"),
+            ((0, 0, 360_062_000_000), "100:01:02"),
+        ),
         ((-25, 0, 0), "-2 years -1 mons"),
     ],
 )
@@ -191,7 +258,10 @@ def test_interval(parts: tuple[int, int, int], text: str) -> None:
     ("parts", "text"),
     [
         *(((0, 0), "00:00:00+00"), ((49_890_123_789, 7200), "13:51:30.123789+02")),
-        *(((37_230_120_000, 19_800), "10:20:30.12+05:30"), ((86_399_000_000, -28_800), "23:59:59-08")),
+        *(
+            ((37_230_120_000, 19_800), "10:20:30.12+05:30"),
+            ((86_399_000_000, -28_800), "23:59:59-08"),
+        ),
         ((0, -1), "00:00:00-00:00:01"),
     ],
 )
@@ -225,7 +295,11 @@ def test_timestamptz_text(micros: int, zone: str, text: str) -> None:
 
 def test_date_and_time_texts() -> None:
     assert mysql.date_text(dt.date(1, 2, 3)) == "0001-02-03"
-    assert [postgresql_text.time_text(micros) for micros in (0, DAY, 37_230_120_000)] == ["00:00:00", "24:00:00", "10:20:30.12"]
+    assert [postgresql_text.time_text(micros) for micros in (0, DAY, 37_230_120_000)] == [
+        "00:00:00",
+        "24:00:00",
+        "10:20:30.12",
+    ]
     assert postgresql_text.timestamp_text(-1) == "1969-12-31 23:59:59.999999"
     assert postgresql_text.timestamp_text(0) == "1970-01-01 00:00:00"
 
@@ -233,9 +307,24 @@ def test_date_and_time_texts() -> None:
 @pytest.mark.parametrize(
     ("value", "double", "single"),
     [
-        *((0.0, "0", "0"), (-0.0, "-0", "-0"), (1.5, "1.5", "1.5"), (100.0, "100", "100"), (1e5, "100000", "100000")),
-        *((1e6, "1000000", "1e+06"), (1e14, "100000000000000", "1e+14"), (1e15, "1e+15", "1e+15"), (1e-4, "0.0001", "0.0001")),
-        *((1e-5, "1e-05", "1e-05"), (0.1 + 0.2, "0.30000000000000004", "0.3"), (math.inf, "Infinity", "Infinity")),
+        *(
+            (0.0, "0", "0"),
+            (-0.0, "-0", "-0"),
+            (1.5, "1.5", "1.5"),
+            (100.0, "100", "100"),
+            (1e5, "100000", "100000"),
+        ),
+        *(
+            (1e6, "1000000", "1e+06"),
+            (1e14, "100000000000000", "1e+14"),
+            (1e15, "1e+15", "1e+15"),
+            (1e-4, "0.0001", "0.0001"),
+        ),
+        *(
+            (1e-5, "1e-05", "1e-05"),
+            (0.1 + 0.2, "0.30000000000000004", "0.3"),
+            (math.inf, "Infinity", "Infinity"),
+        ),
         *((-math.inf, "-Infinity", "-Infinity"), (math.nan, "NaN", "NaN")),
     ],
 )
@@ -251,19 +340,30 @@ def test_other_texts() -> None:
     assert postgresql_text.bit_text(postgresql.bit(4, varying=True), 5) == "101"
     assert [postgresql_text.bit_text(postgresql.boolean(), n) for n in (0, 1)] == ["f", "t"]
     assert postgresql_text.hstore_text({"bb": None, 'a"': "1\\"}) == '"a\\""=>"1\\\\", "bb"=>NULL'
-    assert postgresql_text.array_text([None, 1, "NULL", "a b", "x", 'q"', ""]) == '{NULL,1,"NULL","a b",x,"q\\"",""}'
+    assert (
+        postgresql_text.array_text([None, 1, "NULL", "a b", "x", 'q"', ""])
+        == '{NULL,1,"NULL","a b",x,"q\\"",""}'
+    )
     assert postgresql.quote('a"b') == '"a""b"'
 
 
 def test_json_text() -> None:
     document = {"bb": 1e20, "a": [1, "汉\n", None]}
-    assert postgresql_text.json_text(postgresql.json(), document) == '{"bb" : 1e+20 ,"a" : [1 ,"汉\\n" ,null]}'
     assert (
-        postgresql_text.json_text(postgresql.json("jsonb"), document) == '{"a": [1, "汉\\n", null], "bb": 100000000000000000000}'
+        postgresql_text.json_text(postgresql.json(), document)
+        == '{"bb" : 1e+20 ,"a" : [1 ,"汉\\n" ,null]}'
+    )
+    assert (
+        postgresql_text.json_text(postgresql.json("jsonb"), document)
+        == '{"a": [1, "汉\\n", null], "bb": 100000000000000000000}'
     )
 
 
-@pytest.mark.parametrize("type", [kind for kind in postgresql.TYPES.values() if spelled(kind)], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "type",
+    [kind for kind in postgresql.TYPES.values() if spelled(kind)],
+    ids=lambda kind: kind.name,
+)
 def test_texts_of_numbers_fit(type: SourceType) -> None:
     numbers = [0, 1, 2, 3, 7, (1 << 128) - 1, *(3**n % (1 << 128) for n in range(200))]
     texts = [text_at(type, number) for number in numbers]

@@ -14,7 +14,9 @@ EVERY = list(sources.SOURCES.values())
 def test_lookup() -> None:
     assert sources.source("mysql") is sources.MYSQL
     assert sources.of(postgresql.uuid()) is sources.POSTGRESQL
-    assert sources.of_table(Table("d", "t", (Column("a", postgresql.uuid()),))) is sources.POSTGRESQL
+    assert (
+        sources.of_table(Table("d", "t", (Column("a", postgresql.uuid()),))) is sources.POSTGRESQL
+    )
     with pytest.raises(UnknownName, match="Did you mean 'postgresql'"):
         sources.source("postgres")
 
@@ -22,8 +24,18 @@ def test_lookup() -> None:
 @pytest.mark.parametrize("source", EVERY, ids=lambda source: source.name)
 def test_a_source_is_whole(source: sources.Source) -> None:
     named = (source.key, source.number, source.string, source.moment, source.long_text)
-    assert [kind.logical for kind in named] == [Logical.INT, Logical.INT, Logical.TEXT, Logical.DATETIME, Logical.TEXT]
-    kinds = {*named, *source.types.values(), *(kind for family in source.families for kind in family)}
+    assert [kind.logical for kind in named] == [
+        Logical.INT,
+        Logical.INT,
+        Logical.TEXT,
+        Logical.DATETIME,
+        Logical.TEXT,
+    ]
+    kinds = {
+        *named,
+        *source.types.values(),
+        *(kind for family in source.families for kind in family),
+    }
     assert {kind.source for kind in kinds} == {source.name}
     assert set(source.bulk_keys) <= set(source.types)
     assert all(source.keyable(source.types[name]) for name in source.bulk_keys)
@@ -36,7 +48,9 @@ def test_a_source_is_whole(source: sources.Source) -> None:
 def test_no_pool_is_shared() -> None:
     pools = [boundaries.pool(lambda _kind: True, source.name) for source in EVERY]
     assert len({table.database for pool in pools for table in pool}) == len(EVERY)
-    assert [[table.name for table in pool] for pool in pools] == [["ledger", "plant `x`", "visits"]] * len(EVERY)
+    assert [[table.name for table in pool] for pool in pools] == [
+        ["ledger", "plant `x`", "visits"]
+    ] * len(EVERY)
 
 
 def test_dispatch_of_fits() -> None:
@@ -63,5 +77,7 @@ def test_identifiers() -> None:
 def test_the_load_table(source: sources.Source) -> None:
     table = orders.load_table(source.name)
     assert {column.type.source for column in table.columns} == {source.name}
-    assert [column.type.logical for column in table.columns] == [column.type.logical for column in orders.load_table().columns]
+    assert [column.type.logical for column in table.columns] == [
+        column.type.logical for column in orders.load_table().columns
+    ]
     assert table.schema == source.schema

@@ -14,17 +14,35 @@ from hypothesis import strategies as st
 
 from generators import model
 from generators.errors import UsageError
-from generators.model import Case, Cell, Change, Column, Deployment, Json, Kind, Message, Op, State, Table, Value, ZeroDate
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    Column,
+    Deployment,
+    Json,
+    Kind,
+    Message,
+    Op,
+    State,
+    Table,
+    Value,
+    ZeroDate,
+)
 from generators.sources import mysql
 from generators.storage import codec, jsonform
 
 texts = st.text(max_size=8)
-any_texts = st.one_of(texts, st.text(st.characters(categories=["Cs", "Lu"]), max_size=3), st.just("\ud83d\ude00"))
+any_texts = st.one_of(
+    texts, st.text(st.characters(categories=["Cs", "Lu"]), max_size=3), st.just("\ud83d\ude00")
+)
 decimals = st.decimals(allow_nan=False, allow_infinity=False)
 numbers = st.one_of(st.integers(), st.floats(allow_nan=False), decimals)
 documents = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, any_texts),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(any_texts, inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(any_texts, inner, max_size=3)
+    ),
     max_leaves=6,
 )
 values: st.SearchStrategy[Value] = st.one_of(
@@ -33,13 +51,23 @@ values: st.SearchStrategy[Value] = st.one_of(
     any_texts,
     st.binary(max_size=12),
     st.dates(),
-    st.builds(ZeroDate, st.integers(0, 9999), st.integers(0, 12), st.integers(0, 31), st.integers(0, mysql.DAY - 1)),
+    st.builds(
+        ZeroDate,
+        st.integers(0, 9999),
+        st.integers(0, 12),
+        st.integers(0, 31),
+        st.integers(0, mysql.DAY - 1),
+    ),
     st.builds(Json, documents),
 )
 types = st.one_of(
     st.sampled_from(list(mysql.TYPES.values())),
     st.builds(
-        model.SourceType, texts, st.sampled_from(model.Logical), members=st.tuples(any_texts), source=st.just("postgresql")
+        model.SourceType,
+        texts,
+        st.sampled_from(model.Logical),
+        members=st.tuples(any_texts),
+        source=st.just("postgresql"),
     ),
 )
 cells = st.builds(
@@ -57,7 +85,13 @@ names = texts
 columns = st.builds(Column, names, types, st.booleans())
 keys = st.lists(names, max_size=2).map(tuple)
 tables = st.builds(
-    Table, names, names, st.lists(columns, max_size=3).map(tuple), keys, st.lists(keys, max_size=2).map(tuple), st.none() | names
+    Table,
+    names,
+    names,
+    st.lists(columns, max_size=3).map(tuple),
+    keys,
+    st.lists(keys, max_size=2).map(tuple),
+    st.none() | names,
 )
 images = st.none() | st.dictionaries(names, cells, max_size=3)
 maybe = st.none() | any_texts
@@ -93,7 +127,17 @@ def messages(case: str) -> st.SearchStrategy[Message]:
     body = st.none() | st.binary(max_size=12) | texts.map(str.encode)
     headers = st.lists(st.tuples(any_texts, st.binary(max_size=5)), max_size=2).map(tuple)
     stamps = st.integers(-1, ((1 << 63) - 1) // 1000)
-    return st.builds(Message, texts, st.integers(0, 9), body, body, headers, stamps, st.integers(0, 9), st.just(case))
+    return st.builds(
+        Message,
+        texts,
+        st.integers(0, 9),
+        body,
+        body,
+        headers,
+        stamps,
+        st.integers(0, 9),
+        st.just(case),
+    )
 
 
 def cases() -> st.SearchStrategy[Case]:
@@ -137,11 +181,17 @@ def test_values_survive_exactly(value: Value) -> None:
 
 
 def test_a_deployment_of_an_older_file_says_nothing_of_schemas() -> None:
-    older = {name: text for name, text in codec.dump_deployment(Deployment("Asia/Shanghai")).items() if name != "schemas"}
+    older = {
+        name: text
+        for name, text in codec.dump_deployment(Deployment("Asia/Shanghai")).items()
+        if name != "schemas"
+    }
     assert codec.load_deployment(older) == Deployment("Asia/Shanghai")
 
 
-@pytest.mark.parametrize("zone", ["../../etc/passwd", "/etc/localtime", "\ud800", "Mars/Olympus", ""])
+@pytest.mark.parametrize(
+    "zone", ["../../etc/passwd", "/etc/localtime", "\ud800", "Mars/Olympus", ""]
+)
 def test_a_deployment_has_a_time_zone_that_exists(zone):
     with pytest.raises(jsonform.Malformed, match=r"field d\.time_zone: .* is no time zone"):
         codec.load_deployment(codec.dump_deployment(Deployment(zone)), "d")
@@ -183,14 +233,23 @@ def test_a_cell_of_its_columns_type_leaves_the_type_out() -> None:
         (dt.date(1, 2, 3), {"type": "date", "value": "0001-02-03"}),
         (ZeroDate(2024, 2, 0, 5), {"type": "zero-date", "value": "2024-02-00", "micros": 5}),
         (Json(None), {"type": "json", "value": None}),
-        (Json([True, 1]), {"type": "json", "value": {"type": "array", "value": [True, {"type": "int", "value": "1"}]}}),
+        (
+            Json([True, 1]),
+            {
+                "type": "json",
+                "value": {"type": "array", "value": [True, {"type": "int", "value": "1"}]},
+            },
+        ),
         (
             Json({"b": "x", "a": {}}),
             {
                 "type": "json",
                 "value": {
                     "type": "object",
-                    "value": [["b", {"type": "text", "value": "x"}], ["a", {"type": "object", "value": []}]],
+                    "value": [
+                        ["b", {"type": "text", "value": "x"}],
+                        ["a", {"type": "object", "value": []}],
+                    ],
                 },
             },
         ),
@@ -206,7 +265,9 @@ def test_an_integer_may_have_more_digits_than_str_allows() -> None:
     assert jsonform.load_value(form) == -(10**5000)
 
 
-@pytest.mark.parametrize("value", [True, dt.datetime(2024, 1, 1), Decimal("NaN"), Json((1,)), Json(object()), object()])
+@pytest.mark.parametrize(
+    "value", [True, dt.datetime(2024, 1, 1), Decimal("NaN"), Json((1,)), Json(object()), object()]
+)
 def test_what_is_no_canonical_value_is_refused(value: Any) -> None:
     with pytest.raises(UsageError):
         jsonform.dump_value(value)
@@ -215,17 +276,40 @@ def test_what_is_no_canonical_value_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     ("form", "field"),
     [
-        *((1, ""), ({"value": "1"}, "type"), ({"type": "pickle", "value": "1"}, "type"), ({"type": "int", "value": 1}, "value")),
+        *(
+            (1, ""),
+            ({"value": "1"}, "type"),
+            ({"type": "pickle", "value": "1"}, "type"),
+            ({"type": "int", "value": 1}, "value"),
+        ),
         *(({"type": "int", "value": "01"}, "value"), ({"type": "int", "value": "1_0"}, "value")),
-        *(({"type": "int", "value": "9" * 6001}, "value"), ({"type": "int", "value": "1", "more": 2}, "more")),
+        *(
+            ({"type": "int", "value": "9" * 6001}, "value"),
+            ({"type": "int", "value": "1", "more": 2}, "more"),
+        ),
         ({"type": "float", "value": "0.1", "bits": "00"}, "bits"),
         ({"type": "float", "value": "0.2", "bits": "3fb999999999999a"}, "value"),
-        *(({"type": "decimal", "value": "1,5"}, "value"), ({"type": "decimal", "value": "Infinity"}, "value")),
+        *(
+            ({"type": "decimal", "value": "1,5"}, "value"),
+            ({"type": "decimal", "value": "Infinity"}, "value"),
+        ),
         *(({"type": "bytes", "base64": "!"}, "base64"), ({"type": "bytes"}, "")),
-        *(({"type": "bytes", "text": "a", "base64": "YQ=="}, ""), ({"type": "text", "value": {"wtf8": "/w=="}}, "value.wtf8")),
-        *(({"type": "date", "value": "2024-02-30"}, "value"), ({"type": "zero-date", "value": "2024-2-0", "micros": 0}, "value")),
+        *(
+            ({"type": "bytes", "text": "a", "base64": "YQ=="}, ""),
+            ({"type": "text", "value": {"wtf8": "/w=="}}, "value.wtf8"),
+        ),
+        *(
+            ({"type": "date", "value": "2024-02-30"}, "value"),
+            ({"type": "zero-date", "value": "2024-2-0", "micros": 0}, "value"),
+        ),
         ({"type": "json", "value": {"type": "object", "value": [["a"]]}}, "value.value[0]"),
-        ({"type": "json", "value": {"type": "array", "value": [{"type": "date", "value": "2024-01-01"}]}}, "value.value[0].type"),
+        (
+            {
+                "type": "json",
+                "value": {"type": "array", "value": [{"type": "date", "value": "2024-01-01"}]},
+            },
+            "value.value[0].type",
+        ),
     ],
 )
 def test_hostile_values_are_refused_by_field(form: Any, field: str) -> None:
@@ -235,10 +319,25 @@ def test_hostile_values_are_refused_by_field(form: Any, field: str) -> None:
 
 
 def test_hostile_changes_are_refused_by_field() -> None:
-    good = codec.dump_change(Change(0, Kind.ROW, Op.INSERT, after={"c": Cell(State.VALUE, mysql.TYPES["int"], 5, "5")}))
+    good = codec.dump_change(
+        Change(0, Kind.ROW, Op.INSERT, after={"c": Cell(State.VALUE, mysql.TYPES["int"], 5, "5")})
+    )
     for path, value in (
-        *(("kind", "ROWS"), ("op", "UPSERT"), ("row", True), ("after.c.state", None), ("after.c.type.logical", "integer")),
-        *(("after.c.value.value", "x"), ("after", []), ("keys", "id"), ("commit_time_us", 5), ("accept", [{}]), ("surplus", 1)),
+        *(
+            ("kind", "ROWS"),
+            ("op", "UPSERT"),
+            ("row", True),
+            ("after.c.state", None),
+            ("after.c.type.logical", "integer"),
+        ),
+        *(
+            ("after.c.value.value", "x"),
+            ("after", []),
+            ("keys", "id"),
+            ("commit_time_us", 5),
+            ("accept", [{}]),
+            ("surplus", 1),
+        ),
     ):
         bad = json.loads(jsonform.to_line(good))
         inner, *names = bad, *path.split(".")
@@ -251,7 +350,18 @@ def test_hostile_changes_are_refused_by_field() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"{", b"{} {}", b"\xff", b'{"a":1,"a":2}', b"[NaN]", b"[" * 100_000, b"9" * 5000, b"\xef\xbb\xbf{}"]
+    "line",
+    [
+        b"",
+        b"{",
+        b"{} {}",
+        b"\xff",
+        b'{"a":1,"a":2}',
+        b"[NaN]",
+        b"[" * 100_000,
+        b"9" * 5000,
+        b"\xef\xbb\xbf{}",
+    ],
 )
 def test_hostile_lines_are_refused(line: bytes) -> None:
     with pytest.raises(jsonform.Malformed):

@@ -1,4 +1,6 @@
-"""Corpora on disk: whole or not at all, read back as they were, and refused when damaged or hostile."""
+"""Corpora on disk: whole or not at all, read back as they were, and refused when damaged or
+hostile.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,12 @@ def test_what_is_read_is_what_was_written(written: Path, cases: list[Case]) -> N
     assert written.parts[-2:] == ("ticdc-canal-json", "v7.1.6+extension")
     again = corpus.read(written)
     assert again.cases == tuple(cases)
-    assert (again.format, again.profile, again.deployment, again.seed) == (FMT.name, PROFILE.name, PROFILE.deployment, 7)
+    assert (again.format, again.profile, again.deployment, again.seed) == (
+        FMT.name,
+        PROFILE.name,
+        PROFILE.deployment,
+        7,
+    )
     assert corpus.verify(written) == []
 
 
@@ -79,7 +86,9 @@ def test_files_are_ascii_with_unix_line_ends(written: Path) -> None:
         assert data.isascii() and data.endswith(b"\n") and b"\r" not in data, name
 
 
-def test_writing_again_replaces_and_gives_the_same_bytes(tmp_path: Path, written: Path, cases: list[Case]) -> None:
+def test_writing_again_replaces_and_gives_the_same_bytes(
+    tmp_path: Path, written: Path, cases: list[Case]
+) -> None:
     before = content(written)
     corpus.write(tmp_path, FMT, PROFILE, cases[:3], seed=7)
     assert len(corpus.read(written).cases) == 3
@@ -112,7 +121,9 @@ def test_parquet_has_the_shape_of_sparks_kafka_source(tmp_path: Path, cases: lis
     assert corpus.verify(folder) == []
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path, cases: list[Case], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_nothing(
+    tmp_path: Path, cases: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(self: Sink, data: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -123,7 +134,9 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, cases: list[Case], monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_keeps_the_old_corpus(tmp_path: Path, written: Path, cases: list[Case]) -> None:
+def test_an_interrupt_keeps_the_old_corpus(
+    tmp_path: Path, written: Path, cases: list[Case]
+) -> None:
     before = content(written)
 
     def interrupted() -> Any:
@@ -136,14 +149,18 @@ def test_an_interrupt_keeps_the_old_corpus(tmp_path: Path, written: Path, cases:
     assert [entry.name for entry in written.parent.iterdir()] == [written.name]
 
 
-def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path, written: Path, cases: list[Case]) -> None:
+def test_a_folder_with_other_files_is_not_replaced(
+    tmp_path: Path, written: Path, cases: list[Case]
+) -> None:
     (written / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match=r"notes\.txt"):
         corpus.write(tmp_path, FMT, PROFILE, cases, seed=7)
     assert (written / "notes.txt").read_text() == "mine"
 
 
-def test_cases_of_another_profile_and_repeated_ids_are_refused(tmp_path: Path, cases: list[Case]) -> None:
+def test_cases_of_another_profile_and_repeated_ids_are_refused(
+    tmp_path: Path, cases: list[Case]
+) -> None:
     with pytest.raises(UsageError, match="is not of"):
         corpus.write(tmp_path, FMT, FMT.profile("v5.3.4"), cases, seed=7)
     with pytest.raises(UsageError, match="twice"):
@@ -191,21 +208,45 @@ def pipe(folder: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "flipped byte": (lambda d: (d / corpus.EXPECTED).write_bytes((d / corpus.EXPECTED).read_bytes() + b" "), "wrong checksum"),
+    "flipped byte": (
+        lambda d: (d / corpus.EXPECTED).write_bytes((d / corpus.EXPECTED).read_bytes() + b" "),
+        "wrong checksum",
+    ),
     "missing file": (lambda d: (d / corpus.TABLES).unlink(), r"tables\.json: missing"),
     "missing manifest": (lambda d: (d / corpus.MANIFEST).unlink(), r"manifest\.json: missing"),
     "extra file": (lambda d: (d / "x.jsonl").write_text(""), r"x\.jsonl: not in the manifest"),
-    "parent path": (lambda d: edit_manifest(d, lambda m: m["sha256"].update({"../outside": "0"})), r"refuses '\.\./outside'"),
-    "absolute path": (lambda d: edit_manifest(d, lambda m: m["sha256"].update({"/etc/passwd": "0"})), "refuses '/etc/passwd'"),
+    "parent path": (
+        lambda d: edit_manifest(d, lambda m: m["sha256"].update({"../outside": "0"})),
+        r"refuses '\.\./outside'",
+    ),
+    "absolute path": (
+        lambda d: edit_manifest(d, lambda m: m["sha256"].update({"/etc/passwd": "0"})),
+        "refuses '/etc/passwd'",
+    ),
     "link": (link_out, "symbolic link"),
     "pipe": (pipe, "no regular file"),
-    "unknown version": (lambda d: edit_manifest(d, lambda m: m.update(version=99)), "version: 99 is not known"),
-    "wrong count": (lambda d: edit_manifest(d, lambda m: m["counts"].update(changes=1)), r"counts\.changes"),
+    "unknown version": (
+        lambda d: edit_manifest(d, lambda m: m.update(version=99)),
+        "version: 99 is not known",
+    ),
+    "wrong count": (
+        lambda d: edit_manifest(d, lambda m: m["counts"].update(changes=1)),
+        r"counts\.changes",
+    ),
     "manifest no JSON": (lambda d: (d / corpus.MANIFEST).write_bytes(b"\xff{"), "not UTF-8"),
-    "manifest deep": (lambda d: (d / corpus.MANIFEST).write_bytes(b"[" * 100_000), "nested too deeply"),
-    "digest no string": (lambda d: edit_manifest(d, lambda m: m["sha256"].update({corpus.TABLES: 5})), "sha256.tables.json"),
+    "manifest deep": (
+        lambda d: (d / corpus.MANIFEST).write_bytes(b"[" * 100_000),
+        "nested too deeply",
+    ),
+    "digest no string": (
+        lambda d: edit_manifest(d, lambda m: m["sha256"].update({corpus.TABLES: 5})),
+        "sha256.tables.json",
+    ),
     "last line cut": (truncate, "last line does not end"),
-    "line no JSON": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(key=float("nan"))), r"messages\.jsonl:2: NaN"),
+    "line no JSON": (
+        lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(key=float("nan"))),
+        r"messages\.jsonl:2: NaN",
+    ),
     "lone surrogate": (
         lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(error="\ud800")),
         r"expected\.jsonl:2: a lone surr",
@@ -214,20 +255,38 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda d: edit_manifest(d, lambda m: m["deployment"].update(compression="../x")),
         r"deployment\.compression: '\.\./x' is none of none, snappy, lz4",
     ),
-    "unknown case": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(case="x")), r"messages\.jsonl:2: field case"),
-    "far partition": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(partition=1 << 32)), "field partition: must be"),
-    "far time": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(timestamp_ms=10**30)), "field timestamp_ms: must be"),
+    "unknown case": (
+        lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(case="x")),
+        r"messages\.jsonl:2: field case",
+    ),
+    "far partition": (
+        lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(partition=1 << 32)),
+        "field partition: must be",
+    ),
+    "far time": (
+        lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(timestamp_ms=10**30)),
+        "field timestamp_ms: must be",
+    ),
     "format above": (
         lambda d: edit_manifest(d, lambda m: m.update(format="../../x")),
         r"format: '\.\./\.\./x' cannot name a folder",
     ),
-    "profile above": (lambda d: edit_manifest(d, lambda m: m.update(profile="..")), r"profile: '\.\.' cannot name a folder"),
+    "profile above": (
+        lambda d: edit_manifest(d, lambda m: m.update(profile="..")),
+        r"profile: '\.\.' cannot name a folder",
+    ),
     "wrong ordinal": (
         lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(ordinal=77)),
         r"messages\.jsonl:2: field ordinal",
     ),
-    "bad field": (lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(kind="X")), r"expected\.jsonl:2: field kind"),
-    "bad table": (lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(table_id=-1)), r"expected\.jsonl:2: field table_id"),
+    "bad field": (
+        lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(kind="X")),
+        r"expected\.jsonl:2: field kind",
+    ),
+    "bad table": (
+        lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(table_id=-1)),
+        r"expected\.jsonl:2: field table_id",
+    ),
     "no such message": (
         lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(ordinal=999)),
         r"expected\.jsonl:2: field ordinal",

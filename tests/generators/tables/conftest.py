@@ -1,4 +1,6 @@
-"""A user's schema with every kind of constraint, and SQLite as the oracle of what its database would refuse."""
+"""A user's schema with every kind of constraint, and SQLite as the oracle of what its database
+would refuse.
+"""
 
 import sqlite3
 from collections import Counter
@@ -31,9 +33,18 @@ ORDERS = Table(
     "shop",
     "orders",
     (
-        *(Column("id", mysql.integer("int"), False), Column("customer_id", mysql.integer("bigint", unsigned=True), False)),
-        *(Column("amount", mysql.decimal(12, 2), False), Column("quantity", mysql.integer("int"), False)),
-        *(Column("total", mysql.decimal(14, 2), generated="stored"), Column("replaces", mysql.integer("int"))),
+        *(
+            Column("id", mysql.integer("int"), False),
+            Column("customer_id", mysql.integer("bigint", unsigned=True), False),
+        ),
+        *(
+            Column("amount", mysql.decimal(12, 2), False),
+            Column("quantity", mysql.integer("int"), False),
+        ),
+        *(
+            Column("total", mysql.decimal(14, 2), generated="stored"),
+            Column("replaces", mysql.integer("int")),
+        ),
         Column("note", mysql.text("text")),
     ),
     ("id",),
@@ -43,19 +54,35 @@ ITEMS = Table(
     "shop",
     "items",
     (
-        *(Column("order_id", mysql.integer("int"), False), Column("line", mysql.integer("tinyint", unsigned=True), False)),
-        *(Column("code", mysql.text("char", 8), False), Column("price", mysql.decimal(10, 2, unsigned=True))),
+        *(
+            Column("order_id", mysql.integer("int"), False),
+            Column("line", mysql.integer("tinyint", unsigned=True), False),
+        ),
+        *(
+            Column("code", mysql.text("char", 8), False),
+            Column("price", mysql.decimal(10, 2, unsigned=True)),
+        ),
     ),
     ("order_id", "line"),
 )
 SCHEMA = Schema(
     "mysql",
     (
-        UserTable(ITEMS, (ForeignKey(("order_id",), place(ORDERS), ("id",)),), (Check("line", "line between 1 and 8", 1, 8),)),
+        UserTable(
+            ITEMS,
+            (ForeignKey(("order_id",), place(ORDERS), ("id",)),),
+            (Check("line", "line between 1 and 8", 1, 8),),
+        ),
         UserTable(
             ORDERS,
-            (ForeignKey(("customer_id",), place(CUSTOMERS), ("id",)), ForeignKey(("replaces",), place(ORDERS), ("id",))),
-            (Check("quantity", "quantity between 1 and 99", 1, 99), Check("amount", "amount >= 0", Decimal("0.00"))),
+            (
+                ForeignKey(("customer_id",), place(CUSTOMERS), ("id",)),
+                ForeignKey(("replaces",), place(ORDERS), ("id",)),
+            ),
+            (
+                Check("quantity", "quantity between 1 and 99", 1, 99),
+                Check("amount", "amount >= 0", Decimal("0.00")),
+            ),
         ),
         UserTable(CUSTOMERS),
     ),
@@ -80,7 +107,9 @@ SQL = (
 
 
 class Database:
-    """SQLite with the constraints of `SCHEMA`, written by hand; it raises IntegrityError for what they forbid."""
+    """SQLite with the constraints of `SCHEMA`, written by hand; it raises IntegrityError for what
+    they forbid.
+    """
 
     def __init__(self):
         self.link = sqlite3.connect(":memory:", isolation_level=None)
@@ -111,20 +140,27 @@ class Database:
         self.ops[name, event.op] += 1
         for images in event.rows:
             before, after = (
-                row and {column: plain(cell) for column, cell in row.items()} for row in (images.before, images.after)
+                row and {column: plain(cell) for column, cell in row.items()}
+                for row in (images.before, images.after)
             )
             if before is None:
                 marks = ", ".join("?" * len(after))
-                self.link.execute(f"INSERT INTO {name} ({', '.join(after)}) VALUES ({marks})", [*after.values()])
+                self.link.execute(
+                    f"INSERT INTO {name} ({', '.join(after)}) VALUES ({marks})", [*after.values()]
+                )
                 continue
             where = " AND ".join(f"{column} IS ?" for column in before)
-            (count,) = self.link.execute(f"SELECT count(*) FROM {name} WHERE {where}", [*before.values()]).fetchone()
+            (count,) = self.link.execute(
+                f"SELECT count(*) FROM {name} WHERE {where}", [*before.values()]
+            ).fetchone()
             assert count == 1, f"{name} has {count} rows {before}"
             if after is None:
                 self.link.execute(f"DELETE FROM {name} WHERE {where}", [*before.values()])
             else:
                 sets = ", ".join(f"{column} = ?" for column in after)
-                self.link.execute(f"UPDATE {name} SET {sets} WHERE {where}", [*after.values(), *before.values()])
+                self.link.execute(
+                    f"UPDATE {name} SET {sets} WHERE {where}", [*after.values(), *before.values()]
+                )
 
     def name(self, table):
         return self.names.get(table.name, table.name)
@@ -143,7 +179,12 @@ def shop():
     """The schema, its values, its tables, and the database that judges them."""
     items, orders, customers = SCHEMA.tables
     return SimpleNamespace(
-        schema=SCHEMA, values=Values(SCHEMA), items=items, orders=orders, customers=customers, database=Database
+        schema=SCHEMA,
+        values=Values(SCHEMA),
+        items=items,
+        orders=orders,
+        customers=customers,
+        database=Database,
     )
 
 
@@ -168,4 +209,6 @@ def notes(tmp_path):
 @pytest.fixture
 def noted():
     """What is to be noted of a dump, a line each."""
-    return lambda name: Path(__file__).with_name("dumps").joinpath(f"{name}.notes").read_text("utf-8").splitlines()
+    return lambda name: (
+        Path(__file__).with_name("dumps").joinpath(f"{name}.notes").read_text("utf-8").splitlines()
+    )

@@ -1,4 +1,6 @@
-"""Generated columns: what is computed, as the databases compute it, and what is left drawn with a note."""
+"""Generated columns: what is computed, as the databases compute it, and what is left drawn with a
+note.
+"""
 
 import datetime as dt
 from decimal import Decimal
@@ -18,7 +20,19 @@ MYSQL = """CREATE TABLE `t` (`id` int NOT NULL, `a` varchar(20), `b` varchar(20)
 POSTGRESQL = """CREATE TABLE public.t (id integer PRIMARY KEY, a character varying(20), b text, c character(4), n integer,
   p numeric(10,2), d date, x double precision, "Up" text, g {kind} GENERATED ALWAYS AS ({text}) STORED);"""
 DAY = dt.date(2024, 1, 2)
-ROW = {"id": 7, "a": "Ab", "b": "cd", "c": "x", "n": 3, "u": 5, "p": Decimal("1.25"), "d": DAY, "x": 0.5, "Up": "U", "g": "?"}
+ROW = {
+    "id": 7,
+    "a": "Ab",
+    "b": "cd",
+    "c": "x",
+    "n": 3,
+    "u": 5,
+    "p": Decimal("1.25"),
+    "d": DAY,
+    "x": 0.5,
+    "Up": "U",
+    "g": "?",
+}
 
 
 def schema_of(tmp_path, ddl, kind, text, dialect):
@@ -35,12 +49,26 @@ def computed(schema, **changed):
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
-        *(("varchar(60)", "concat(`a`,_utf8mb4' ',`b`)", "Ab cd"), ("varchar(60)", "concat(`a`,`n`,'x')", "Ab3x")),
+        *(
+            ("varchar(60)", "concat(`a`,_utf8mb4' ',`b`)", "Ab cd"),
+            ("varchar(60)", "concat(`a`,`n`,'x')", "Ab3x"),
+        ),
         *(("varchar(60)", "concat_ws('-',`a`,`b`)", "Ab-cd"), ("varchar(60)", "upper(`a`)", "AB")),
-        *(("varchar(60)", "lcase(`a`)", "ab"), ("varchar(60)", "ifnull(`a`,'none')", "Ab"), ("varchar(60)", "`n`", "3")),
+        *(
+            ("varchar(60)", "lcase(`a`)", "ab"),
+            ("varchar(60)", "ifnull(`a`,'none')", "Ab"),
+            ("varchar(60)", "`n`", "3"),
+        ),
         *(("int", "`id` + `n` * 2 - 1", 12), ("int", "-`n`", -3), ("int", "`p` * 2", 3)),
-        *(("decimal(12,3)", "`p` * `n` + 0.5", Decimal("4.250")), ("decimal(12,1)", "`p`", Decimal("1.3"))),
-        *(("decimal(12,1)", "-`p`", Decimal("-1.3")), ("bigint", "coalesce(`n`,0)", 3), ("date", "`d`", DAY)),
+        *(
+            ("decimal(12,3)", "`p` * `n` + 0.5", Decimal("4.250")),
+            ("decimal(12,1)", "`p`", Decimal("1.3")),
+        ),
+        *(
+            ("decimal(12,1)", "-`p`", Decimal("-1.3")),
+            ("bigint", "coalesce(`n`,0)", 3),
+            ("date", "`d`", DAY),
+        ),
     ],
 )
 def test_mysql(tmp_path, kind, text, value):
@@ -54,7 +82,10 @@ def test_mysql(tmp_path, kind, text, value):
     ("kind", "text", "value"),
     [
         *(("text", "(((a)::text || ' '::text) || b)", "Ab cd"), ("text", "upper((a)::text)", "AB")),
-        *(("text", '((n)::text || "Up")', "3U"), ("text", "COALESCE(a, 'none'::character varying)", "Ab")),
+        *(
+            ("text", '((n)::text || "Up")', "3U"),
+            ("text", "COALESCE(a, 'none'::character varying)", "Ab"),
+        ),
         *(("numeric(12,2)", "(p * (n)::numeric)", Decimal("3.75")), ("integer", "(n + 1)", 4)),
     ],
 )
@@ -67,11 +98,28 @@ def test_postgresql(tmp_path, kind, text, value):
 @pytest.mark.parametrize(
     ("ddl", "kind", "text"),
     [
-        *((MYSQL, "int", "`n` / 2"), (MYSQL, "int", "`n` + `x`"), (MYSQL, "varchar(9)", "concat(`c`,'x')")),
+        *(
+            (MYSQL, "int", "`n` / 2"),
+            (MYSQL, "int", "`n` + `x`"),
+            (MYSQL, "varchar(9)", "concat(`c`,'x')"),
+        ),
         *((MYSQL, "varchar(9)", "concat(`u`,'x')"), (MYSQL, "varchar(9)", "concat(`p`,'x')")),
-        *((MYSQL, "varchar(9)", "`a` || `b`"), (MYSQL, "varchar(9)", "substring(`a`,1,2)"), (MYSQL, "char(9)", "`a`")),
-        *((MYSQL, "datetime", "`d`"), (MYSQL, "int", "`a`"), (MYSQL, "int", "`n` + 1e3"), (MYSQL, "int", "cast(`a` as signed)")),
-        *((MYSQL, "int", "`missing` + 1"), (POSTGRESQL, "integer", "(n / 2)"), (POSTGRESQL, "text", "(c || 'x')")),
+        *(
+            (MYSQL, "varchar(9)", "`a` || `b`"),
+            (MYSQL, "varchar(9)", "substring(`a`,1,2)"),
+            (MYSQL, "char(9)", "`a`"),
+        ),
+        *(
+            (MYSQL, "datetime", "`d`"),
+            (MYSQL, "int", "`a`"),
+            (MYSQL, "int", "`n` + 1e3"),
+            (MYSQL, "int", "cast(`a` as signed)"),
+        ),
+        *(
+            (MYSQL, "int", "`missing` + 1"),
+            (POSTGRESQL, "integer", "(n / 2)"),
+            (POSTGRESQL, "text", "(c || 'x')"),
+        ),
         *((POSTGRESQL, "text", "(a)::character varying(2)"), (POSTGRESQL, "integer", "length(b)")),
     ],
 )
@@ -93,7 +141,8 @@ def test_null_goes_through_and_what_does_not_fit_stays_drawn(tmp_path):
     assert of("varchar(60)", "ifnull(`a`,'none')", a=None) == "none"
     assert of("int", "`n` + 1", n=None) is None
     assert of("varchar(60)", "upper(`a`)", a=None) is None
-    # Databases differ in letters outside of ASCII. A text that is too long, a number out of range and NULL are not held.
+    # Databases differ in letters outside of ASCII. A text that is too long, a number out of range
+    # and NULL are not held.
     assert of("varchar(60)", "upper(`a`)", a="straße") == "?"
     assert of("varchar(3)", "concat(`a`,`b`)") == "?"
     assert of("tinyint", "`n` * 100") == "?"
@@ -123,11 +172,23 @@ def test_every_row_that_is_written_has_its_value(tmp_path):
     assert schema.notes == ()
     load = TableLoad(values, schema.tables)
     histories = [scenario.history for scenario in scenarios.named(values, schema.tables, ddl=True)]
-    histories += [scenario.history for scenario in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)]
+    histories += [
+        scenario.history for scenario in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)
+    ]
     histories += [load.scenario(1, n).history for n in range(40)]
-    histories.append(streams.streamed(values, user, canal, canal.profile("v7.1.6"), 1, "t_1").history)
-    events = [event for history in histories for event in history.events if isinstance(event, RowChange)]
-    rows = [row for event in events for images in event.rows for row in (images.before, images.after) if row is not None]
+    histories.append(
+        streams.streamed(values, user, canal, canal.profile("v7.1.6"), 1, "t_1").history
+    )
+    events = [
+        event for history in histories for event in history.events if isinstance(event, RowChange)
+    ]
+    rows = [
+        row
+        for event in events
+        for images in event.rows
+        for row in (images.before, images.after)
+        if row is not None
+    ]
     assert len(rows) > 200
     assert all(row["g"] == row["id"] + row["n"] and row["h"] == 2 * row["g"] for row in rows)
     assert len({event.table.name for event in events}) > 2

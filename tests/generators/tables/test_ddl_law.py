@@ -1,4 +1,6 @@
-"""A table that is printed as DDL and read again is the same; DDL that is spoiled is a mistake of the user's, never of ours."""
+"""A table that is printed as DDL and read again is the same; DDL that is spoiled is a mistake of
+the user's, never of ours.
+"""
 
 import contextlib
 import re
@@ -21,10 +23,23 @@ def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
     path = tmp_path / "tables.sql"
 
     @settings(max_examples=100)
-    @given(st.lists(strategies.tables(source=source), min_size=1, max_size=3, unique_by=lambda table: table.name))
+    @given(
+        st.lists(
+            strategies.tables(source=source),
+            min_size=1,
+            max_size=3,
+            unique_by=lambda table: table.name,
+        )
+    )
     def holds(tables):
-        statements = [statement for table in tables for statement in sql.created(table, sql.DIALECTS[source])]
-        path.write_text("".join(f"{statement};\n" for statement in statements), encoding="utf-8", errors="surrogatepass")
+        statements = [
+            statement for table in tables for statement in sql.created(table, sql.DIALECTS[source])
+        ]
+        path.write_text(
+            "".join(f"{statement};\n" for statement in statements),
+            encoding="utf-8",
+            errors="surrogatepass",
+        )
         schema = read([str(path)], dialect=source, database="drawn")
         assert [replace(user.table, indexes=()) for user in schema.tables] == tables
         assert [note for note in schema.notes if note.line] == []
@@ -44,7 +59,13 @@ def test_spoiled_ddl_is_a_mistake_of_the_user(dialect, tmp_path):
     places = st.integers(0, len(words) - 1)
 
     @settings(max_examples=60)
-    @given(st.lists(st.tuples(places, st.integers(0, 4), st.sampled_from([*words, ""])), min_size=1, max_size=3))
+    @given(
+        st.lists(
+            st.tuples(places, st.integers(0, 4), st.sampled_from([*words, ""])),
+            min_size=1,
+            max_size=3,
+        )
+    )
     def holds(edits):
         spoiled = list(words)
         for at, gone, put in edits:

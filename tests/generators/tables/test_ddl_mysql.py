@@ -24,10 +24,19 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
         (
             Column("id", mysql.integer("int", unsigned=True), False),
             Column(
-                "email", mysql.text("varchar", 120), False, charset="latin1", collation="latin1_swedish_ci", comment="it's; here"
+                "email",
+                mysql.text("varchar", 120),
+                False,
+                charset="latin1",
+                collation="latin1_swedish_ci",
+                comment="it's; here",
             ),
             Column(
-                "kind", mysql.enum_of("new", "it's", "a,b"), False, default=Default("'it''s'", 2), collation="utf8mb4_unicode_ci"
+                "kind",
+                mysql.enum_of("new", "it's", "a,b"),
+                False,
+                default=Default("'it''s'", 2),
+                collation="utf8mb4_unicode_ci",
             ),
         ),
         ("id",),
@@ -42,9 +51,16 @@ def test_a_dump_of_mysql_8(reads, notes, noted):
             Column("id", mysql.integer("bigint"), False),
             Column("customer", mysql.integer("int", unsigned=True), False),
             Column("amount", mysql.decimal(10, 2), default=Default("'0.00'", Decimal("0.00"))),
-            Column("due", mysql.temporal("date"), default=Default("'2024-01-31'", dt.date(2024, 1, 31))),
+            Column(
+                "due", mysql.temporal("date"), default=Default("'2024-01-31'", dt.date(2024, 1, 31))
+            ),
             Column("made", mysql.temporal("datetime", 3), default=Default("CURRENT_TIMESTAMP(3)")),
-            Column("flags", mysql.set_of("a", "b"), default=Default("'a,b'", 3), collation="utf8mb4_0900_ai_ci"),
+            Column(
+                "flags",
+                mysql.set_of("a", "b"),
+                default=Default("'a,b'", 3),
+                collation="utf8mb4_0900_ai_ci",
+            ),
             Column("bits", mysql.bit(4), default=Default("b'101'", 5)),
             Column("raw", mysql.binary("binary", 4), default=Default(r"'ab\0\0'", b"ab\0\0")),
             Column("old", mysql.real("float", precision=7, scale=3), declared="float(7,3)"),
@@ -71,9 +87,19 @@ def test_a_dump_of_mysql_5_7(reads, notes, noted):
     schema = reads(MYSQL_5)
     (user,) = schema.tables
     assert (schema.dialect, user.table.database) == ("mysql", "old shop")
-    assert [(c.name, c.type.key, c.type.length, c.charset, c.collation) for c in user.table.columns] == [
-        *(("id", "int", 11, "", ""), ("flag", "tinyint", 1, "", ""), ("name", "varchar", 20, "gbk", "")),
-        *(("big", "varchar", 20, "", ""), ("ts", "timestamp", None, "", ""), ("year", "year", 4, "", "")),
+    assert [
+        (c.name, c.type.key, c.type.length, c.charset, c.collation) for c in user.table.columns
+    ] == [
+        *(
+            ("id", "int", 11, "", ""),
+            ("flag", "tinyint", 1, "", ""),
+            ("name", "varchar", 20, "gbk", ""),
+        ),
+        *(
+            ("big", "varchar", 20, "", ""),
+            ("ts", "timestamp", None, "", ""),
+            ("year", "year", 4, "", ""),
+        ),
     ]
     assert notes(schema) == noted("mysql-5.7")
 
@@ -88,13 +114,23 @@ def test_show_create_table_of_tidb(reads, notes):
     assert clustered == Table(
         "test",
         "t",
-        (Column("id", mysql.integer("bigint"), False), Column("v", mysql.vector(3)), Column("a", mysql.text("varchar", 10))),
+        (
+            Column("id", mysql.integer("bigint"), False),
+            Column("v", mysql.vector(3)),
+            Column("a", mysql.text("varchar", 10)),
+        ),
         ("id",),
         (("a",),),
         indexes=(Index("u", ("a",), True),),
     )
-    assert (other.primary_key, other.unique, other.indexes) == (("a",), (), (Index("PRIMARY", ("a",), True),))
-    assert notes(schema) == ["a.sql:13:59: TTL=`b` + INTERVAL 1 YEAR: left out: no history deletes by age"]
+    assert (other.primary_key, other.unique, other.indexes) == (
+        ("a",),
+        (),
+        (Index("PRIMARY", ("a",), True),),
+    )
+    assert notes(schema) == [
+        "a.sql:13:59: TTL=`b` + INTERVAL 1 YEAR: left out: no history deletes by age"
+    ]
     # another database takes its comments for comments
     assert reads(TIDB, dialect="mariadb").tables[0].table.indexes == ()
 
@@ -113,9 +149,13 @@ def test_a_dump_of_mariadb(reads, notes, noted):
             Column("id", mysql.integer("int"), False, default=Default("nextval(`crm`.`s`)")),
             Column("j", mysql.text("longtext")),
             Column("n", mysql.integer("int"), default=Default("5", 5)),
-            Column("at", mysql.temporal("timestamp"), False, default=Default("current_timestamp()")),
+            Column(
+                "at", mysql.temporal("timestamp"), False, default=Default("current_timestamp()")
+            ),
             Column("c", mysql.text("text"), charset="utf8mb3", collation="utf8mb3_general_ci"),
-            Column("p", mysql.text("varchar", 40), charset="utf8mb3", collation="utf8mb3_general_ci"),
+            Column(
+                "p", mysql.text("varchar", 40), charset="utf8mb3", collation="utf8mb3_general_ci"
+            ),
         ),
         unique=(("p",),),
         indexes=(Index("p", ("p",), True),),
@@ -136,15 +176,36 @@ def test_show_create_table_as_clients_print_it(reads, notes):
 @pytest.mark.parametrize(
     ("spelled", "key", "facts", "declared"),
     [
-        *(("bigint(20) unsigned", "bigint unsigned", {"length": 20}, ""), ("BIGINT", "bigint", {"length": 20}, "BIGINT")),
+        *(
+            ("bigint(20) unsigned", "bigint unsigned", {"length": 20}, ""),
+            ("BIGINT", "bigint", {"length": 20}, "BIGINT"),
+        ),
         ("INTEGER(5)", "int", {"length": 5}, "INTEGER(5)"),
-        *(("int zerofill", "int unsigned", {"zerofill": True}, "int zerofill"), ("int8", "bigint", {}, "")),
-        *(("bool", "tinyint", {"length": 1}, "bool"), ("dec(5)", "decimal", {"precision": 5, "scale": 0}, "")),
-        *(("NUMERIC(10, 2)", "decimal", {"precision": 10, "scale": 2}, "NUMERIC(10, 2)"), ("real", "double", {}, "real")),
-        *(("float(24)", "float", {"precision": None}, "float(24)"), ("float(25)", "double", {"precision": None}, "float(25)")),
-        *(("char", "char", {"length": 1}, ""), ("national varchar(9)", "varchar", {"length": 9}, "")),
+        *(
+            ("int zerofill", "int unsigned", {"zerofill": True}, "int zerofill"),
+            ("int8", "bigint", {}, ""),
+        ),
+        *(
+            ("bool", "tinyint", {"length": 1}, "bool"),
+            ("dec(5)", "decimal", {"precision": 5, "scale": 0}, ""),
+        ),
+        *(
+            ("NUMERIC(10, 2)", "decimal", {"precision": 10, "scale": 2}, "NUMERIC(10, 2)"),
+            ("real", "double", {}, "real"),
+        ),
+        *(
+            ("float(24)", "float", {"precision": None}, "float(24)"),
+            ("float(25)", "double", {"precision": None}, "float(25)"),
+        ),
+        *(
+            ("char", "char", {"length": 1}, ""),
+            ("national varchar(9)", "varchar", {"length": 9}, ""),
+        ),
         ("char(9) character set binary", "binary", {"length": 9}, "char(9) character set binary"),
-        *(("varchar(9) byte", "varbinary", {"length": 9}, "varchar(9) byte"), ("text(63)", "tinytext", {}, "text(63)")),
+        *(
+            ("varchar(9) byte", "varbinary", {"length": 9}, "varchar(9) byte"),
+            ("text(63)", "tinytext", {}, "text(63)"),
+        ),
         *(("text(64)", "text", {}, "text(64)"), ("blob(65536)", "mediumblob", {}, "blob(65536)")),
         *(("serial", "bigint unsigned", {}, ""), ("datetime(6)", "datetime", {"fsp": 6}, "")),
         ("enum('a)','b''','c\\\\')", "enum", {"members": ("a)", "b'", "c\\")}, ""),
@@ -159,10 +220,24 @@ def test_a_type_has_many_spellings(reads, spelled, key, facts, declared):
 @pytest.mark.parametrize(
     ("definition", "value"),
     [
-        *(("int DEFAULT -5", -5), ("int DEFAULT '7'", 7), ("decimal(5,2) DEFAULT .5", Decimal("0.5"))),
-        *(("tinyint(1) DEFAULT TRUE", 1), ("bit(4) DEFAULT 0b101", 5), ("varbinary(4) DEFAULT 0x00ff", b"\x00\xff")),
-        *(("varchar(4) DEFAULT _utf8mb4'x\\n'", "x\n"), ("time(1) DEFAULT '-10:00:00.5'", -36_000_500_000)),
-        *(("enum('a','b') DEFAULT 'b'", 2), ("datetime DEFAULT '2024-01-01'", mysql.wall("2024-01-01"))),
+        *(
+            ("int DEFAULT -5", -5),
+            ("int DEFAULT '7'", 7),
+            ("decimal(5,2) DEFAULT .5", Decimal("0.5")),
+        ),
+        *(
+            ("tinyint(1) DEFAULT TRUE", 1),
+            ("bit(4) DEFAULT 0b101", 5),
+            ("varbinary(4) DEFAULT 0x00ff", b"\x00\xff"),
+        ),
+        *(
+            ("varchar(4) DEFAULT _utf8mb4'x\\n'", "x\n"),
+            ("time(1) DEFAULT '-10:00:00.5'", -36_000_500_000),
+        ),
+        *(
+            ("enum('a','b') DEFAULT 'b'", 2),
+            ("datetime DEFAULT '2024-01-01'", mysql.wall("2024-01-01")),
+        ),
         *(("int DEFAULT (1 + 1)", None), ("varchar(36) DEFAULT (uuid())", None)),
         ("datetime DEFAULT now() ON UPDATE now()", None),
     ],
@@ -171,7 +246,11 @@ def test_a_default_has_a_value_unless_it_is_an_expression(reads, definition, val
     schema = reads(f"CREATE TABLE t (c {definition} NOT NULL);", dialect="mysql", database="d")
     (column,) = schema.tables[0].table.columns
     assert column.default is not None
-    assert (column.default.value, type(column.default.value), column.nullable) == (value, type(value), False)
+    assert (column.default.value, type(column.default.value), column.nullable) == (
+        value,
+        type(value),
+        False,
+    )
     assert schema.notes == ()
 
 
@@ -184,20 +263,34 @@ def test_a_default_has_a_value_unless_it_is_an_expression(reads, definition, val
         ("", "COLLATE=latin1_bin", ("latin1", "latin1_bin")),
         ("CHARACTER SET utf8mb4", "CHARSET=latin1 COLLATE=latin1_bin", ("", "")),
         ("CHARACTER SET gbk", "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci", ("gbk", "")),
-        ("COLLATE latin1_general_cs", "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci", ("latin1", "latin1_general_cs")),
+        (
+            "COLLATE latin1_general_cs",
+            "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci",
+            ("latin1", "latin1_general_cs"),
+        ),
         ("BINARY", "CHARSET=latin1 COLLATE=latin1_swedish_ci", ("latin1", "latin1_bin")),
     ],
 )
 def test_a_column_has_its_tables_character_set_unless_it_has_its_own(reads, own, tables, expected):
-    (text, number) = reads(f"CREATE TABLE t (c varchar(5) {own}, i int) {tables};", dialect="mysql").tables[0].table.columns
+    (text, number) = (
+        reads(f"CREATE TABLE t (c varchar(5) {own}, i int) {tables};", dialect="mysql")
+        .tables[0]
+        .table.columns
+    )
     assert (text.charset, text.collation) == expected
     assert (number.charset, number.collation) == ("", "")
 
 
 def test_a_default_that_no_column_can_have_is_noted(reads, notes):
-    schema = reads("CREATE TABLE t (c enum('a') DEFAULT 'b', d int DEFAULT NULL);", dialect="mysql", database="d")
+    schema = reads(
+        "CREATE TABLE t (c enum('a') DEFAULT 'b', d int DEFAULT NULL);",
+        dialect="mysql",
+        database="d",
+    )
     assert [c.default for c in schema.tables[0].table.columns] == [Default("'b'"), None]
-    assert notes(schema) == ["a.sql:1:29: DEFAULT 'b': taken as an expression: no value of the column's type"]
+    assert notes(schema) == [
+        "a.sql:1:29: DEFAULT 'b': taken as an expression: no value of the column's type"
+    ]
 
 
 def test_clauses_that_stand_seldom(reads, notes):
@@ -223,8 +316,15 @@ CREATE TABLE h LIKE t;""",
     )
     (user,) = schema.tables
     assert [(c.name, c.type.name, c.nullable, c.default) for c in user.table.columns] == [
-        *(("id", "int", False, None), ("a", "varchar", True, None), ("b", "int", True, Default("NEXT VALUE FOR s"))),
-        *(("c", "binary", True, Default("0x6162", b"ab\0\0")), ("d", "bit", True, Default("'a'", 97))),
+        *(
+            ("id", "int", False, None),
+            ("a", "varchar", True, None),
+            ("b", "int", True, Default("NEXT VALUE FOR s")),
+        ),
+        *(
+            ("c", "binary", True, Default("0x6162", b"ab\0\0")),
+            ("d", "bit", True, Default("'a'", 97)),
+        ),
         *(
             ("e", "decimal", True, Default(".5", Decimal("0.5"))),
             ("s", "timestamp", False, None),
@@ -269,7 +369,11 @@ ALTER TABLE u RENAME TO w;
     assert (schema.dialect, user.table.database, user.table.name) == ("mariadb", "shop", "t")
     assert [c.name for c in user.table.columns] == ["m", "id", "y", "x"]
     assert user.table.primary_key == ("id",)
-    assert user.table.indexes == (Index("u", ("m",), True), Index("i2", ("y",), True), Index("i3", ("x",)))
+    assert user.table.indexes == (
+        Index("u", ("m",), True),
+        Index("i2", ("y",), True),
+        Index("i3", ("x",)),
+    )
     assert notes(schema) == [
         (
             "a.sql:7:61: CONSTRAINT fk FOREIGN KEY (x) REFERENCES T2 (id): "
@@ -293,7 +397,10 @@ ALTER TABLE u RENAME TO w;
             "CREATE TABLE `t` (a decimal(70,2))",
             "a.sql:1:21: decimal(70,2): precision is 1 to 65, scale 0 to 30 and at most the precision",
         ),
-        ("CREATE TABLE `t` (a int); CREATE TABLE d.`t` (b int);", "a.sql:1:40: table d.t was read at {0}/a.sql:1:14"),
+        (
+            "CREATE TABLE `t` (a int); CREATE TABLE d.`t` (b int);",
+            "a.sql:1:40: table d.t was read at {0}/a.sql:1:14",
+        ),
     ],
 )
 def test_a_mistake_is_said_with_its_place(reads, tmp_path, text, message):
@@ -308,10 +415,18 @@ def test_what_is_not_understood_is_noted(reads, notes):
         dialect="mysql",
         database="d",
     )
-    assert schema.tables[0].table == Table("d", "t", (Column("a", mysql.integer("int"), False),), indexes=(Index("k", ("a",)),))
+    assert schema.tables[0].table == Table(
+        "d", "t", (Column("a", mysql.integer("int"), False),), indexes=(Index("k", ("a",)),)
+    )
     assert notes(schema) == [
-        *("a.sql:1:23: FOO(1): left out: not understood", "a.sql:1:39: BAR: left out: not understood"),
-        *("a.sql:1:54: BAZ: left out: not understood", "a.sql:1:59: QUX=5: left out: not understood"),
+        *(
+            "a.sql:1:23: FOO(1): left out: not understood",
+            "a.sql:1:39: BAR: left out: not understood",
+        ),
+        *(
+            "a.sql:1:54: BAZ: left out: not understood",
+            "a.sql:1:59: QUX=5: left out: not understood",
+        ),
         "a.sql:2:1: RENAME TABLE t TO u: statement left out: not understood",
         "a.sql:3:1: CALL p(): statement left out: not understood",
     ]
@@ -320,20 +435,35 @@ def test_what_is_not_understood_is_noted(reads, notes):
 @pytest.mark.parametrize(
     ("dialect", "clause", "note"),
     [
-        *(("tidb", clause, "it changes no column") for clause in ("SET TIFLASH REPLICA 2", "CACHE", "NOCACHE", "REMOVE TTL")),
-        *(("tidb", clause, "it changes no column") for clause in ("ATTRIBUTES='merge_option=deny'", "ALTER INDEX k INVISIBLE")),
+        *(
+            ("tidb", clause, "it changes no column")
+            for clause in ("SET TIFLASH REPLICA 2", "CACHE", "NOCACHE", "REMOVE TTL")
+        ),
+        *(
+            ("tidb", clause, "it changes no column")
+            for clause in ("ATTRIBUTES='merge_option=deny'", "ALTER INDEX k INVISIBLE")
+        ),
         ("mariadb", "ALTER KEY k IGNORED", "it changes no column"),
-        *(("mysql", f"ALTER {kind} c NOT ENFORCED", "the check stays as it was defined") for kind in ("CHECK", "CONSTRAINT")),
+        *(
+            ("mysql", f"ALTER {kind} c NOT ENFORCED", "the check stays as it was defined")
+            for kind in ("CHECK", "CONSTRAINT")
+        ),
         *(("mysql", clause, None) for clause in ("DISABLE KEYS", "FORCE", "AUTO_INCREMENT = 5")),
     ],
 )
 def test_clauses_that_change_no_column(reads, notes, dialect, clause, note):
-    schema = reads(f"CREATE TABLE t (a int, KEY k (a), CHECK (a > 0));\nALTER TABLE t {clause};", dialect=dialect, database="d")
+    schema = reads(
+        f"CREATE TABLE t (a int, KEY k (a), CHECK (a > 0));\nALTER TABLE t {clause};",
+        dialect=dialect,
+        database="d",
+    )
     assert [(c.column, c.low) for c in schema.tables[0].checks] == [("a", 1)]
     assert notes(schema) == ([f"a.sql:2:15: {clause}: left out: {note}"] if note else [])
 
 
-@pytest.mark.parametrize("clause", ["SET foo", "ENABLE TRIGGER x", "OWNER TO me", "DROP INDEX k", "DROP KEY k"])
+@pytest.mark.parametrize(
+    "clause", ["SET foo", "ENABLE TRIGGER x", "OWNER TO me", "DROP INDEX k", "DROP KEY k"]
+)
 def test_a_clause_that_is_not_understood_leaves_the_table_out(reads, notes, clause):
     given = f"CREATE TABLE t (a int, `index` int, `key` int, KEY k (a));\nALTER TABLE t {clause};\nCREATE TABLE u (a int);"
     schema = reads(given, dialect="mysql", database="d")
@@ -344,18 +474,35 @@ def test_a_clause_that_is_not_understood_leaves_the_table_out(reads, notes, clau
 @pytest.mark.parametrize(
     ("query", "construct"),
     [
-        *((query, query) for query in ("WITH c AS (SELECT 1) SELECT * FROM c", "AS SELECT 1", "(SELECT 1)", "TABLE x")),
-        *(("VALUES ROW(1)", "VALUES ROW(1)"), ("PARTITION BY HASH (a) PARTITIONS 2 SELECT 1", "SELECT 1")),
+        *(
+            (query, query)
+            for query in (
+                "WITH c AS (SELECT 1) SELECT * FROM c",
+                "AS SELECT 1",
+                "(SELECT 1)",
+                "TABLE x",
+            )
+        ),
+        *(
+            ("VALUES ROW(1)", "VALUES ROW(1)"),
+            ("PARTITION BY HASH (a) PARTITIONS 2 SELECT 1", "SELECT 1"),
+        ),
     ],
 )
 def test_a_table_of_a_query_beside_its_columns_is_left_out(reads, notes, query, construct):
-    schema = reads(f"CREATE TABLE t (a int) {query};\nCREATE TABLE u (a int);", dialect="mysql", database="d")
+    schema = reads(
+        f"CREATE TABLE t (a int) {query};\nCREATE TABLE u (a int);", dialect="mysql", database="d"
+    )
     assert [user.table.name for user in schema.tables] == ["u"]
-    assert notes(schema)[-1].endswith(f": {construct}: table t left out: its columns come from a query")
+    assert notes(schema)[-1].endswith(
+        f": {construct}: table t left out: its columns come from a query"
+    )
 
 
 def test_a_table_of_nothing_but_a_query_is_left_out(reads, notes):
-    schema = reads("CREATE TABLE t (SELECT 1 AS a);\nCREATE TABLE u (a int);", dialect="mysql", database="d")
+    schema = reads(
+        "CREATE TABLE t (SELECT 1 AS a);\nCREATE TABLE u (a int);", dialect="mysql", database="d"
+    )
     assert [user.table.name for user in schema.tables] == ["u"]
     assert notes(schema) == [
         "a.sql:1:1: CREATE TABLE t (SELECT 1 AS a): table t left out: its columns are another table's or a query's"
@@ -363,10 +510,12 @@ def test_a_table_of_nothing_but_a_query_is_left_out(reads, notes):
 
 
 def test_columns_are_changed_if_they_exist(reads, notes):
-    clauses = (
-        "MODIFY COLUMN IF EXISTS a bigint, CHANGE IF EXISTS b c int, ALTER COLUMN IF EXISTS c SET DEFAULT 4, DROP IF EXISTS d"
+    clauses = "MODIFY COLUMN IF EXISTS a bigint, CHANGE IF EXISTS b c int, ALTER COLUMN IF EXISTS c SET DEFAULT 4, DROP IF EXISTS d"
+    schema = reads(
+        f"CREATE TABLE t (a int, b int, d int);\nALTER TABLE t {clauses};",
+        dialect="mariadb",
+        database="d",
     )
-    schema = reads(f"CREATE TABLE t (a int, b int, d int);\nALTER TABLE t {clauses};", dialect="mariadb", database="d")
     assert schema.tables[0].table.columns == (
         Column("a", mysql.integer("bigint")),
         Column("c", mysql.integer("int"), default=Default("4", 4)),

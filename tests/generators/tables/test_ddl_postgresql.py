@@ -25,22 +25,43 @@ def test_a_dump_of_pg_dump(reads, notes, noted):
         "app",
         "customers",
         (
-            Column("id", postgresql.integer("bigint"), False, default=Default("nextval('public.customers_id_seq'::regclass)")),
+            Column(
+                "id",
+                postgresql.integer("bigint"),
+                False,
+                default=Default("nextval('public.customers_id_seq'::regclass)"),
+            ),
             Column("seq", postgresql.integer(), False),
-            Column("Full Name", postgresql.text("varchar", 64), default=label, collation="C", comment="it's"),
+            Column(
+                "Full Name",
+                postgresql.text("varchar", 64),
+                default=label,
+                collation="C",
+                comment="it's",
+            ),
             Column("mood", mood, default=Default("'sad'::public.mood", "sad")),
             Column("moods", postgresql.array_of(mood)),
             Column("score", postgresql.integer(), False),
-            Column("price", postgresql.numeric(10, 2), default=Default("'-5'::integer", Decimal(-5))),
+            Column(
+                "price", postgresql.numeric(10, 2), default=Default("'-5'::integer", Decimal(-5))
+            ),
             Column("any_price", postgresql.numeric()),
             Column("flags", postgresql.bit(8), default=Default("""'101'::"bit\"""", 5)),
             Column("bits", postgresql.bit(None, varying=True)),
             Column("raw", postgresql.bytea(), default=Default(r"'\x00ff'::bytea", b"\x00\xff")),
             Column("since", postgresql.temporal("timestamptz"), default=since),
             Column("seen", postgresql.temporal("timestamp", 0), default=Default("now()")),
-            Column("day", postgresql.temporal("date"), default=Default("'2024-01-01'::date", dt.date(2024, 1, 1))),
+            Column(
+                "day",
+                postgresql.temporal("date"),
+                default=Default("'2024-01-01'::date", dt.date(2024, 1, 1)),
+            ),
             Column("extra", postgresql.json("jsonb"), default=Default("'{}'::jsonb", Json({}))),
-            Column("tags", postgresql.array("text"), default=Default("'{a,b}'::text[]", Json(["a", "b"]))),
+            Column(
+                "tags",
+                postgresql.array("text"),
+                default=Default("'{a,b}'::text[]", Json(["a", "b"])),
+            ),
             Column("attributes", postgresql.hstore()),
             Column("code", postgresql.text("char", 4), default=Default("'x'::bpchar", "x   ")),
             Column("ok", postgresql.boolean(), False, default=Default("true", 1)),
@@ -55,20 +76,33 @@ def test_a_dump_of_pg_dump(reads, notes, noted):
     assert customers.computed == (("label", "((\"Full Name\")::text || 'x'::text)"),)
     assert customers.checks == (
         Check("score", "(VALUE > 0)", low=1),
-        Check("day", "((day >= '2020-01-01'::date) AND (price < (100)::numeric))", low=dt.date(2020, 1, 1)),
-        Check("price", "((day >= '2020-01-01'::date) AND (price < (100)::numeric))", high=Decimal("99.99")),
+        Check(
+            "day",
+            "((day >= '2020-01-01'::date) AND (price < (100)::numeric))",
+            low=dt.date(2020, 1, 1),
+        ),
+        Check(
+            "price",
+            "((day >= '2020-01-01'::date) AND (price < (100)::numeric))",
+            high=Decimal("99.99"),
+        ),
         Check("code", "(code = ANY (ARRAY['a'::bpchar, 'b'::bpchar]))", choices=("a   ", "b   ")),
     )
     assert orders.table == Table(
         "app",
         "orders",
-        (Column("id", postgresql.integer(), False), Column("customer", postgresql.integer("bigint"))),
+        (
+            Column("id", postgresql.integer(), False),
+            Column("customer", postgresql.integer("bigint")),
+        ),
         ("id",),
         (("customer", "id"),),
         "sales",
         (Index("i1", ("customer",)), Index("i4", ("customer", "id"), True)),
     )
-    assert orders.foreign_keys == (ForeignKey(("customer",), ("app", "public", "customers"), ("id",)),)
+    assert orders.foreign_keys == (
+        ForeignKey(("customer",), ("app", "public", "customers"), ("id",)),
+    )
     assert (parted.table.name, partition.table.name) == ("parted", "parted_1")
     assert notes(schema) == noted("postgresql")
 
@@ -93,7 +127,9 @@ create table d (id bigint);
         "shop",
         "a",
         (
-            Column("id", postgresql.integer(), False, default=Default("nextval('a_id_seq'::regclass)")),
+            Column(
+                "id", postgresql.integer(), False, default=Default("nextval('a_id_seq'::regclass)")
+            ),
             Column("x", postgresql.integer()),
             Column("Y", postgresql.text("varchar", 3), False),
         ),
@@ -126,23 +162,41 @@ create table d (id bigint);
     [
         *(("int2", postgresql.integer("smallint")), ("decimal(5)", postgresql.numeric(5, 0))),
         *(("numeric(3,-2)", postgresql.numeric(3, -2)), ("float(24)", postgresql.real("real"))),
-        *(("float", postgresql.real("double precision")), ("varchar", postgresql.text("varchar", postgresql.SIZE_LIMIT))),
+        *(
+            ("float", postgresql.real("double precision")),
+            ("varchar", postgresql.text("varchar", postgresql.SIZE_LIMIT)),
+        ),
         *(("char", postgresql.text("char", 1)), ('"char"', postgresql.other('"char"'))),
-        *(("pg_catalog.int4", postgresql.integer()), ("time(3) with time zone", postgresql.temporal("timetz", 3))),
-        *(("timestamptz", postgresql.temporal("timestamptz")), ("interval(2)", postgresql.temporal("interval", 2))),
-        *(("varbit(5)", postgresql.bit(5, varying=True)), ("public.citext", postgresql.other("citext"))),
+        *(
+            ("pg_catalog.int4", postgresql.integer()),
+            ("time(3) with time zone", postgresql.temporal("timetz", 3)),
+        ),
+        *(
+            ("timestamptz", postgresql.temporal("timestamptz")),
+            ("interval(2)", postgresql.temporal("interval", 2)),
+        ),
+        *(
+            ("varbit(5)", postgresql.bit(5, varying=True)),
+            ("public.citext", postgresql.other("citext")),
+        ),
         ("character varying(5)[]", postgresql.array_of(postgresql.text("varchar", 5))),
     ],
 )
 def test_a_type_has_many_spellings(reads, spelled, kind):
-    assert reads(f"CREATE TABLE t (c {spelled} NOT NULL);", dialect="postgresql").tables[0].table.columns == (
-        Column("c", kind, False),
-    )
+    assert reads(f"CREATE TABLE t (c {spelled} NOT NULL);", dialect="postgresql").tables[
+        0
+    ].table.columns == (Column("c", kind, False),)
 
 
-@pytest.mark.parametrize("spelled", ["box", "geometry(Point,4326)", "bit(80)", "money[]", "public.unknown"])
+@pytest.mark.parametrize(
+    "spelled", ["box", "geometry(Point,4326)", "bit(80)", "money[]", "public.unknown"]
+)
 def test_a_table_with_a_type_that_no_writer_has_is_left_out(reads, notes, spelled):
-    schema = reads(f"CREATE TABLE t (a int, c {spelled} NOT NULL);\nCREATE TABLE u (a int);", dialect="postgresql", database="d")
+    schema = reads(
+        f"CREATE TABLE t (a int, c {spelled} NOT NULL);\nCREATE TABLE u (a int);",
+        dialect="postgresql",
+        database="d",
+    )
     assert [user.table.name for user in schema.tables] == ["u"]
     assert notes(schema) == [
         f"a.sql:1:26: {spelled}: table t left out: values of this column type cannot be drawn; without the column it can be read"
@@ -168,7 +222,10 @@ ALTER TABLE u SET SCHEMA s;""",
         database="d",
     )
     (user,) = schema.tables
-    assert user.table.columns == (Column("id", postgresql.integer()), Column("index", postgresql.integer(), False))
+    assert user.table.columns == (
+        Column("id", postgresql.integer()),
+        Column("index", postgresql.integer(), False),
+    )
     assert notes(schema) == ["a.sql:4:15: SET SCHEMA s: table u left out: not understood"]
 
 
@@ -192,7 +249,12 @@ CREATE TABLE w (LIKE t INCLUDING ALL);""",
     )
     (user,) = schema.tables
     assert [(c.name, c.type.name, c.default and c.default.value) for c in user.table.columns] == [
-        *(("a", "integer[]", None), ("b", "integer[]", None), ("c", "real", None), ("d", "double precision", 1.5)),
+        *(
+            ("a", "integer[]", None),
+            ("b", "integer[]", None),
+            ("c", "real", None),
+            ("d", "double precision", 1.5),
+        ),
         *(
             ("e", "bytea", b"\0"),
             ("f", "bytea", b"ab"),
@@ -218,7 +280,10 @@ ALTER TABLE T DROP COLUMN GONE, DROP "Kept", ALTER Kept SET NOT NULL;""",
         dialect="postgresql",
         database="d",
     )
-    assert [(column.name, column.nullable) for column in read.tables[0].table.columns] == [("id", False), ("kept", False)]
+    assert [(column.name, column.nullable) for column in read.tables[0].table.columns] == [
+        ("id", False),
+        ("kept", False),
+    ]
 
 
 def test_what_is_not_understood_is_noted(reads, notes):

@@ -55,8 +55,16 @@ def test_the_family_is_inserted_parents_first_and_deleted_children_first(shop):
 
 def test_scenarios_that_alter_a_table_share_no_instant(shop):
     users = shop.schema.tables
-    everything = [*scenarios.named(shop.values, users, ddl=True), *scenarios.drawn(shop.values, users, 90, 1, ddl=True)]
-    clocks = [(s.name, event.at) for s in everything for event in s.history.events if not isinstance(event, RowChange)]
+    everything = [
+        *scenarios.named(shop.values, users, ddl=True),
+        *scenarios.drawn(shop.values, users, 90, 1, ddl=True),
+    ]
+    clocks = [
+        (s.name, event.at)
+        for s in everything
+        for event in s.history.events
+        if not isinstance(event, RowChange)
+    ]
     assert len({name for name, _ in clocks}) > 15
     assert len({at for _, at in clocks}) == len(clocks)
 
@@ -64,8 +72,13 @@ def test_scenarios_that_alter_a_table_share_no_instant(shop):
 @pytest.mark.parametrize("level", [1, 2])
 def test_ids_differ_and_say_the_level(shop, level):
     users = shop.schema.tables
-    everything = [*scenarios.named(shop.values, users, ddl=True), *scenarios.drawn(shop.values, users, 90, 1, ddl=True)]
+    everything = [
+        *scenarios.named(shop.values, users, ddl=True),
+        *scenarios.drawn(shop.values, users, 90, 1, ddl=True),
+    ]
     names = [s.name for s in everything if s.level == level]
     assert len(set(names)) == len(names) > 90
-    assert all(name.startswith("tables/") and name.endswith("/typed") == (level == 2) for name in names)
+    assert all(
+        name.startswith("tables/") and name.endswith("/typed") == (level == 2) for name in names
+    )
     assert ("tables/orders/amount/max" + ("/typed" if level == 2 else "")) in names

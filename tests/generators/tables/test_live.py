@@ -14,7 +14,9 @@ from generators.sources import mysql
 from generators.tables import live
 from generators.tables.reading import read
 
-PATHS = os.pathsep.join([os.environ["PATH"], "/usr/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))])
+PATHS = os.pathsep.join(
+    [os.environ["PATH"], "/usr/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))]
+)
 SECRET = "pa55-w0rd"
 FORM = "scheme://user@host:port/database expected"
 SCHEMES = "one of the schemes mysql, mariadb, tidb, postgresql"
@@ -22,7 +24,13 @@ SCHEMES = "one of the schemes mysql, mariadb, tidb, postgresql"
 
 def statements(name):
     """Those of `dumps/live-NAME.sql`, each on one line."""
-    text = Path(__file__).with_name("dumps").joinpath(f"live-{name}.sql").read_text("utf-8").replace("SECRET", SECRET)
+    text = (
+        Path(__file__)
+        .with_name("dumps")
+        .joinpath(f"live-{name}.sql")
+        .read_text("utf-8")
+        .replace("SECRET", SECRET)
+    )
     return [" ".join(statement.split()) for statement in text.split(";\n") if statement.strip()]
 
 
@@ -48,13 +56,22 @@ def test_mariadb_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
     dump = tmp_path / "dump.sql"
     with MariaDb(lambda _: None, {}) as database:
         database.must(*statements("mariadb"))
-        client = ["mariadb-dump", "--no-defaults", f"--socket={database.directory}/socket", "--user=root", "--databases", "audit"]
+        client = [
+            "mariadb-dump",
+            "--no-defaults",
+            f"--socket={database.directory}/socket",
+            "--user=root",
+            "--databases",
+            "audit",
+        ]
         dump.write_bytes(subprocess.run(client, capture_output=True, check=True).stdout)
         url = f"mysql://secret@127.0.0.1:{database.port}/audit"
         monkeypatch.setenv("MYSQL_PWD", SECRET)
         alive = read([url])
         monkeypatch.setenv(live.PASSWORD, f"not-{SECRET}")
-        with pytest.raises(HarnessError, match=r"cannot be read: .*Access denied for user 'secret'") as raised:
+        with pytest.raises(
+            HarnessError, match=r"cannot be read: .*Access denied for user 'secret'"
+        ) as raised:
             read([url])
     assert SECRET not in "".join(traceback.format_exception(raised.value))
     dumped = read([str(dump)])
@@ -62,10 +79,14 @@ def test_mariadb_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
     assert alive.tables == dumped.tables
     other, everything, _parts = alive.tables
     assert [user.table.name for user in alive.tables] == ["a`b", "everything", "parts"]
-    assert [f"{column.name}={column.type.key}" for column in everything.table.columns] == KEYS.replace("\n", "").split(",")
+    assert [
+        f"{column.name}={column.type.key}" for column in everything.table.columns
+    ] == KEYS.replace("\n", "").split(",")
     assert everything.table.column("vb").default is not None
     assert everything.table.column("sm") == Column(
-        "sm", replace(mysql.integer("smallint", zerofill=True), length=5), declared=everything.table.column("sm").declared
+        "sm",
+        replace(mysql.integer("smallint", zerofill=True), length=5),
+        declared=everything.table.column("sm").declared,
     )
     assert [check.column for check in everything.checks] == ["seq", "bg", "vc"]
     assert other.foreign_keys[0].parent == ("audit", None, "everything")
@@ -73,7 +94,15 @@ def test_mariadb_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
     for text in texts:
         assert text.startswith(
             (
-                *("FOREIGN KEY", "\ufffd", "DEFAULT '\\0", "CHECK (json_valid", "GENERATED", "INVISIBLE", "UNIQUE KEY `p`"),
+                *(
+                    "FOREIGN KEY",
+                    "\ufffd",
+                    "DEFAULT '\\0",
+                    "CHECK (json_valid",
+                    "GENERATED",
+                    "INVISIBLE",
+                    "UNIQUE KEY `p`",
+                ),
                 *("FULLTEXT", "point", "SPATIAL", "PARTITION", "CREATE VIEW `v`"),
             )
         ), text
@@ -90,17 +119,39 @@ def test_postgresql_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
     dump = tmp_path / "dump.sql"
     with PostgreSql(lambda _: None, {}) as database:
         database.must(*statements("postgresql"))
-        client = ["pg_dump", "-h", "127.0.0.1", "-p", str(database.port), "-U", "cdc", "-s", "-f", str(dump), "audit"]
+        client = [
+            "pg_dump",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(database.port),
+            "-U",
+            "cdc",
+            "-s",
+            "-f",
+            str(dump),
+            "audit",
+        ]
         subprocess.run(client, capture_output=True, check=True)
         monkeypatch.setenv(live.PASSWORD, SECRET)
         alive = read([f"postgresql://secret@127.0.0.1:{database.port}/audit"])
-        with pytest.raises(HarnessError, match=r'cannot be read: .*database "none" does not exist') as raised:
+        with pytest.raises(
+            HarnessError, match=r'cannot be read: .*database "none" does not exist'
+        ) as raised:
             read([f"postgresql://secret@127.0.0.1:{database.port}/none"])
     assert SECRET not in "".join(traceback.format_exception(raised.value))
     dumped = read([str(dump)], database="audit")
     assert alive.dialect == "postgresql"
-    assert {user.table.name: user for user in alive.tables} == {user.table.name: user for user in dumped.tables}
-    assert sorted(user.table.name for user in alive.tables) == ["child", "everything", "noway", "parted", "parted_1"]
+    assert {user.table.name: user for user in alive.tables} == {
+        user.table.name: user for user in dumped.tables
+    }
+    assert sorted(user.table.name for user in alive.tables) == [
+        "child",
+        "everything",
+        "noway",
+        "parted",
+        "parted_1",
+    ]
     kinds = {(note.construct.split(" ")[0], note.action) for note in dumped.notes}
     assert kinds - {(note.construct.split(" ")[0], note.action) for note in alive.notes} == {
         ("CREATE", "left out: tables with a column of this type are left out, too"),
@@ -116,10 +167,19 @@ def test_postgresql_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
             "the URL of mysql://h holds a password, which others can see; set CDC_CONFORMANCE_DATABASE_PASSWORD instead",
         ),
         (f"oracle://u:{SECRET}@h/d", f"no database has a URL oracle: {FORM}, with {SCHEMES}"),
-        (f"jdbc:mysql://u:{SECRET}@h/d", f"no database has a URL of this form: {FORM}, with {SCHEMES}"),
-        (f"mysql://u:1/{SECRET}@h/d", f"this URL of mysql is not understood: {FORM}, and nothing else"),
+        (
+            f"jdbc:mysql://u:{SECRET}@h/d",
+            f"no database has a URL of this form: {FORM}, with {SCHEMES}",
+        ),
+        (
+            f"mysql://u:1/{SECRET}@h/d",
+            f"this URL of mysql is not understood: {FORM}, and nothing else",
+        ),
         (f"mysql://u:x/{SECRET}@h/d", f"this URL of mysql is not understood: {FORM}"),
-        (f"tidb://u@h/d?password={SECRET}", f"this URL of tidb is not understood: {FORM}, and nothing else"),
+        (
+            f"tidb://u@h/d?password={SECRET}",
+            f"this URL of tidb is not understood: {FORM}, and nothing else",
+        ),
         ("mysql://u@h", f"this URL of mysql is not understood: {FORM}, and nothing else"),
         ("postgresql://h/d", f"this URL of postgresql is not understood: {FORM}, and nothing else"),
     ],
@@ -134,7 +194,9 @@ def test_a_url_with_a_password_or_another_form_is_refused(url, message):
 def test_an_address_has_defaults():
     assert str(live.address("mariadb://a%40b@h/my%20db")) == "mariadb://a@b@h:3306/my db"
     assert live.address("tidb://root@h/test").port == 4000
-    assert live.address("postgresql://u@[::1]:7/d") == live.Address("postgresql", "u", "::1", 7, "d")
+    assert live.address("postgresql://u@[::1]:7/d") == live.Address(
+        "postgresql", "u", "::1", 7, "d"
+    )
     assert not live.is_url("C:/dumps/a.sql")
 
 
@@ -150,5 +212,7 @@ def test_a_driver_that_is_missing_names_the_extra(monkeypatch):
 
 @needs("pymysql")
 def test_a_database_that_does_not_answer_is_named():
-    with pytest.raises(HarnessError, match=r"^mysql://u@127\.0\.0\.1:1/d cannot be read: .*Connection refused"):
+    with pytest.raises(
+        HarnessError, match=r"^mysql://u@127\.0\.0\.1:1/d cannot be read: .*Connection refused"
+    ):
         read(["mysql://u@127.0.0.1:1/d"])

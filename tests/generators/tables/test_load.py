@@ -17,7 +17,9 @@ def test_units_take_turns_and_hold_what_the_columns_hold(shop):
         user = shop.schema.tables[n % 3]
         assert event.table == user.table
         seen[event.op] += 1
-        for image in (images for row in event.rows for images in (row.before, row.after) if images is not None):
+        for image in (
+            images for row in event.rows for images in (row.before, row.after) if images is not None
+        ):
             for column in event.table.columns:
                 assert shop.values.holds(user, column, image[column.name]), (column.name, image)
     assert seen[Op.INSERT] > seen[Op.UPDATE] > seen[Op.DELETE] > 0
@@ -32,7 +34,9 @@ def test_a_unit_is_the_same_in_another_process(shop, tmp_path, monkeypatch):
     again = load(tmp_path / "tables")
     assert [again.scenario(7, n) for n in range(20)] == [own.scenario(7, n) for n in range(20)]
     assert own.scenario(7, 1) != own.scenario(8, 1)
-    assert {event.op for n in range(9) for event in again.scenario(7, n).history.events} == {Op.DELETE}
+    assert {event.op for n in range(9) for event in again.scenario(7, n).history.events} == {
+        Op.DELETE
+    }
 
 
 def test_messages_are_the_writer_s(shop):

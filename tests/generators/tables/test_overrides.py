@@ -16,7 +16,9 @@ from generators.tables.user_values import Values
 
 @pytest.fixture
 def asked(shop):
-    """A function from a column and its override to the pool, the boundaries and what drawn rows choose from."""
+    """A function from a column and its override to the pool, the boundaries and what drawn rows
+    choose from.
+    """
 
     def values(column, **override):
         user = shop.customers if column in ("tier", "since") else shop.orders
@@ -84,24 +86,66 @@ def test_dates_of_toml(asked):
     ("data", "message"),
     [
         ({"order": {}}, "values: unknown table 'order'. Did you mean 'orders'?"),
-        ({"orders": 1}, "values: orders = 1: expected a table for each column, such as [orders.id]"),
-        ({"orders": {"amout": {}}}, "values: unknown column 'amout' of orders. Did you mean 'amount'?"),
-        ({"orders": {"amount": {"ranges": [1, 2]}}}, "values: unknown key 'ranges' of orders.amount. Did you mean 'range'?"),
-        ({"orders": {"amount": {"range": [2, 1]}}}, "values: orders.amount.range = [2, 1]: expected the lower bound first"),
-        ({"orders": {"amount": {"range": [1]}}}, "values: orders.amount.range = [1]: expected [low, high], both included"),
-        ({"orders": {"amount": {"range": [0, 10**11]}}}, "orders.amount.range = 100000000000: expected a value of decimal"),
-        ({"orders": {"note": {"range": [0, 1]}}}, "values: orders.note.range: a text column has no range; numbers, dates"),
-        ({"orders": {"quantity": {"null": 0.5}}}, "values: orders.quantity.null = 0.5: expected 0: the column is NOT NULL"),
-        ({"orders": {"note": {"null": 2}}}, "values: orders.note.null = 2: expected a share from 0 to 1"),
-        ({"customers": {"tier": {"choices": ["silver"]}}}, "tier.choices = 'silver': expected a value of enum: basic, gold"),
-        ({"orders": {"note": {"regex": "("}}}, "values: orders.note.regex = '(': expected a regular expression"),
-        ({"orders": {"amount": {"regex": "1"}}}, "values: orders.amount.regex: a decimal column takes no regex"),
+        (
+            {"orders": 1},
+            "values: orders = 1: expected a table for each column, such as [orders.id]",
+        ),
+        (
+            {"orders": {"amout": {}}},
+            "values: unknown column 'amout' of orders. Did you mean 'amount'?",
+        ),
+        (
+            {"orders": {"amount": {"ranges": [1, 2]}}},
+            "values: unknown key 'ranges' of orders.amount. Did you mean 'range'?",
+        ),
+        (
+            {"orders": {"amount": {"range": [2, 1]}}},
+            "values: orders.amount.range = [2, 1]: expected the lower bound first",
+        ),
+        (
+            {"orders": {"amount": {"range": [1]}}},
+            "values: orders.amount.range = [1]: expected [low, high], both included",
+        ),
+        (
+            {"orders": {"amount": {"range": [0, 10**11]}}},
+            "orders.amount.range = 100000000000: expected a value of decimal",
+        ),
+        (
+            {"orders": {"note": {"range": [0, 1]}}},
+            "values: orders.note.range: a text column has no range; numbers, dates",
+        ),
+        (
+            {"orders": {"quantity": {"null": 0.5}}},
+            "values: orders.quantity.null = 0.5: expected 0: the column is NOT NULL",
+        ),
+        (
+            {"orders": {"note": {"null": 2}}},
+            "values: orders.note.null = 2: expected a share from 0 to 1",
+        ),
+        (
+            {"customers": {"tier": {"choices": ["silver"]}}},
+            "tier.choices = 'silver': expected a value of enum: basic, gold",
+        ),
+        (
+            {"orders": {"note": {"regex": "("}}},
+            "values: orders.note.regex = '(': expected a regular expression",
+        ),
+        (
+            {"orders": {"amount": {"regex": "1"}}},
+            "values: orders.amount.regex: a decimal column takes no regex",
+        ),
         (
             {"orders": {"note": {"provider": "citty"}}},
             "values: orders.note.provider: unknown provider 'citty'. Did you mean 'city'?",
         ),
-        ({"orders": {"note": {"distribution": "zip"}}}, "unknown distribution 'zip'. Did you mean 'zipf'?"),
-        ({"orders": {"note": {"choices": ["a"], "regex": "a"}}}, "values: orders.note: choices and regex exclude each other"),
+        (
+            {"orders": {"note": {"distribution": "zip"}}},
+            "unknown distribution 'zip'. Did you mean 'zipf'?",
+        ),
+        (
+            {"orders": {"note": {"choices": ["a"], "regex": "a"}}},
+            "values: orders.note: choices and regex exclude each other",
+        ),
         ({"strict": 1}, "values: strict = 1: expected true or false"),
     ],
 )
@@ -127,17 +171,33 @@ def test_a_file_is_read_and_its_errors_name_it(shop, tmp_path):
 
 def test_two_tables_of_one_name_need_their_database():
     columns = (Column("id", mysql.integer("int"), False),)
-    schema = Schema("mysql", tuple(UserTable(Table(database, "t", columns, ("id",))) for database in ("a", "b")))
+    schema = Schema(
+        "mysql", tuple(UserTable(Table(database, "t", columns, ("id",))) for database in ("a", "b"))
+    )
     with pytest.raises(UsageError, match="unknown table 't'"):
         parse({"t": {}}, schema)
-    assert parse({"a.t": {"id": {"range": [1, 2]}}}, schema).of(schema.tables[0].table, columns[0]).high == 2
+    assert (
+        parse({"a.t": {"id": {"range": [1, 2]}}}, schema)
+        .of(schema.tables[0].table, columns[0])
+        .high
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "written", "held"),
     [
-        *((mysql.integer("int"), "3.0", 3), (mysql.integer("int"), "3.5", None), (mysql.integer("int"), "'3'", None)),
-        *((mysql.bit(4), "15", 15), (mysql.bit(4), "16", None), (mysql.year(), "1999", 1999), (mysql.year(), "1900", None)),
+        *(
+            (mysql.integer("int"), "3.0", 3),
+            (mysql.integer("int"), "3.5", None),
+            (mysql.integer("int"), "'3'", None),
+        ),
+        *(
+            (mysql.bit(4), "15", 15),
+            (mysql.bit(4), "16", None),
+            (mysql.year(), "1999", 1999),
+            (mysql.year(), "1900", None),
+        ),
         *((mysql.decimal(5, 2), "'1.005'", Decimal("1.00")), (mysql.decimal(5, 2), "nan", None)),
         (postgresql.numeric(), "1.25", Decimal("1.25")),
         *((mysql.real("float"), "0.1", 0.10000000149011612), (mysql.real("double"), "inf", None)),
@@ -147,13 +207,34 @@ def test_two_tables_of_one_name_need_their_database():
             (mysql.binary("blob"), "'a'", b"a"),
             (mysql.binary("blob"), "'0xf'", None),
         ),
-        *((mysql.binary("blob"), "1", None), (mysql.set_of("a", "b"), "1", None), (mysql.enum_of("a", "b"), "1", None)),
-        *((mysql.set_of("a", "b"), "'b,a'", 3), (mysql.set_of("a", "b"), "''", 0), (mysql.set_of("a", "b"), "'c'", None)),
-        *((mysql.temporal("date"), "'2020-02-30'", None), (mysql.temporal("date"), "2020-01-31T00:00:00", None)),
-        *((mysql.temporal("datetime", 3), "2020-01-31", mysql.wall("2020-01-31")), (mysql.temporal("datetime"), "1", None)),
+        *(
+            (mysql.binary("blob"), "1", None),
+            (mysql.set_of("a", "b"), "1", None),
+            (mysql.enum_of("a", "b"), "1", None),
+        ),
+        *(
+            (mysql.set_of("a", "b"), "'b,a'", 3),
+            (mysql.set_of("a", "b"), "''", 0),
+            (mysql.set_of("a", "b"), "'c'", None),
+        ),
+        *(
+            (mysql.temporal("date"), "'2020-02-30'", None),
+            (mysql.temporal("date"), "2020-01-31T00:00:00", None),
+        ),
+        *(
+            (mysql.temporal("datetime", 3), "2020-01-31", mysql.wall("2020-01-31")),
+            (mysql.temporal("datetime"), "1", None),
+        ),
         (mysql.temporal("datetime"), "2020-01-31T02:00:00+02:00", mysql.wall("2020-01-31")),
-        *((mysql.temporal("time", 1), "'00:00:01.5'", 1_500_000), (mysql.temporal("time"), "00:00:01", 1_000_000)),
-        *((mysql.json(), "{a = [1]}", Json({"a": [1]})), (mysql.json(), "2020-01-31", None), (mysql.json(), "[nan]", None)),
+        *(
+            (mysql.temporal("time", 1), "'00:00:01.5'", 1_500_000),
+            (mysql.temporal("time"), "00:00:01", 1_000_000),
+        ),
+        *(
+            (mysql.json(), "{a = [1]}", Json({"a": [1]})),
+            (mysql.json(), "2020-01-31", None),
+            (mysql.json(), "[nan]", None),
+        ),
         *((postgresql.array(), "[1, 2]", Json([1, 2])), (postgresql.array(), "['a']", None)),
     ],
     ids=str,
@@ -164,7 +245,9 @@ def test_a_choice_is_a_value_of_the_column_or_an_error(kind, written, held, tmp_
     file.write_text(f"[t]\nc = {{choices = [{written}]}}\n", "utf-8")
     schema = Schema(kind.source, (UserTable(Table("d", "t", (Column("c", kind),))),))
     if held is None:
-        with pytest.raises(UsageError, match=re.escape("values.toml: t.c.choices = ") + ".*: expected a value of "):
+        with pytest.raises(
+            UsageError, match=re.escape("values.toml: t.c.choices = ") + ".*: expected a value of "
+        ):
             load(file, schema)
     else:
         (override,) = load(file, schema).columns.values()

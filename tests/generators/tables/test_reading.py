@@ -43,8 +43,13 @@ def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
     path = write(tmp_path, "plain.sql", PLAIN)
     with pytest.raises(UsageError) as raised:
         read([path])
-    assert str(raised.value) == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql"
-    assert {dialect: read([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")} == {
+    assert (
+        str(raised.value)
+        == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql"
+    )
+    assert {
+        dialect: read([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")
+    } == {
         "mysql": "mysql",
         "tidb": "mysql",
         "postgresql": "postgresql",
@@ -54,8 +59,16 @@ def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
 
 
 def test_files_are_read_together_in_their_order(tmp_path):
-    first = write(tmp_path, "a.sql", "CREATE TABLE child (id int PRIMARY KEY, p int, FOREIGN KEY (p) REFERENCES parent (id));")
-    second = write(tmp_path, "b.sql", "CREATE TABLE `parent` (`id` int /*T![auto_rand] AUTO_RANDOM */, PRIMARY KEY (id));")
+    first = write(
+        tmp_path,
+        "a.sql",
+        "CREATE TABLE child (id int PRIMARY KEY, p int, FOREIGN KEY (p) REFERENCES parent (id));",
+    )
+    second = write(
+        tmp_path,
+        "b.sql",
+        "CREATE TABLE `parent` (`id` int /*T![auto_rand] AUTO_RANDOM */, PRIMARY KEY (id));",
+    )
     schema = read([first, second], database="d")
     assert (schema.dialect, schema.notes) == ("tidb", ())
     assert [user.table.name for user in schema.tables] == ["child", "parent"]
@@ -75,7 +88,9 @@ def test_files_of_several_dialects_are_refused(tmp_path):
 
 
 def test_a_table_of_two_files_is_refused(tmp_path):
-    first, second = (write(tmp_path, name, "CREATE TABLE `t` (id int);") for name in ("a.sql", "b.sql"))
+    first, second = (
+        write(tmp_path, name, "CREATE TABLE `t` (id int);") for name in ("a.sql", "b.sql")
+    )
     with pytest.raises(UsageError, match=r"b.sql:1:14: table d\.t was read at .*a\.sql:1:14"):
         read([first, second], database="d")
 

@@ -19,7 +19,12 @@ def named(values, user, column):
 
 
 def values_of(kind, *checks, nullable=True, overrides=None, **more):
-    table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", kind, nullable, **more)), ("id",))
+    table = Table(
+        "d",
+        "t",
+        (Column("id", mysql.integer("int"), False), Column("c", kind, nullable, **more)),
+        ("id",),
+    )
     user = UserTable(table, checks=checks)
     return Values(Schema(kind.source, (user,)), overrides or Overrides()), user
 
@@ -50,7 +55,9 @@ def test_a_foreign_key_holds_only_what_the_parent_can_hold(shop):
 
 def test_a_generated_column_has_no_boundaries_and_no_change_of_its_own(shop):
     assert named(shop.values, shop.orders, "total") == {}
-    names = [scenario.name for scenario in scenarios.named(shop.values, shop.schema.tables, ddl=False)]
+    names = [
+        scenario.name for scenario in scenarios.named(shop.values, shop.schema.tables, ddl=False)
+    ]
     assert not [name for name in names if name.startswith("tables/orders/total/")]
     assert [name for name in names if name.startswith("tables/orders/amount/")]
 
@@ -62,7 +69,13 @@ def test_null_only_where_the_column_may_be_null(shop):
 
 @pytest.mark.parametrize(
     ("charset", "held", "refused"),
-    [("latin1", "é€", "汉"), ("ascii", "abc", "é"), ("utf8mb3", "汉", "😀"), ("gbk", "汉", "😀"), ("koi8r", "abc", "я")],
+    [
+        ("latin1", "é€", "汉"),
+        ("ascii", "abc", "é"),
+        ("utf8mb3", "汉", "😀"),
+        ("gbk", "汉", "😀"),
+        ("koi8r", "abc", "я"),
+    ],
 )
 def test_a_character_set_decides(charset, held, refused):
     values, user = values_of(mysql.text("varchar", 20), charset=charset)
@@ -89,7 +102,9 @@ def test_zero_dates_and_the_empty_enum_are_left_out_under_strict():
 
 
 def test_choices_of_a_check_are_all_that_is_held():
-    values, user = values_of(mysql.text("varchar", 9), Check("c", "c in (...)", choices=("red", "blue")), nullable=False)
+    values, user = values_of(
+        mysql.text("varchar", 9), Check("c", "c in (...)", choices=("red", "blue")), nullable=False
+    )
     assert set(named(values, user, "c").values()) == {"red", "blue"}
     assert set(values.wide(user, user.table.column("c"))) == {"red", "blue"}
 
@@ -97,7 +112,9 @@ def test_choices_of_a_check_are_all_that_is_held():
 def test_realistic_values_follow_the_column_s_name(shop):
     values, orders, customers = shop.values, shop.orders, shop.customers
     assert all("@" in email for email in values.pool(customers, customers.table.column("email")))
-    assert all(0 <= amount < 10_000 for amount in values.pool(orders, orders.table.column("amount")))
+    assert all(
+        0 <= amount < 10_000 for amount in values.pool(orders, orders.table.column("amount"))
+    )
     since = values.pool(customers, customers.table.column("since"))
     assert all(dt.date(2022, 1, 1) <= day <= dt.date(2025, 1, 1) for day in since)
     moments, user = values_of(mysql.temporal("datetime", 3))
@@ -106,7 +123,11 @@ def test_realistic_values_follow_the_column_s_name(shop):
 
 def test_a_type_with_a_grammar_has_only_its_own_texts():
     values, user = values_of(postgresql.other("macaddr"))
-    assert set(named(values, user, "c").values()) == {None, "08:00:2b:01:02:03", "ff:ff:ff:ff:ff:ff"}
+    assert set(named(values, user, "c").values()) == {
+        None,
+        "08:00:2b:01:02:03",
+        "ff:ff:ff:ff:ff:ff",
+    }
     values, user = values_of(postgresql.uuid())
     assert all(len(token) == 36 for token in values.pool(user, user.table.column("c")))
     values, user = values_of(postgresql.array_of(postgresql.numeric(4, 1)))
@@ -117,7 +138,9 @@ def test_a_type_with_a_grammar_has_only_its_own_texts():
 
 def test_rows_before_a_history_refer_to_such_rows_of_the_parents(shop):
     for number in range(20):
-        item, order, customer = (shop.values.row(user, number) for user in (shop.items, shop.orders, shop.customers))
+        item, order, customer = (
+            shop.values.row(user, number) for user in (shop.items, shop.orders, shop.customers)
+        )
         assert item["order_id"] == order["id"]
         assert order["customer_id"] == customer["id"]
         assert order["replaces"] is None
@@ -139,7 +162,9 @@ def test_named_rows_pass_the_database_once_their_parents_are_there(shop):
 
 
 def insert_parents(shop, database, table, row, number):
-    above = {"items": ("order_id", shop.orders), "orders": ("customer_id", shop.customers)}.get(table)
+    above = {"items": ("order_id", shop.orders), "orders": ("customer_id", shop.customers)}.get(
+        table
+    )
     if above is None:
         return
     column, parent = above
@@ -147,7 +172,11 @@ def insert_parents(shop, database, table, row, number):
     insert_parents(shop, database, parent.table.name, referred, number)
     database.apply(change(parent.table, Op.INSERT, (None, referred)))
     if row.get("replaces") not in (None, row.get("id")):
-        other = {**shop.values.row(shop.orders, 40), "id": row["replaces"], "customer_id": row["customer_id"]}
+        other = {
+            **shop.values.row(shop.orders, 40),
+            "id": row["replaces"],
+            "customer_id": row["customer_id"],
+        }
         database.apply(change(shop.orders.table, Op.INSERT, (None, other)))
 
 

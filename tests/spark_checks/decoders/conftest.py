@@ -1,7 +1,8 @@
 """What the tests of decoders share: one frame of records, and plans that are made once.
 
-Making a decoder's plan costs several times as much as executing it for some messages. So there is one frame, which reads whatever
-a test has laid out last, and the plan of each decoder, table, deployment and setting is kept.
+Making a decoder's plan costs several times as much as executing it for some messages. So there is
+one frame, which reads whatever a test has laid out last, and the plan of each decoder, table,
+deployment and setting is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from spark_checks import reference
 
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 JOINS = ("ticdc-simple-json", "ticdc-simple-avro")
-"""Formats whose decoders join: the broadcast side is kept with an executed plan, so that each execution needs its own."""
+"""Formats whose decoders join: the broadcast side is kept with an executed plan, so that each
+execution needs its own.
+"""
 SETTINGS = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
 
 
@@ -29,7 +32,9 @@ def bytes_of(value: str | bytes | None) -> bytes | None:
 
 @pytest.fixture(scope="session")
 def laid_out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Records:
-    """A function that lays out records and gives the frame that reads them whenever it is executed."""
+    """A function that lays out records and gives the frame that reads them whenever it is
+    executed.
+    """
     path = str(tmp_path_factory.mktemp("records") / "records.arrow")
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -68,8 +73,11 @@ def plans() -> dict[Any, DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def records(spark: SparkSession, laid_out: Records, plans: dict[Any, DataFrame]) -> Iterator[Records]:
-    """A function that makes Kafka records of values, or of (key, value) pairs, offsets counting from 0.
+def records(
+    spark: SparkSession, laid_out: Records, plans: dict[Any, DataFrame]
+) -> Iterator[Records]:
+    """A function that makes Kafka records of values, or of (key, value) pairs, offsets counting
+    from 0.
 
     Only the records that were made last can be read.
     """
@@ -89,5 +97,7 @@ def records(spark: SparkSession, laid_out: Records, plans: dict[Any, DataFrame])
     with pytest.MonkeyPatch.context() as patch:
         for name in FORMATS:
             for level in ("decode", "decode_rows"):
-                patch.setattr(reference(name), level, keeping(name, getattr(reference(name), level)))
+                patch.setattr(
+                    reference(name), level, keeping(name, getattr(reference(name), level))
+                )
         yield laid_out

@@ -1,4 +1,6 @@
-"""Each format has a baseline, which reads a plain message of that format: op, place, images, typed cells."""
+"""Each format has a baseline, which reads a plain message of that format: op, place, images, typed
+cells.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +17,14 @@ from generators.wire_format import FORMATS, get
 from spark_checks.services.engine import load
 
 TABLE = Table(
-    "db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.decimal(5, 2)), Column("b", mysql.text())), ("id",)
+    "db",
+    "t",
+    (
+        Column("id", mysql.integer("int")),
+        Column("a", mysql.decimal(5, 2)),
+        Column("b", mysql.text()),
+    ),
+    ("id",),
 )
 OLD, NEW = {"id": "1", "a": "0.50", "b": None}, {"id": "1", "a": "1.25", "b": "y"}
 
@@ -24,7 +33,14 @@ def _connect(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": {"type": "struct", "fields": []}, "payload": payload}
 
 
-_ENVELOPE = _connect({"before": OLD, "after": NEW, "source": {"db": "db", "schema": "s", "table": "t", "ts_ms": 1}, "op": "u"})
+_ENVELOPE = _connect(
+    {
+        "before": OLD,
+        "after": NEW,
+        "source": {"db": "db", "schema": "s", "table": "t", "ts_ms": 1},
+        "op": "u",
+    }
+)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -35,15 +51,27 @@ def test_a_baseline_reads_an_update_as_its_format_s_writer_writes_it(records, na
     columns = (Column("id", origin.key, nullable=False), Column("s", origin.string))
     table = Table("db", "t", columns, ("id",), schema=origin.schema)
     change = boundaries.change(table, Op.UPDATE, ({"id": 7, "s": "was"}, {"id": 7, "s": "is"}))
-    (written,) = (w for w in fmt.write(History((change,)), profile, Layout()) if any(c.kind is Kind.ROW for c in w.changes))
+    (written,) = (
+        w
+        for w in fmt.write(History((change,)), profile, Layout())
+        if any(c.kind is Kind.ROW for c in w.changes)
+    )
     (owed,) = (change for change in written.changes if change.kind is Kind.ROW)
     frame = records((written.message.key, written.message.value))
     decoder = load(baseline(name, written.message))
     changes, typed = (decoder(level, frame, table, Deployment()) for level in (1, 2))
-    shown = changes.selectExpr("kind", "op", "after['id']", "after['s']", "before['s']", "typeof(after['id'])")
-    both = shown.union(typed.selectExpr("kind", "op", "string(after.id)", "after.s", "before.s", "typeof(after.id)")).collect()
+    shown = changes.selectExpr(
+        "kind", "op", "after['id']", "after['s']", "before['s']", "typeof(after['id'])"
+    )
+    both = shown.union(
+        typed.selectExpr(
+            "kind", "op", "string(after.id)", "after.s", "before.s", "typeof(after.id)"
+        )
+    ).collect()
     was = "was" if owed.before else None
-    assert {tuple(row) for row in both} == {("ROW", owed.op, "7", "is", was, kind) for kind in ("string", origin.key.spark)}
+    assert {tuple(row) for row in both} == {
+        ("ROW", owed.op, "7", "is", was, kind) for kind in ("string", origin.key.spark)
+    }
 
 
 def _message(value: str) -> Message:
@@ -54,12 +82,23 @@ def test_a_baseline_reads_every_row_of_a_message_at_both_levels(records):
     rows = {"type": "UPDATE", "database": "db", "table": "t", "old": [OLD] * 2, "data": [NEW] * 2}
     value = json.dumps(rows, separators=(",", ":"))
     decoder, frame = load(baseline("ticdc-canal-json", _message(value))), records(value)
-    changes, typed = decoder(1, frame, None, Deployment()).collect(), decoder(2, frame, TABLE, Deployment()).collect()
+    changes, typed = (
+        decoder(1, frame, None, Deployment()).collect(),
+        decoder(2, frame, TABLE, Deployment()).collect(),
+    )
     assert [r.row for r in changes] == [r.row for r in typed] == [0, 1]
     for change, row in zip(changes, typed, strict=True):
-        assert (change.kind, change.op, change.database, change.table) == ("ROW", "UPDATE", "db", "t")
+        assert (change.kind, change.op, change.database, change.table) == (
+            "ROW",
+            "UPDATE",
+            "db",
+            "t",
+        )
         assert (row.kind, row.op, change.before, change.after) == ("ROW", "UPDATE", OLD, NEW)
-        assert (tuple(row.before), tuple(row.after)) == ((1, Decimal("0.50"), None), (1, Decimal("1.25"), "y"))
+        assert (tuple(row.before), tuple(row.after)) == (
+            (1, Decimal("0.50"), None),
+            (1, Decimal("1.25"), "y"),
+        )
 
 
 def test_a_message_without_connects_schema_is_read_by_the_bare_one(records):
@@ -74,11 +113,16 @@ def test_a_message_without_connects_schema_is_read_by_the_bare_one(records):
     ("name", "message"),
     [
         ("cloudcanal-debezium", _connect({"ddl": "drop table t", "databaseName": "db"})),
-        *(("ticdc-simple-json", {"type": "WATERMARK", "commitTs": 1}), ("tencent-dts-json", {"messageType": "BEGIN"})),
+        *(
+            ("ticdc-simple-json", {"type": "WATERMARK", "commitTs": 1}),
+            ("tencent-dts-json", {"messageType": "BEGIN"}),
+        ),
     ],
 )
 def test_messages_without_a_row_operation_count_as_no_row(records, name, message):
     value = json.dumps(message, separators=(",", ":"))
     decoder = load(baseline(name, _message(value)))
     for level in (1, 2):
-        assert decoder(level, records(value), TABLE, Deployment()).where("kind = 'ROW'").count() == 0
+        assert (
+            decoder(level, records(value), TABLE, Deployment()).where("kind = 'ROW'").count() == 0
+        )

@@ -13,16 +13,33 @@ from spark_checks.decoders import canal_dialects_json as reference
 DDL = literal("tencent-ckafka-ddl.json")
 DELETE = literal("huawei-drs-delete.json")
 INIT = DELETE.replace("DELETE", "INIT").replace('"data":null,"old":', '"old":null,"data":')
-COLUMNS = (Column("id", mysql.integer("int")), Column("c2", mysql.binary()), Column("c5", mysql.temporal("timestamp")))
+COLUMNS = (
+    Column("id", mysql.integer("int")),
+    Column("c2", mysql.binary()),
+    Column("c5", mysql.temporal("timestamp")),
+)
 TABLE = Table("test01", "test ", COLUMNS, ("id",))
 AT = "2021-05-17T07:22:42+00:00"
 
 
 def test_level_one_reads_what_is_printed(records):
     rows = by_offset(reference.decode(records(DDL, DELETE, INIT)))
-    assert [(row.kind, row.op) for row in rows.values()] == [("DDL", None), ("ROW", "DELETE"), ("ROW", "READ")]
-    assert [row.commit_time.timestamp() for row in rows.values()] == [1655812326, 1624614713, 1624614713]
-    assert (rows[1].before["c2"], rows[1].after, rows[1].position, rows[1].keys) == ("[106, 103]", None, "27677", ["id"])
+    assert [(row.kind, row.op) for row in rows.values()] == [
+        ("DDL", None),
+        ("ROW", "DELETE"),
+        ("ROW", "READ"),
+    ]
+    assert [row.commit_time.timestamp() for row in rows.values()] == [
+        1655812326,
+        1624614713,
+        1624614713,
+    ]
+    assert (rows[1].before["c2"], rows[1].after, rows[1].position, rows[1].keys) == (
+        "[106, 103]",
+        None,
+        "27677",
+        ["id"],
+    )
     assert (rows[2].before, rows[2].after["id"]) == (None, "1")
 
 

@@ -1,4 +1,6 @@
-"""Messages that name a registry's schema: what becomes of them when it does not know it, is slow, or is away."""
+"""Messages that name a registry's schema: what becomes of them when it does not know it, is slow,
+or is away.
+"""
 
 import json
 import ssl
@@ -30,8 +32,22 @@ ROW: Mapping[str, Any] = {
     "connect.name": "s.d.t.Value",
     "fields": [
         {"name": "id", "type": "int"},
-        {"name": "d", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}], "default": None},
-        {"name": "t", "type": {"type": "long", "connect.name": "io.debezium.time.MicroTime", "connect.version": 1}},
+        {
+            "name": "d",
+            "type": [
+                "null",
+                {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2},
+            ],
+            "default": None,
+        },
+        {
+            "name": "t",
+            "type": {
+                "type": "long",
+                "connect.name": "io.debezium.time.MicroTime",
+                "connect.version": 1,
+            },
+        },
         {"name": "f", "type": "float"},
         {"name": "a", "type": {"type": "array", "items": ["null", "string"]}},
         {"name": "m", "type": {"type": "map", "values": "boolean"}},
@@ -44,7 +60,9 @@ PAYLOAD = '{"id":7,"d":"-0.02","t":31219200000,"f":0.1,"a":["a",null],"m":{"k":t
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Tells schemas, after `failures`: statuses in an answer's place, 0 for none that comes; counts what it is asked."""
+    """Tells schemas, after `failures`: statuses in an answer's place, 0 for none that comes; counts
+    what it is asked.
+    """
 
     schemas: ClassVar[dict[int, Any]] = {}
     failures: ClassVar[list[int]] = []
@@ -67,7 +85,9 @@ class Answers(BaseHTTPRequestHandler):
             return
         schema = self.schemas.get(int(self.path.rpartition("/")[2]))
         status = self.failures.pop() if self.failures else 200 if schema is not None else 404
-        body = json.dumps({"schema": json.dumps(schema)} if status == 200 else {"error_code": status}).encode()
+        body = json.dumps(
+            {"schema": json.dumps(schema)} if status == 200 else {"error_code": status}
+        ).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -104,9 +124,13 @@ def serving(certificate: Path | None = None) -> Iterator[str]:
     server.server_close()
 
 
-def converted(registry: Registry, *values: bytes | None, key: bytes | None = None) -> list[bytes | None]:
+def converted(
+    registry: Registry, *values: bytes | None, key: bytes | None = None
+) -> list[bytes | None]:
     schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
-    batch = pa.RecordBatch.from_arrays([pa.array([key] * len(values), pa.binary()), pa.array(values, pa.binary())], schema=schema)
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array([key] * len(values), pa.binary()), pa.array(values, pa.binary())], schema=schema
+    )
     texts: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
     return texts
 
@@ -127,7 +151,10 @@ def test_a_message_is_the_connect_json_of_its_schema(at):
 
 def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given():
     shape = confluent.Shape(json.loads(ticdc_avro_bytes.SCHEMA))
-    whole, empty = (shape.text(HEAD + bytes.fromhex(datum), False) for datum in ticdc_avro_bytes.VALUES["v8.5.7"])
+    whole, empty = (
+        shape.text(HEAD + bytes.fromhex(datum), False)
+        for datum in ticdc_avro_bytes.VALUES["v8.5.7"]
+    )
     assert json.loads(whole or "") == ticdc_avro_bytes.PAYLOAD
     assert json.loads(empty or "") == {**dict.fromkeys(ticdc_avro_bytes.PAYLOAD), "id": -7}
 
@@ -141,7 +168,11 @@ def test_no_end_of_a_message_is_one_and_nothing_may_follow(at):
 
 
 def test_a_schema_that_nobody_has_spoils_its_message_alone(at):
-    other, negative, magic = b"\x00\x00\x00\x00\x08", b"\x00\xff\xff\xff\xff", b"\x01\x00\x00\x00\x07"
+    other, negative, magic = (
+        b"\x00\x00\x00\x00\x08",
+        b"\x00\xff\xff\xff\xff",
+        b"\x01\x00\x00\x00\x07",
+    )
     several = [head + DATUM for head in (other, HEAD, negative, magic, other)]
     texts = converted(Registry(at), *several)
     assert [bool(value) for value in texts] == [False, True, False, False, False]
@@ -183,12 +214,17 @@ def test_a_registry_that_is_slow_loses_nothing(at, certificates, monkeypatch):
         monkeypatch.setattr(confluent, "WAIT_S", 0.3)
         with pytest.raises(ConnectionError, match="certificate verify failed"):
             converted(Registry(f"https://{address}", "alice:secret"), HEAD + DATUM)
-    assert len(Answers.asked) >= first + 3 and set(Answers.asked[first:]) == {"/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"}
+    assert len(Answers.asked) >= first + 3 and set(Answers.asked[first:]) == {
+        "/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"
+    }
 
 
 def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch):
     monkeypatch.setattr(confluent, "WAIT_S", 0.3)
-    with pytest.raises(ConnectionError, match=r"the schema registry at http://127.0.0.1:9 does not tell schema 7: .*refused"):
+    with pytest.raises(
+        ConnectionError,
+        match=r"the schema registry at http://127.0.0.1:9 does not tell schema 7: .*refused",
+    ):
         converted(Registry("http://127.0.0.1:9"), HEAD + DATUM)
 
 
@@ -202,8 +238,14 @@ def test_a_refusal_is_told_at_once(at):
 @pytest.mark.parametrize(
     ("name", "profile"),
     [
-        *(("debezium-avro", "3.5.0.Final"), ("debezium-avro", "2.5.4.Final+transaction+nulls-kept+record-name")),
-        *(("ticdc-avro", "v7.1.6+force-replicate"), ("ticdc-avro", "v8.5.7+extension+checksum+decimal-string+bigint-string")),
+        *(
+            ("debezium-avro", "3.5.0.Final"),
+            ("debezium-avro", "2.5.4.Final+transaction+nulls-kept+record-name"),
+        ),
+        *(
+            ("ticdc-avro", "v7.1.6+force-replicate"),
+            ("ticdc-avro", "v8.5.7+extension+checksum+decimal-string+bigint-string"),
+        ),
     ],
 )
 def test_cells_are_those_that_the_writer_owes(name, profile):
@@ -221,10 +263,17 @@ def compared(name: str, cases: Sequence[Case]) -> int:
     count = 0
     sent = [(case, written) for case in cases for written in case.written if written.changes]
     schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
-    parts = ([written.message.key for _, written in sent], [written.message.value for _, written in sent])
-    batch = pa.RecordBatch.from_arrays([pa.array(part, pa.binary()) for part in parts], schema=schema)
+    parts = (
+        [written.message.key for _, written in sent],
+        [written.message.value for _, written in sent],
+    )
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array(part, pa.binary()) for part in parts], schema=schema
+    )
     texts = confluent._converted(batch, Registry(served()))
-    for (case, written), key, value in zip(sent, *(column.to_pylist() for column in texts.columns), strict=True):
+    for (case, written), key, value in zip(
+        sent, *(column.to_pylist() for column in texts.columns), strict=True
+    ):
         (owed,) = written.changes
         if owed.kind is Kind.CORRUPT:
             assert case.level == 2 or not value, case.id
@@ -241,11 +290,15 @@ def compared(name: str, cases: Sequence[Case]) -> int:
                 if cell.state is State.NULL:
                     assert there is None, (case.id, column)
                 else:
-                    assert same_text(cell, there if isinstance(there, str) else json.dumps(there)), (case.id, column)
+                    assert same_text(
+                        cell, there if isinstance(there, str) else json.dumps(there)
+                    ), (case.id, column)
     return count
 
 
 def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch):
     monkeypatch.delenv("CDC_CONFORMANCE_REGISTRY")
-    with pytest.raises(RuntimeError, match="CDC_CONFORMANCE_REGISTRY must name the schema registry"):
+    with pytest.raises(
+        RuntimeError, match="CDC_CONFORMANCE_REGISTRY must name the schema registry"
+    ):
         confluent.registry()

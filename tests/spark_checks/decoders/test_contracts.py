@@ -1,4 +1,6 @@
-"""What every reference decoder keeps: columns and names, and what becomes of a message of its writer that is spoilt."""
+"""What every reference decoder keeps: columns and names, and what becomes of a message of its
+writer that is spoilt.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,44 +24,71 @@ TEXT = 'q"uo\\te\n\u0001汉x'
 BEHIND = (b"x", b" x", b"}", b"]", b"\x00")
 PACKED = {"snappy": cramjam.snappy.compress_raw, "lz4": cramjam.lz4.compress}
 PARSES = {"debezium-json": [2], "debezium-avro": [2], "ticdc-simple-json": [1, 1]}
-"""How often the line of a plan parses a message, where it is not once: Simple's schemas are read apart."""
+"""How often the line of a plan parses a message, where it is not once: Simple's schemas are read
+apart.
+"""
 
 
 WIDE = ("ticdc-canal-json", "debezium-json")
-"""Formats whose columns of every type are looked at: the others' are made by the same functions, and typed in every run."""
+"""Formats whose columns of every type are looked at: the others' are made by the same functions,
+and typed in every run.
+"""
 SECONDS = 90
-"""An expression that doubles with every layer takes hours to plan; all others take seconds on a busy machine."""
+"""An expression that doubles with every layer takes hours to plan; all others take seconds on a
+busy machine.
+"""
 
 
 def update(name: str, /, **place: str) -> tuple[Table, bytes | None, bytes]:
-    """A table, and an update to it as a plain profile of the format writes it, with its key where a value is nothing without;
-    `s` becomes "y". `place` are other names of the table."""
+    """A table, and an update to it as a plain profile of the format writes it, with its key where a
+    value is nothing without; `s` becomes "y". `place` are other names of the table.
+    """
     fmt = get(name)
     profile = plain_profile(fmt)
     origin = source(profile.source)
     columns = (Column("id", origin.number, nullable=False), Column("s", origin.string))
     table = replace(Table("db", "t", columns, ("id",), schema=origin.schema), **place)
-    change = boundaries.change(table, Op.UPDATE, ({"id": 7, "s": TEXT + "was"}, {"id": 7, "s": "y"}))
+    change = boundaries.change(
+        table, Op.UPDATE, ({"id": 7, "s": TEXT + "was"}, {"id": 7, "s": "y"})
+    )
     written = fmt.write(History((change,)), profile, Layout())
-    (message,) = (w.message for w in written if any(change.kind is Kind.ROW for change in w.changes))
+    (message,) = (
+        w.message for w in written if any(change.kind is Kind.ROW for change in w.changes)
+    )
     assert message.value is not None
     return table, message.key if fmt.container == "frames" else None, message.value
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_columns_parsing_and_planning(records, name):
-    """Both levels have the contract's columns and parse a message once, but Simple's level one, which reads schemas apart, and
-    Debezium's, which flattens some. A user's filter on them is planned: Spark copies an expression into it as often as named."""
+    """Both levels have the contract's columns and parse a message once, but Simple's level one,
+    which reads schemas apart, and Debezium's, which flattens some. A user's filter on them is
+    planned: Spark copies an expression into it as often as named.
+    """
     decoder, none = MODULES[name], records(b"{}")
     table = update(name)[0] if name in FORMATS else update("ticdc-canal-json")[0]
     assert_contract(decoder, records, table)
     if name in WIDE:
-        assert_contract(decoder, records, boundaries.every_type(lambda _: True, get(name).profiles[0].source))
-    word = "from_avro(" if name in AVRO else "from_json(StructField(m" if name == "ticdc-simple-json" else "from_json("
+        assert_contract(
+            decoder, records, boundaries.every_type(lambda _: True, get(name).profiles[0].source)
+        )
+    word = (
+        "from_avro("
+        if name in AVRO
+        else "from_json(StructField(m"
+        if name == "ticdc-simple-json"
+        else "from_json("
+    )
     wanted = PARSES.get(name, [1])
-    for frame, often in ((decoder.decode(none), wanted), (decoder.decode_rows(none, table), wanted[:1])):
+    for frame, often in (
+        (decoder.decode(none), wanted),
+        (decoder.decode_rows(none, table), wanted[:1]),
+    ):
         assert name == "ticdc-simple-avro" or parses(frame, word) == often
-        filtered, pool = frame.where("kind = 'ROW' AND op IN ('INSERT', 'UPDATE') AND offset > 7"), ThreadPoolExecutor(1)
+        filtered, pool = (
+            frame.where("kind = 'ROW' AND op IN ('INSERT', 'UPDATE') AND offset > 7"),
+            ThreadPoolExecutor(1),
+        )
         planned = pool.submit(parses, filtered, word)
         pool.shutdown(wait=False)
         assert planned.result(timeout=SECONDS)
@@ -67,43 +96,77 @@ def test_columns_parsing_and_planning(records, name):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records, name):
-    """Level two gives the rows of its table alone: not those of a table whose name, schema or database is another, if only in the
-    case of a letter. A message that is cut, at each of the last bytes or at every fifth before, or that goes on, is one corrupt
-    row at both levels; but for the last field of the newer edition of Aliyun's record, which the older lacks: a test of its own
-    has it. Unspecified input never raises and never vanishes."""
+    """Level two gives the rows of its table alone: not those of a table whose name, schema or
+    database is another, if only in the case of a letter. A message that is cut, at each of the last
+    bytes or at every fifth before, or that goes on, is one corrupt row at both levels; but for the
+    last field of the newer edition of Aliyun's record, which the older lacks: a test of its own has
+    it. Unspecified input never raises and never vanishes.
+    """
     table, key, whole = update(name)
     elsewhere = [{"name": "T"}, {"name": "u"}, *([{"schema": "Public"}] if table.schema else [])]
-    elsewhere += [{"database": "DB"}] if name != "huawei-cdl-json" else []  # which names no database
+    elsewhere += (
+        [{"database": "DB"}] if name != "huawei-cdl-json" else []
+    )  # which names no database
     others = [update(name, **place)[1:] for place in elsewhere]
     last = len(whole) - 8 * (name == "aliyun-dts-avro")
     cut = [whole[:end] for end in sorted({*range(0, last, 5), *range(max(0, last - 40), last)})]
-    wrong = [*cut, *(whole + more for more in BEHIND), whole * 2, whole + b"," + whole, b"[" + whole + b"]", b" \r\n", b"5"]
+    wrong = [
+        *cut,
+        *(whole + more for more in BEHIND),
+        whole * 2,
+        whole + b"," + whole,
+        b"[" + whole + b"]",
+        b" \r\n",
+        b"5",
+    ]
     wrong += [b'"INSERT"', b"{}"]
     odd = [
-        *(b"\xef\xbb\xbf" + whole, whole.replace(b'"y"', b'"y","s":"z"'), whole.replace(b'"y"', b'"\\ud800"')),
+        *(
+            b"\xef\xbb\xbf" + whole,
+            whole.replace(b'"y"', b'"y","s":"z"'),
+            whole.replace(b'"y"', b'"\\ud800"'),
+        ),
         *(whole.replace(b'"y"', b'"\xff\xfe"'), whole.replace(b'"y"', b'"\t\x01"')),
     ] * (name not in BINARY)
     assert whole not in odd and len(set(odd)) == len(odd)
     sent = records((key, whole), *others, *((key, value) for value in (*wrong, *odd)))
     first = 1 + len(others)
-    corrupt, doubtful = range(first, first + len(wrong)), range(first + len(wrong), first + len(wrong) + len(odd))
+    corrupt, doubtful = (
+        range(first, first + len(wrong)),
+        range(first + len(wrong), first + len(wrong) + len(odd)),
+    )
     changes = by_offset(reference(name).decode(sent))
     rows = by_offset(reference(name).decode_rows(sent, table))
-    assert (set(changes), set(rows)) == ({*range(first), *corrupt, *doubtful}, {0, *corrupt, *doubtful})
+    assert (set(changes), set(rows)) == (
+        {*range(first), *corrupt, *doubtful},
+        {0, *corrupt, *doubtful},
+    )
     assert (rows[0].kind, tuple(rows[0].after)) == ("ROW", (7, "y"))
     for level in (changes, rows):
         spoilt = [level[offset] for offset in corrupt]
-        assert {(r.kind, bool(r.error), r.op, r.before, r.after) for r in spoilt} == {("CORRUPT", True, None, None, None)}
+        assert {(r.kind, bool(r.error), r.op, r.before, r.after) for r in spoilt} == {
+            ("CORRUPT", True, None, None, None)
+        }
     assert not odd or changes[doubtful[-1]].after["s"] == "\t\x01"
 
 
 @pytest.mark.parametrize(
     ("name", "compression"),
-    [("ticdc-canal-json", "snappy"), ("ticdc-canal-json", "lz4"), ("ticdc-simple-json", "snappy"), ("ticdc-simple-avro", "lz4")],
+    [
+        ("ticdc-canal-json", "snappy"),
+        ("ticdc-canal-json", "lz4"),
+        ("ticdc-simple-json", "snappy"),
+        ("ticdc-simple-avro", "lz4"),
+    ],
 )
 def test_compressed_values(records, name, compression):
     *_, whole = update(name)
     packed = bytes(PACKED[compression](whole))
-    frame = reference(name).decode(records(packed, packed[:-3], None, whole), deployment=Deployment(compression=compression))
+    frame = reference(name).decode(
+        records(packed, packed[:-3], None, whole), deployment=Deployment(compression=compression)
+    )
     out = by_offset(frame)
-    assert ([r.kind for r in out.values()], out[0].after["s"]) == (["ROW", "CORRUPT", "CORRUPT", "CORRUPT"], "y")
+    assert ([r.kind for r in out.values()], out[0].after["s"]) == (
+        ["ROW", "CORRUPT", "CORRUPT", "CORRUPT"],
+        "y",
+    )

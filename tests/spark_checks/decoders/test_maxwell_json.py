@@ -55,14 +55,22 @@ def test_level_one_reads_what_the_document_prints(spark):
 def test_level_two_completes_the_row_before(spark):
     rows = reference.decode_rows(records(spark, *DOCUMENTED), TABLE).orderBy("offset").collect()
     assert [row.op for row in rows] == ["INSERT", "UPDATE", "DELETE", "READ"]
-    assert (rows[1].before.m, rows[1].before.comment, rows[1].after.m) == (4.2341, "I am a creature of light.", 5.444)
+    assert (rows[1].before.m, rows[1].before.comment, rows[1].after.m) == (
+        4.2341,
+        "I am a creature of light.",
+        5.444,
+    )
     assert rows[0].after.c.astimezone(dt.UTC).isoformat() == "2016-10-21T05:33:37.523000+00:00"
     assert (rows[2].before.id, rows[2].after, rows[3].after.m) == (1, None, None)
 
 
 VALUES: tuple[tuple[Any, str, Any], ...] = (
     (mysql.integer("bigint", unsigned=True), "18446744073709551615", Decimal(18446744073709551615)),
-    (mysql.decimal(38, 10), "1234567890123456789012345678.1234567890", Decimal("1234567890123456789012345678.1234567890")),
+    (
+        mysql.decimal(38, 10),
+        "1234567890123456789012345678.1234567890",
+        Decimal("1234567890123456789012345678.1234567890"),
+    ),
     (mysql.decimal(20, 10), "1.000E-7", Decimal("0.0000001")),
     (mysql.set_of("foo", "bar", "baz"), '["foo","baz"]', Decimal(5)),
     (mysql.set_of("foo", "bar", "baz"), "[]", Decimal(0)),
@@ -81,4 +89,6 @@ def test_level_two_types_what_the_product_prints(spark):
     message = f'{{"database":"d","table":"t","type":"insert","ts":1700000000,"data":{{{data}}}}}'
     (row,) = reference.decode_rows(records(spark, message), table).collect()
     assert row.kind == "ROW"
-    assert [bytes(cell) if isinstance(cell, bytearray) else cell for cell in row.after] == [value for _, _, value in VALUES]
+    assert [bytes(cell) if isinstance(cell, bytearray) else cell for cell in row.after] == [
+        value for _, _, value in VALUES
+    ]

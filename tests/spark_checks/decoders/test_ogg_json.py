@@ -29,13 +29,26 @@ def test_level_one_reads_what_is_printed(records):
         ("ROW", "DELETE", "OGG", "TBL_TEST"),
         ("ROW", "TRUNCATE", "OGG", "TBL_TEST"),
     ]
-    assert (rows[0].before["ORDER_DATE"], rows[0].after["ORDER_ID"]) == ("1995-12-31:15:00:00", "765")
-    assert (rows[1].before["name"], rows[1].after, rows[1].position) == ("scooter", None, "00000000000000000000158")
-    assert [row.commit_time.timestamp() for row in (rows[0], rows[1])] == [1370211281, 1589391144.455]
+    assert (rows[0].before["ORDER_DATE"], rows[0].after["ORDER_ID"]) == (
+        "1995-12-31:15:00:00",
+        "765",
+    )
+    assert (rows[1].before["name"], rows[1].after, rows[1].position) == (
+        "scooter",
+        None,
+        "00000000000000000000158",
+    )
+    assert [row.commit_time.timestamp() for row in (rows[0], rows[1])] == [
+        1370211281,
+        1589391144.455,
+    ]
     assert (rows[2].before, rows[2].after) == (None, None)
 
 
 def test_level_two_types_both_images(records):
     (row,) = reference.decode_rows(records(UPDATE, DELETE), TABLE).collect()
-    assert (Decimal("15000.00"), Decimal("14000.00")) == (row.before.PRODUCT_PRICE, row.after.PRODUCT_PRICE)
+    assert (Decimal("15000.00"), Decimal("14000.00")) == (
+        row.before.PRODUCT_PRICE,
+        row.after.PRODUCT_PRICE,
+    )
     assert (dt.datetime(1995, 12, 31, 15), 3) == (row.after.ORDER_DATE, row.after.PRODUCT_AMOUNT)

@@ -19,15 +19,29 @@ WATERMARK = f'{{"payload":{{{SOURCE},"op":"m","transaction":null}}}}'
 
 
 def test_level_one_tells_rows_statements_and_watermarks_apart(records):
-    values = ((KEY, UPDATE), ("", UPDATE), ('{"payload":{}}', WATERMARK), ('{"payload":{"databaseName":"test"}}', DDL))
+    values = (
+        (KEY, UPDATE),
+        ("", UPDATE),
+        ('{"payload":{}}', WATERMARK),
+        ('{"payload":{"databaseName":"test"}}', DDL),
+    )
     out = by_offset(reference.decode(records(*values, (None, None), (None, f"{{{SOURCE}}}"))))
     kinds = ["ROW", "ROW", "WATERMARK", "DDL", "TOMBSTONE", "CORRUPT"]
     assert [row.kind for row in out.values()] == kinds
     assert [row.keys for row in out.values()] == [["tiny"], None, None, None, None, None]
-    assert (out[0].op, out[0].before, out[0].after, out[0].position) == ("UPDATE", {"tiny": "2"}, {"tiny": "1"}, "1")
+    assert (out[0].op, out[0].before, out[0].after, out[0].position) == (
+        "UPDATE",
+        {"tiny": "2"},
+        {"tiny": "1"},
+        "1",
+    )
     assert (out[3].sql, out[3].table, out[2].position) == ("RENAME TABLE t", "table1", "1")
 
 
 def test_level_two_reads_the_table_s_rows_alone(records):
-    out = by_offset(reference.decode_rows(records((KEY, UPDATE), (None, WATERMARK), (None, DDL)), TABLE))
-    assert {offset: (row.op, row.before.tiny, row.after.tiny) for offset, row in out.items()} == {0: ("UPDATE", 2, 1)}
+    out = by_offset(
+        reference.decode_rows(records((KEY, UPDATE), (None, WATERMARK), (None, DDL)), TABLE)
+    )
+    assert {offset: (row.op, row.before.tiny, row.after.tiny) for offset, row in out.items()} == {
+        0: ("UPDATE", 2, 1)
+    }

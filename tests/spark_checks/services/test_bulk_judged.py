@@ -21,11 +21,18 @@ UNITS = 60
 OPTIONS = LoadOptions(rows=2, transaction=3, null_rate=0.2, payload=30)
 
 
-# One of texts, one of Connect's schemas, one of schemas of its own, one of Avro; tests of traffic have all against their writers.
-@pytest.mark.parametrize("name", ["ticdc-canal-json", "debezium-json", "ticdc-simple-json", "aliyun-dts-avro"])
+# One of texts, one of Connect's schemas, one of schemas of its own, one of Avro; tests of traffic
+# have all against their writers.
+@pytest.mark.parametrize(
+    "name", ["ticdc-canal-json", "debezium-json", "ticdc-simple-json", "aliyun-dts-avro"]
+)
 def test_bulk_is_decoded_as_what_happened(engine, name):
     fmt = get(name)
-    profile, cases, following = fmt.profiles[0], list[Case](), defaultdict[tuple[str, int], int](int)
+    profile, cases, following = (
+        fmt.profiles[0],
+        list[Case](),
+        defaultdict[tuple[str, int], int](int),
+    )
     messages, places = list(load.messages(fmt, profile, 9, 0, UNITS, options=OPTIONS)), []
     left = iter(messages)
     for n in range(UNITS):
@@ -35,15 +42,21 @@ def test_bulk_is_decoded_as_what_happened(engine, name):
         cases.append(replace(case, written=written))
     assert next(left, None) is None
     for message in messages:
-        places.append((message.topic, message.partition, following[message.topic, message.partition]))
+        places.append(
+            (message.topic, message.partition, following[message.topic, message.partition])
+        )
         following[message.topic, message.partition] += 1
     path = engine.directory / f"{name}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
     engine.open(name, RecordSource((), parquet=str(path))).result()
-    ranges = tuple((topic, partition, 0, count - 1) for (topic, partition), count in following.items())
+    ranges = tuple(
+        (topic, partition, 0, count - 1) for (topic, partition), count in following.items()
+    )
     spec = f"{DECODERS}.{module_name(name)}"
     output = read(engine.decode(Request(name, ranges, spec, 1, profile.deployment)).result(), 1)
     judge, place = Judge(rules(name)), iter(places)
-    results = [judge.judge(case, [output.get(next(place), []) for _ in case.written]) for case in cases]
+    results = [
+        judge.judge(case, [output.get(next(place), []) for _ in case.written]) for case in cases
+    ]
     assert [finding for result in results for finding in result.findings] == []
     assert {result.verdict for result in results} <= {Verdict.PASS, Verdict.INFORMATIONAL}

@@ -8,7 +8,10 @@ from spark_checks.services.errors import CAUSES, LINES, summary
 def test_an_error_has_its_first_lines_and_its_deepest_causes_but_no_stack():
     stack = "\n".join(f"  at org.Class{i}\nCaused by: {i}" for i in range(9))
     lines = summary(ValueError("no\n\n\tat org.Class\nbecause\n" + "x\n" * 50 + stack)).splitlines()
-    assert (lines[:3], lines[LINES:]) == (["no", "because", "x"], ["Caused by: 6", "Caused by: 7", "Caused by: 8"])
+    assert (lines[:3], lines[LINES:]) == (
+        ["no", "because", "x"],
+        ["Caused by: 6", "Caused by: 7", "Caused by: 8"],
+    )
     assert len(lines) == LINES + CAUSES
 
 
@@ -25,9 +28,7 @@ def test_the_line_of_the_users_code_is_told(tmp_path):
     with pytest.raises(KeyError) as caught:
         names["decode"]()
     assert summary(caught.value).splitlines()[-1] == f"at {mine}, line 2"
-    worker = (
-        f'Traceback\n  File "/env/site-packages/pyspark/worker.py", line 9, in main\n  File "{mine}", line 5, in read\nKeyError'
-    )
+    worker = f'Traceback\n  File "/env/site-packages/pyspark/worker.py", line 9, in main\n  File "{mine}", line 5, in read\nKeyError'
     assert summary(ValueError(worker)).splitlines()[-1] == f"at {mine}, line 5"
     assert "line 9" not in summary(ValueError(worker)).splitlines()[-1]
 
@@ -44,4 +45,7 @@ def test_what_a_python_worker_raised_stands_first():
 
 def test_a_refused_plan_is_not_shown():
     refused = "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703;\n'Project [rwo]\n+- Project [row]\n"
-    assert summary(ValueError(refused)) == "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703"
+    assert (
+        summary(ValueError(refused))
+        == "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703"
+    )

@@ -1,4 +1,6 @@
-"""The data source `cdc`: the rows of Kafka's source without a broker, the messages of `publish`, made by tasks."""
+"""The data source `cdc`: the rows of Kafka's source without a broker, the messages of `publish`,
+made by tasks.
+"""
 
 import json
 import pickle
@@ -33,7 +35,9 @@ def rows(batches):
     return [row for batch in batches for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize(("name", "profile"), [(TICDC, "v8.5.7"), ("ticdc-simple-avro", "v8.5.7"), ("debezium-json", "")])
+@pytest.mark.parametrize(
+    ("name", "profile"), [(TICDC, "v8.5.7"), ("ticdc-simple-avro", "v8.5.7"), ("debezium-json", "")]
+)
 def test_the_messages_are_those_of_publish(name, profile):
     feed, fmt = Feed.of(Options(name, profile, seed="7")), get(name)
     chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
@@ -53,9 +57,15 @@ def test_faults_stand_between_the_messages_and_nothing_else_changes():
     made = rows(spoiled.batches(0, 256))
     corrupt = [row for row in made if json.loads(row["expected"][0])["kind"] == "CORRUPT"]
     assert len(corrupt) > 256 / 6
-    assert {row["value"] for row in corrupt}.isdisjoint({row["value"] for row in rows(plain.batches(0, 256))})
-    assert [r["value"] for r in made if r not in corrupt] == [r["value"] for r in rows(plain.batches(0, 256))]
-    assert rows(spoiled.batches(64, 128)) == [row for row in made if 64 * 32 <= row["offset"] < 128 * 32]
+    assert {row["value"] for row in corrupt}.isdisjoint(
+        {row["value"] for row in rows(plain.batches(0, 256))}
+    )
+    assert [r["value"] for r in made if r not in corrupt] == [
+        r["value"] for r in rows(plain.batches(0, 256))
+    ]
+    assert rows(spoiled.batches(64, 128)) == [
+        row for row in made if 64 * 32 <= row["offset"] < 128 * 32
+    ]
     places = [(row["partition"], row["offset"]) for row in made]
     assert places == sorted(places, key=lambda place: place[1])
     assert len(set(places)) == len(places)
@@ -70,19 +80,38 @@ def test_nemeses_repeat_and_reorder_but_keep_every_message():
         Feed.of(Options(TICDC, nemeses="compacted"))
     doubtful = next(fault.name for fault in faults.FAULTS if fault.obligation != faults.MUST)
     for name in ("nothing", doubtful):
-        with pytest.raises(NothingSelected, match=f"no fault of ticdc-canal-json matches '{name}'; there are .*truncated"):
+        with pytest.raises(
+            NothingSelected,
+            match=f"no fault of ticdc-canal-json matches '{name}'; there are .*truncated",
+        ):
             Feed.of(Options(TICDC, faults=name))
 
 
 def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
-    asked = cdc.read.format("cdc").option("format", TICDC).option("tables", str(ORDERS)).option("expected", "true")
+    asked = (
+        cdc.read.format("cdc")
+        .option("format", TICDC)
+        .option("tables", str(ORDERS))
+        .option("expected", "true")
+    )
     frame = asked.option("count", 100).option("slices", 2).option("topic", "mine").load()
     assert frame.rdd.getNumPartitions() == 2
     collected = frame.collect()
     assert {row.topic for row in collected} == {"mine"}
     assert {json.loads(row.expected[0])["table"] for row in collected} > {"orders"}
-    assert frame.columns[:8] == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers"]
-    wanted = rows(Feed.of(Options(TICDC, tables=str(ORDERS), expected="true", topic="mine")).batches(0, 100))
+    assert frame.columns[:8] == [
+        "key",
+        "value",
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        "timestampType",
+        "headers",
+    ]
+    wanted = rows(
+        Feed.of(Options(TICDC, tables=str(ORDERS), expected="true", topic="mine")).batches(0, 100)
+    )
     assert [bytes(row.value) for row in collected] == [row["value"] for row in wanted]
     with pytest.raises(AnalysisException, match=r"unknown option 'sed'.*seed"):
         cdc.read.format("cdc").option("format", TICDC).option("sed", 1).load()
@@ -95,8 +124,16 @@ def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
         seen.append((number, [bytes(row.value) for row in batch.collect()]))
 
     def read(**options):
-        source = cdc.readStream.format("cdc").options(format=TICDC, profile="v8.5.7", batch="100", **options).load()
-        query = source.writeStream.foreachBatch(note).option("checkpointLocation", str(tmp_path)).start()
+        source = (
+            cdc.readStream.format("cdc")
+            .options(format=TICDC, profile="v8.5.7", batch="100", **options)
+            .load()
+        )
+        query = (
+            source.writeStream.foreachBatch(note)
+            .option("checkpointLocation", str(tmp_path))
+            .start()
+        )
         try:
             query.processAllAvailable()
         finally:
@@ -106,12 +143,18 @@ def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
     assert [len(values) for _, values in seen] == [100, 50]
     read(count="250", rate="100000")
     assert [number for number, _ in seen] == list(range(len(seen)))
-    published = [message.value for message in traffic.messages(get(TICDC), get(TICDC).profile("v8.5.7"), 1, 0, 250)]
+    published = [
+        message.value
+        for message in traffic.messages(get(TICDC), get(TICDC).profile("v8.5.7"), 1, 0, 250)
+    ]
     assert [value for _, values in seen for value in values] == published
 
 
 def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
-    fmt, nemeses = get("debezium-json"), [nemesis.named(name)[0] for name in ("all", "append-time", "compacted", "schema-lags")]
+    fmt, nemeses = (
+        get("debezium-json"),
+        [nemesis.named(name)[0] for name in ("all", "append-time", "compacted", "schema-lags")],
+    )
     group = group_of(fmt, fmt.profiles[:2], nemeses, 3)
     staged = pickle.loads(pickle.dumps(group.staged))
     count, ends = len(group.streams), Counter()
@@ -121,7 +164,9 @@ def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
         wanted = [records.row(m, offset) for m, offset in there if not nemesis.is_removed(m)]
         late = {"timestamp": (START_MS + stage) * 1000, "timestampType": 1}
         wanted = [row | late if row["topic"] == "append-time" else row for row in wanted]
-        assert [row | {"timestamp": int(row["timestamp"].timestamp() * 1e6)} for row in made] == wanted
+        assert [
+            row | {"timestamp": int(row["timestamp"].timestamp() * 1e6)} for row in made
+        ] == wanted
         ends.update((m.topic, m.partition) for m in group.messages(stage))
     assert set(ends) == {place for stream in group.streams for place in stream.places}
 

@@ -1,4 +1,6 @@
-"""Load published by Spark's executors: what one process would publish, and nothing gathered but counts."""
+"""Load published by Spark's executors: what one process would publish, and nothing gathered but
+counts.
+"""
 
 import re
 from collections import Counter
@@ -47,9 +49,13 @@ def refused(_spec: str) -> Any:
 
 def test_ranges_cover_every_unit_once(spark):
     for count, parts in ((1_001, 2), (7, 3), (2, 4), (10**12 + 7, 5)):
-        spans = sorted((row["start"], row["count"]) for row in generate.ranges(spark, count, parts).collect())
+        spans = sorted(
+            (row["start"], row["count"]) for row in generate.ranges(spark, count, parts).collect()
+        )
         assert len(spans) == parts
-        assert [start for start, _ in spans] == [sum(size for _, size in spans[:i]) for i in range(parts)]
+        assert [start for start, _ in spans] == [
+            sum(size for _, size in spans[:i]) for i in range(parts)
+        ]
         assert sum(size for _, size in spans) == count
 
 
@@ -59,7 +65,11 @@ def test_executors_publish_what_one_process_would(spark, kafka):
         expected = list(load.messages(FMT, FMT.profiles[0], 5, 0, 1_001, options=OPTIONS))
         # A DELETE is two messages here.
         assert len(expected) > 1_001
-        assert (answer["sent"], answer["acknowledged"], answer["failed"]) == (len(expected), len(expected), 0)
+        assert (answer["sent"], answer["acknowledged"], answer["failed"]) == (
+            len(expected),
+            len(expected),
+            0,
+        )
         assert 0 < answer["p50_ms"] <= answer["p99_ms"] <= answer["max_ms"] * 1.01
         lying = consumed(kafka.bootstrap, topic)
         sent = Counter((m.partition(), m.key(), m.value(), m.timestamp()[1]) for m in lying)
@@ -70,4 +80,6 @@ def test_a_broker_that_is_not_there_is_told_by_every_range(spark):
     bootstrap = f"127.0.0.1:{free_ports(1)[0]}"
     answer = generate.handle(spark, request(bootstrap, "t", timeout_s=1), refused)
     assert (answer["sent"], answer["acknowledged"], len(answer["stopped"])) == (0, 0, 2)
-    assert all(re.search(f"no Kafka broker answers at {bootstrap}", text) for text in answer["stopped"])
+    assert all(
+        re.search(f"no Kafka broker answers at {bootstrap}", text) for text in answer["stopped"]
+    )

@@ -66,7 +66,9 @@ def test_a_closure_is_judged_on_both_levels_and_the_session_stays_as_it_was(unto
 
         decode_rows = staticmethod(right.decode_rows)
 
-    result = conformance.run(Mine(), format="huawei-cdl-json", spark=untouched, writer_profile="1.0")
+    result = conformance.run(
+        Mine(), format="huawei-cdl-json", spark=untouched, writer_profile="1.0"
+    )
     assert (result.exit_code, result.failures) == (0, ())
     assert {case.case.level for case in result.formats[0].cases} == {1, 2}
     assert {"UTC", "America/St_Johns"} == set(zones)
@@ -114,14 +116,19 @@ def test_what_hangs_in_spark_is_interrupted_and_what_raises_is_told(untouched):
 
 def test_what_a_session_does_not_take_is_refused_at_once(untouched):
     right = reference(TICDC)
-    environment = {"op": "decode", "conf": {"spark.sql.caseSensitive": "true", "spark.driver.memory": "4g"}}
+    environment = {
+        "op": "decode",
+        "conf": {"spark.sql.caseSensitive": "true", "spark.driver.memory": "4g"},
+    }
     refused = LiveSession(untouched, {}, {})
     answer = refused.answer(environment, 60)
     refused.restore()
     assert answer["error"] == "usage", "no verdict on the decoder"
     assert answer["message"].startswith("the session does not take spark.driver.memory=4g: ")
     with pytest.raises(UsageError, match=r"does not take spark.driver.memory=4g: "):
-        conformance.run(right.decode, spark=untouched, spark_conf={"spark.driver.memory": "4g"}, **SOME)
+        conformance.run(
+            right.decode, spark=untouched, spark_conf={"spark.driver.memory": "4g"}, **SOME
+        )
     with pytest.raises(UsageError, match=r"spark.master: the given session has its own"):
         conformance.run(right.decode, spark=untouched, master="local[2]", **SOME)
     with pytest.raises(UsageError, match=r"give one decoder"):
@@ -141,10 +148,15 @@ def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
     given = pickled(decode)
     (name,) = given
     monkeypatch.delitem(globals(), "CAPABILITIES")
-    assert name.endswith(":test_a_closure_goes_to_another_process_with_its_capabilities.<locals>.decode")
+    assert name.endswith(
+        ":test_a_closure_goes_to_another_process_with_its_capabilities.<locals>.decode"
+    )
     session = SparkEngine()
     session.take(given)
-    assert session.handle({"op": "load", "decoder": name, "level": "auto"}) == {"levels": [1], "capabilities": claims}
+    assert session.handle({"op": "load", "decoder": name, "level": "auto"}) == {
+        "levels": [1],
+        "capabilities": claims,
+    }
     with pytest.raises(DecoderError, match="decoder x cannot be made in another process: "):
         session.take({"x": "eA=="})
 
@@ -153,5 +165,8 @@ def test_a_closure_over_the_session_cannot_go_to_another_process(spark):
     def decode(records: DataFrame) -> DataFrame:
         return spark.createDataFrame([], records.schema)
 
-    with pytest.raises(UsageError, match=r"<locals>.decode cannot be sent to another process: .*CONTEXT_ONLY_VALID_ON_DRIVER"):
+    with pytest.raises(
+        UsageError,
+        match=r"<locals>.decode cannot be sent to another process: .*CONTEXT_ONLY_VALID_ON_DRIVER",
+    ):
         conformance.run(decode, spark=spark, isolated=True, **SOME)

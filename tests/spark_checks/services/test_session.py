@@ -21,7 +21,9 @@ def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark, class_archiv
 def test_what_each_expression_asks_of_the_jvm_is_asked_once(spark, monkeypatch):
     asked = []
     look_up = JVMView.__getattr__
-    monkeypatch.setattr(JVMView, "__getattr__", lambda jvm, name: asked.append(name) or look_up(jvm, name))
+    monkeypatch.setattr(
+        JVMView, "__getattr__", lambda jvm, name: asked.append(name) or look_up(jvm, name)
+    )
     assert str(F.struct(F.col("a"), F.lit(1))) == "Column<'struct(a, 1)'>"
     assert [name for name in asked if "." not in name or name.endswith("functions")] == []
 
@@ -32,11 +34,15 @@ def test_a_jvm_that_writes_an_archive_takes_none(monkeypatch, writes):
     builder.appName.return_value.master.return_value = builder
     builder.config.side_effect = lambda key, value: asked.update({key: value}) or builder
     monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
-    monkeypatch.setattr("spark_checks.services.session.using", lambda archive: ("-XX:SharedArchiveFile=/x y.jsa",))
+    monkeypatch.setattr(
+        "spark_checks.services.session.using", lambda archive: ("-XX:SharedArchiveFile=/x y.jsa",)
+    )
     own = "-XX:ArchiveClassesAtExit=/z.jsa" if writes else "-Xmn512m"
     session(conf={"spark.driver.extraJavaOptions": own})
     assert asked["spark.driver.extraJavaOptions"].endswith(own)
-    assert ('"-XX:SharedArchiveFile=/x y.jsa"' in asked["spark.driver.extraJavaOptions"]) is not writes
+    assert (
+        '"-XX:SharedArchiveFile=/x y.jsa"' in asked["spark.driver.extraJavaOptions"]
+    ) is not writes
 
 
 @pytest.fixture
@@ -48,13 +54,26 @@ def server(monkeypatch):
 
 
 def test_a_server_gets_the_settings_of_a_session_alone(server):
-    session(conf={**OURS, "spark.remote": "sc://h", "spark.sql.ansi.enabled": "false"}, jars=("x.jar",))
-    zone, partitions = call("spark.sql.session.timeZone", "UTC"), call("spark.sql.shuffle.partitions", "2")
+    session(
+        conf={**OURS, "spark.remote": "sc://h", "spark.sql.ansi.enabled": "false"}, jars=("x.jar",)
+    )
+    zone, partitions = (
+        call("spark.sql.session.timeZone", "UTC"),
+        call("spark.sql.shuffle.partitions", "2"),
+    )
     rules = call("spark.sql.optimizer.excludedRules", OURS["spark.sql.optimizer.excludedRules"])
-    assert server.set.call_args_list == [zone, partitions, rules, call("spark.sql.ansi.enabled", "false")]
+    assert server.set.call_args_list == [
+        zone,
+        partitions,
+        rules,
+        call("spark.sql.ansi.enabled", "false"),
+    ]
 
 
 def test_what_a_server_does_not_set_is_named(server):
     server.set.side_effect = AnalysisException("[CANNOT_MODIFY_CONFIG]")
-    with pytest.raises(UnsettableError, match=r"^--spark-conf \S+: the server at sc://h takes it only at its start$"):
+    with pytest.raises(
+        UnsettableError,
+        match=r"^--spark-conf \S+: the server at sc://h takes it only at its start$",
+    ):
         session(conf={"spark.remote": "sc://h"})

@@ -1,4 +1,6 @@
-"""Keyed tables kept from changes: order, repeats, keys, statements, waiting rows, watermarks; a query that dies and goes on."""
+"""Keyed tables kept from changes: order, repeats, keys, statements, waiting rows, watermarks; a
+query that dies and goes on.
+"""
 
 import datetime as dt
 import importlib
@@ -44,21 +46,42 @@ Row = dict[str, Any]
 
 def change(offset: int, position: int | str | None = None, **rest: Any) -> Row:
     """A row change of table d.t with key id; `after` and `before` are dicts."""
-    op = "UPDATE" if "before" in rest and "after" in rest else "DELETE" if "before" in rest else "INSERT"
+    op = (
+        "UPDATE"
+        if "before" in rest and "after" in rest
+        else "DELETE"
+        if "before" in rest
+        else "INSERT"
+    )
     text = None if position is None else str(position)
     at = START + dt.timedelta(seconds=offset)
-    base: Row = {"partition": 0, "offset": offset, "row": 0, "kind": "ROW", "op": op, "database": "d", "table": "t"}
+    base: Row = {
+        "partition": 0,
+        "offset": offset,
+        "row": 0,
+        "kind": "ROW",
+        "op": op,
+        "database": "d",
+        "table": "t",
+    }
     return {**base, "keys": ["id"], "position": text, "commit_time": at, **rest}
 
 
 def frame(spark: SparkSession, rows: list[Row]) -> DataFrame:
     names = [part.split()[0] for part in CHANGES.split(", ")]
     # Or every branch of the merge would start Python workers of its own.
-    return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], CHANGES).localCheckpoint()
+    return spark.createDataFrame(
+        [tuple(row.get(name) for name in names) for row in rows], CHANGES
+    ).localCheckpoint()
 
 
 def kept(
-    spark: SparkSession, path: Path, fmt: str, *batches: list[Row], tables: tuple[Table, ...] = (), first: int = 0
+    spark: SparkSession,
+    path: Path,
+    fmt: str,
+    *batches: list[Row],
+    tables: tuple[Table, ...] = (),
+    first: int = 0,
 ) -> list[Row]:
     """Every row of the state after the batches, of which the first has this number."""
     keeper = Keeper(spark, str(path), Materialiser(order_of(fmt), tables))
@@ -75,23 +98,52 @@ def there(state: list[Row]) -> dict[str, dict[str, str]]:
     return images
 
 
-def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(spark, tmp_path):
-    """Of table n the newest, whatever arrives last, and of one commit of TiDB the delete is the older; statements of t and
-    another reach rows older than they are; a batch that is run again gives the same state, and states of long ago go."""
+def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(
+    spark, tmp_path
+):
+    """Of table n the newest, whatever arrives last, and of one commit of TiDB the delete is the
+    older; statements of t and another reach rows older than they are; a batch that is run again
+    gives the same state, and states of long ago go.
+    """
 
     def ddl(offset: int, position: int, sql: str, table: str | None = "t") -> Row:
-        return {**change(offset, position), "kind": "DDL", "op": None, "sql": sql, "table": table, "keys": None}
+        return {
+            **change(offset, position),
+            "kind": "DDL",
+            "op": None,
+            "sql": sql,
+            "table": table,
+            "keys": None,
+        }
 
     first = change(0, 9, after={"id": "n1", "v": "first"}, table="n")
-    two = change(1, 10, before={"id": "n1", "v": "first"}, after={"id": "n1", "v": "second"}, table="n")
+    two = change(
+        1, 10, before={"id": "n1", "v": "first"}, after={"id": "n1", "v": "second"}, table="n"
+    )
     late = change(3, 8, after={"id": "n2", "v": "x"}, table="n")
-    moved = (change(4, 10, after={"id": "n3", "v": "new"}, table="n"), change(5, 10, before={"id": "n3", "v": "old"}, table="n"))
+    moved = (
+        change(4, 10, after={"id": "n3", "v": "new"}, table="n"),
+        change(5, 10, before={"id": "n3", "v": "old"}, table="n"),
+    )
     batches = (
-        [first, two, late, change(2, 11, before={"id": "n2"}, table="n"), *moved, change(6, 1, after={"id": "1", "c": "x"})],
+        [
+            first,
+            two,
+            late,
+            change(2, 11, before={"id": "n2"}, table="n"),
+            *moved,
+            change(6, 1, after={"id": "1", "c": "x"}),
+        ],
         [change(7, 5, after={"id": "2", "c": "x"}), {**first, "offset": 8}, {**late, "offset": 9}],
         [
-            *(ddl(10, 3, "/* by hand */ truncate `d`.`t`"), ddl(11, 6, "ALTER TABLE `t` DROP COLUMN `c`")),
-            *(ddl(12, 9, "DROP TABLE IF EXISTS other", "other"), change(13, 7, after={"id": "3", "c": "again"})),
+            *(
+                ddl(10, 3, "/* by hand */ truncate `d`.`t`"),
+                ddl(11, 6, "ALTER TABLE `t` DROP COLUMN `c`"),
+            ),
+            *(
+                ddl(12, 9, "DROP TABLE IF EXISTS other", "other"),
+                change(13, 7, after={"id": "3", "c": "again"}),
+            ),
             change(14, 8, after={"id": "1"}, table="other"),
         ],
         [change(15, 2, after={"id": "4"}), change(16, 4, after={"id": "5", "c": "late"})],
@@ -108,7 +160,9 @@ def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_
         "5": {"id": "5"},
     }
     assert ["n2"] in [row["key"] for row in state if row["part"] == "row" and row["deleted"]]
-    assert [(row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"] == [(0, 17, 16)]
+    assert [
+        (row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"
+    ] == [(0, 17, 16)]
     keeper.add(frame(spark, batches[3]), 3)
     again = [row.asDict() for row in keeper.before(4).collect()]
     assert (sorted(map(str, again)), keeper.ids()) == (sorted(map(str, state)), [1, 2, 3])
@@ -126,23 +180,51 @@ def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before
     newer = change(6, f"{head}10:7:0", before={}, after={"id": "2", "long": unsent, "v": "2"})
     late = change(7, f"{head}10:6:0", before={}, after={"id": "2", "long": unsent, "v": "late"})
     state = there(kept(spark, tmp_path, "debezium-json", rows, [moved, newer], [late]))
-    assert (state["1"]["v"], state["2"], state["4"]) == ("newest", {"id": "2", "long": "text", "v": "2"}, {"id": "4", "v": "x"})
+    assert (state["1"]["v"], state["2"], state["4"]) == (
+        "newest",
+        {"id": "2", "long": "text", "v": "2"},
+        {"id": "4", "v": "x"},
+    )
     assert set(state) == {"1", "2", "4"}
 
 
-def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(spark, tmp_path):
-    rows = [change(0, "4@10", after={"id": "1", "v": "newest"}), change(1, "800@9", after={"id": "1", "v": "old"})]
-    sql = {**change(2, "9@11"), "kind": "DDL", "op": None, "sql": "TRUNCATE TABLE `d`.`u`", "table": None, "keys": None}
+def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(
+    spark, tmp_path
+):
+    rows = [
+        change(0, "4@10", after={"id": "1", "v": "newest"}),
+        change(1, "800@9", after={"id": "1", "v": "old"}),
+    ]
+    sql = {
+        **change(2, "9@11"),
+        "kind": "DDL",
+        "op": None,
+        "sql": "TRUNCATE TABLE `d`.`u`",
+        "table": None,
+        "keys": None,
+    }
     gone = change(3, "4@1", after={"id": "2"}, table="u")
-    assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {"1": {"id": "1", "v": "newest"}}
+    assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {
+        "1": {"id": "1", "v": "newest"}
+    }
 
 
 def test_rows_wait_for_their_schema(spark, tmp_path):
     early = {**change(0, 5, after={"k": "1", "v": "x"}), "keys": None, "schema_version": "77"}
-    schema = {**change(0, 0), "partition": 1, "kind": "BOOTSTRAP", "op": None, "keys": ["k"], "schema_version": "77"}
+    schema = {
+        **change(0, 0),
+        "partition": 1,
+        "kind": "BOOTSTRAP",
+        "op": None,
+        "keys": ["k"],
+        "schema_version": "77",
+    }
     other = {**schema, "offset": 1, "schema_version": "78", "keys": ["v"]}
     waiting = kept(spark, tmp_path, "ticdc-simple-json", [early, other])
-    assert (there(waiting), [row["image"] for row in waiting if row["part"] == "pending"]) == ({}, [{"k": "1", "v": "x"}])
+    assert (there(waiting), [row["image"] for row in waiting if row["part"] == "pending"]) == (
+        {},
+        [{"k": "1", "v": "x"}],
+    )
     state = kept(spark, tmp_path, "ticdc-simple-json", [schema], first=1)
     assert there(state) == {"1": {"k": "1", "v": "x"}}
     assert not [row for row in state if row["part"] == "pending"]
@@ -167,22 +249,30 @@ def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark, tmp_path)
 
 def test_tables_tell_the_keys_that_messages_do_not(spark, tmp_path):
     table = Table("d", "t", (Column("k", TYPES["int"]), Column("id", TYPES["int"])), ("k",))
-    rows = [{**change(n, f"bin.1:{n}", after={"k": "1", "id": str(n)}), "keys": None} for n in range(2)]
-    assert there(kept(spark, tmp_path, "cloudcanal-debezium", rows, tables=(table,))) == {"1": {"k": "1", "id": "1"}}
+    rows = [
+        {**change(n, f"bin.1:{n}", after={"k": "1", "id": str(n)}), "keys": None} for n in range(2)
+    ]
+    assert there(kept(spark, tmp_path, "cloudcanal-debezium", rows, tables=(table,))) == {
+        "1": {"k": "1", "id": "1"}
+    }
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
     """A group of streams that tasks make, and the request to read it."""
 
-    def make(name: str, profile: str, nemeses: str, pattern: str = "") -> tuple[Group, dict[str, Any]]:
+    def make(
+        name: str, profile: str, nemeses: str, pattern: str = ""
+    ) -> tuple[Group, dict[str, Any]]:
         fmt, chosen = get(name), [nemesis for glob in nemeses.split() for nemesis in named(glob)]
         group = streams.group_of(fmt, (fmt.profile(profile),), chosen, 1, pattern=pattern)
         request = {
             "source": streams.made(group, tmp_path / "streams"),
             "format": name,
             "decoder": decoder_of(fmt.name, None),
-            "parts": [(codec.dump_deployment(deployment), *span) for deployment, *span in group.parts],
+            "parts": [
+                (codec.dump_deployment(deployment), *span) for deployment, *span in group.parts
+            ],
             "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
             "directory": str(tmp_path / "tables"),
             "makers": ["reference"],
@@ -195,17 +285,24 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
 def kind_of_time(spark: SparkSession, topics: Written, name: str) -> set[int]:
     """The kinds of timestamps of a topic's records."""
     reader = spark.read.format("kafka").options(**topics.options).option("subscribe", name)
-    return {row["timestampType"] for row in reader.load().select("timestampType").distinct().collect()}
+    return {
+        row["timestampType"] for row in reader.load().select("timestampType").distinct().collect()
+    }
 
 
 @pytest.mark.parametrize(
     ("level", "streams_of"),
     [
-        ("read_committed", ("debezium-json", "3.5.0.Final", "corrupt append-time compacted", "{topic}")),
+        (
+            "read_committed",
+            ("debezium-json", "3.5.0.Final", "corrupt append-time compacted", "{topic}"),
+        ),
         ("read_uncommitted", ("huawei-cdl-json", "1.0", "corrupt")),
     ],
 )
-def test_of_used_topics_only_committed_messages_count(spark, kafka, tmp_path, asked, level, streams_of):
+def test_of_used_topics_only_committed_messages_count(
+    spark, kafka, tmp_path, asked, level, streams_of
+):
     group, request = asked(*streams_of)
     with run_topics(kafka.cluster, group.topics, append_time=group.append_time) as names:
         used = Written(kafka.cluster, group, names, used=True)
@@ -215,8 +312,13 @@ def test_of_used_topics_only_committed_messages_count(spark, kafka, tmp_path, as
         source = {"kafka": options, "topic": ",".join(names.values())}
         request |= {"source": source, "lanes": by_name(group.lanes(names))}
         streaming.handle(spark, request, load)
-        firsts = {first for name in names.values() for first, _ in ends(kafka.cluster, name).values()}
-        kinds = [kind_of_time(spark, used, names[topic]) for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]]
+        firsts = {
+            first for name in names.values() for first, _ in ends(kafka.cluster, name).values()
+        }
+        kinds = [
+            kind_of_time(spark, used, names[topic])
+            for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]
+        ]
     outcomes = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
     outcome = next(outcome for outcome in outcomes if outcome.nemesis == "corrupt")
     assert firsts == {1}
@@ -232,26 +334,44 @@ def test_batches_in_every_compression_are_read(spark, kafka):
     values = [b"%d" % number * 40 for number in range(500)]
     with run_topic(kafka.cluster, 1) as topic:
         for at, kind in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
-            some = [Message("", 0, None, value, timestamp_ms=1) for value in values[100 * at : 100 * (at + 1)]]
+            some = [
+                Message("", 0, None, value, timestamp_ms=1)
+                for value in values[100 * at : 100 * (at + 1)]
+            ]
             publish(Cluster(kafka.bootstrap, {"compression.type": kind}), topic, some)
-        read = read_kafka(spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]).collect()
+        read = read_kafka(
+            spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]
+        ).collect()
     assert [bytes(row["value"]) for row in sorted(read, key=lambda row: row["offset"])] == values
 
 
 def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str) -> StreamingQuery:
-    keeper = Keeper(changes.sparkSession, f"{checkpoint}/state", Materialiser(order_of("ticdc-canal-json"), tuple(tables)))
-    return changes.writeStream.foreachBatch(keeper.add).option("checkpointLocation", f"{checkpoint}/query").start()
+    keeper = Keeper(
+        changes.sparkSession,
+        f"{checkpoint}/state",
+        Materialiser(order_of("ticdc-canal-json"), tuple(tables)),
+    )
+    return (
+        changes.writeStream.foreachBatch(keeper.add)
+        .option("checkpointLocation", f"{checkpoint}/query")
+        .start()
+    )
 
 
 def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
     keeper = Keeper(spark, f"{checkpoint}/state", Materialiser(order_of("ticdc-canal-json")))
     state = keeper.before(keeper.ids()[-1] + 1)
-    return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
+    return state.where("part = 'row' AND NOT deleted").select(
+        "database", "schema", "table", "key", "image"
+    )
 
 
 def test_a_level_three_of_ones_own_is_judged_by_its_rows(spark, tmp_path, asked, monkeypatch):
     group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
-    own, ours = ModuleType("own_tables"), importlib.import_module("spark_checks.decoders.ticdc_canal_json")
+    own, ours = (
+        ModuleType("own_tables"),
+        importlib.import_module("spark_checks.decoders.ticdc_canal_json"),
+    )
     monkeypatch.setattr(own, "decode", ours.decode, raising=False)
     monkeypatch.setattr(own, "materialise", materialise, raising=False)
     monkeypatch.setattr(own, "materialised", materialised, raising=False)

@@ -4,7 +4,11 @@ from spark_checks.services import throughput
 
 
 def test_a_ratio_is_of_speeds_round_by_round():
-    assert throughput.ratio([2.0, 2.0, 3.0], [1.0, 2.0, 6.0]) == {"median": 1.0, "min": 0.5, "max": 2.0}
+    assert throughput.ratio([2.0, 2.0, 3.0], [1.0, 2.0, 6.0]) == {
+        "median": 1.0,
+        "min": 0.5,
+        "max": 2.0,
+    }
     with pytest.raises(ValueError, match="argument 2 is"):
         throughput.ratio([1.0], [1.0, 2.0])
 
@@ -25,7 +29,10 @@ def test_rounds_alternate_and_warm_up_is_not_counted(monkeypatch):
     monkeypatch.setattr(throughput, "execute", lambda plan: ran.append(plan.name) or plan.seconds)
     slow, fast = Counted("slow", 2.0), Counted("fast", 1.0)
     seconds = throughput.interleaved([slow, fast], None, rounds=3, warm_up=2)
-    assert (seconds, ran) == ({"slow": [2.0] * 3, "fast": [1.0] * 3}, ["slow", "fast", "fast", "slow"] * 2 + ["slow", "fast"])
+    assert (seconds, ran) == (
+        {"slow": [2.0] * 3, "fast": [1.0] * 3},
+        ["slow", "fast", "fast", "slow"] * 2 + ["slow", "fast"],
+    )
     assert (slow.built, fast.built) == (5, 5)
 
 

@@ -1,4 +1,6 @@
-"""Spark's source and the Kafka client with a token: both get it from an OIDC endpoint, and the broker checks its signature."""
+"""Spark's source and the Kafka client with a token: both get it from an OIDC endpoint, and the
+broker checks its signature.
+"""
 
 import base64
 import json
@@ -38,7 +40,10 @@ def key(tmp_path_factory):
     path = tmp_path_factory.mktemp("tokens") / "key"
     subprocess.run(["openssl", "genrsa", "-out", path, "2048"], check=True, capture_output=True)
     line = subprocess.run(
-        ["openssl", "rsa", "-in", path, "-noout", "-modulus"], check=True, capture_output=True, text=True
+        ["openssl", "rsa", "-in", path, "-noout", "-modulus"],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     modulus = base64url(bytes.fromhex(line.strip().partition("=")[2]))
     public = {"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB", "n": modulus}
@@ -56,12 +61,25 @@ def endpoint(key):
             shown.append(self.headers["Authorization"])
             self.rfile.read(int(self.headers["Content-Length"]))
             now = int(time.time())
-            claims = {"sub": "carol", "aud": "kafka", "iat": now, "exp": now + 3600, "scope": "kafka"}
+            claims = {
+                "sub": "carol",
+                "aud": "kafka",
+                "iat": now,
+                "exp": now + 3600,
+                "scope": "kafka",
+            }
             parts = [{"alg": "RS256", "kid": "1", "typ": "JWT"}, claims]
             text = ".".join(base64url(json.dumps(part).encode()) for part in parts).encode()
-            signed = subprocess.run(["openssl", "dgst", "-sha256", "-sign", key], input=text, check=True, capture_output=True)
+            signed = subprocess.run(
+                ["openssl", "dgst", "-sha256", "-sign", key],
+                input=text,
+                check=True,
+                capture_output=True,
+            )
             token = f"{text.decode()}.{base64url(signed.stdout)}"
-            answer = json.dumps({"access_token": token, "token_type": "Bearer", "expires_in": 3600}).encode()
+            answer = json.dumps(
+                {"access_token": token, "token_type": "Bearer", "expires_in": 3600}
+            ).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))
@@ -91,16 +109,31 @@ def test_a_token_opens_the_broker_to_both_clients(spark, key, endpoint):
         f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={keys}",
         f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files={key.with_suffix('.json')}",
     )
-    with EmbeddedKafka(lambda _line: None, protocol="SASL_PLAINTEXT", properties=properties, classes=flags) as broker:
-        oidc = {"method": "oidc", "client.id": "me", "client.secret": "my-secret", "scope": "kafka", "token.endpoint.url": url}
+    with EmbeddedKafka(
+        lambda _line: None, protocol="SASL_PLAINTEXT", properties=properties, classes=flags
+    ) as broker:
+        oidc = {
+            "method": "oidc",
+            "client.id": "me",
+            "client.secret": "my-secret",
+            "scope": "kafka",
+            "token.endpoint.url": url,
+        }
         token = {f"sasl.oauthbearer.{name}": value for name, value in oidc.items()}
         secured = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER", **token}
         cluster = Cluster(broker.secured, secured)
         check(cluster)
         create_topic(cluster, "tokens", 1)
-        assert publishing.publish(cluster, "tokens", [Message("", 0, None, b"x", timestamp_ms=1)]).acknowledged == 1
+        assert (
+            publishing.publish(
+                cluster, "tokens", [Message("", 0, None, b"x", timestamp_ms=1)]
+            ).acknowledged
+            == 1
+        )
         before = len(shown)
-        (row,) = read_kafka(spark, spark_options(cluster), "tokens", [("tokens", 0, 0, 0)]).collect()
+        (row,) = read_kafka(
+            spark, spark_options(cluster), "tokens", [("tokens", 0, 0, 0)]
+        ).collect()
         assert bytes(row["value"]) == b"x"
     assert len(shown) > before > 0
     assert set(shown) == {"Basic " + base64.b64encode(b"me:my-secret").decode()}

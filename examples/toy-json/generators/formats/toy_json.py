@@ -1,6 +1,8 @@
-"""Toy CDC's JSON: one message for each row, with the columns of an UPDATE that changed beside the row.
+"""Toy CDC's JSON: one message for each row, with the columns of an UPDATE that changed beside the
+row.
 
-Source: Toy CDC, Message format (docs/adding-a-format.md). Values are MySQL's texts; a message names the table, not the database.
+Source: Toy CDC, Message format (docs/adding-a-format.md). Values are MySQL's texts; a message names
+the table, not the database.
 """
 
 from __future__ import annotations
@@ -32,11 +34,15 @@ CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
 
 profile: Final = partial(CHOICES.made, {"1.0": ToyProfile("1.0")})
 
-_SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME})
+_SUPPORTED: Final = frozenset(
+    {Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME}
+)
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the document has a form for the type. INT, TEXT and DATETIME are in every case's tables."""
+    """Whether the document has a form for the type. INT, TEXT and DATETIME are in every case's
+    tables.
+    """
     return type.logical in _SUPPORTED
 
 
@@ -51,7 +57,9 @@ _FLAT: Final = Flat(
     forms=TextForms("UTC"),
     tells=lambda event: {"table": event.table.name},
 )
-"""The members of a message in the document's order, and what they tell a decoder: no more than the text holds."""
+"""The members of a message in the document's order, and what they tell a decoder: no more than the
+text holds.
+"""
 
 
 def write(history: History, profile: ToyProfile, layout: Layout) -> list[Written]:
@@ -60,7 +68,9 @@ def write(history: History, profile: ToyProfile, layout: Layout) -> list[Written
 
 
 def scenarios(profile: ToyProfile, database: str) -> Iterator[Scenario]:
-    """The cases that only this format has: its options, its control messages, its document's contradictions."""
+    """The cases that only this format has: its options, its control messages, its document's
+    contradictions.
+    """
     yield from ()
 
 

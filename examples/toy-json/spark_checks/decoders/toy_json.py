@@ -1,7 +1,7 @@
 """Toy CDC's JSON as native Spark expressions (Toy CDC, Message format).
 
-One message is one row change. `row` is the row after it, of a delete the deleted one; `old` has the columns of an update that
-changed, and level two completes it from `row`.
+One message is one row change. `row` is the row after it, of a delete the deleted one; `old` has the
+columns of an update that changed, and level two completes it from `row`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from spark_checks.decoders.families.framing import instant
 
 
 def _op(m: Column) -> Column:
-    """INSERT, UPDATE or DELETE of a message that has what its operation needs; NULL makes it CORRUPT."""
+    """INSERT, UPDATE or DELETE of a message that has what its operation needs; NULL makes it
+    CORRUPT.
+    """
     told = m["ts"].isNotNull() & m["table"].isNotNull() & m["row"].isNotNull()
     legal = m["op"].isin("insert", "delete") | ((m["op"] == "update") & m["old"].isNotNull())
     return F.when(told & legal, F.upper(m["op"]))

@@ -1,10 +1,11 @@
 """DECIMAL and numeric cells of Connect JSON as SQL text (connect#decimal).
 
-Spark has no function from two's complement to a number, so the bytes go through hex digits: `conv` reads 64 bits at a time. Up to
-16 bytes the number is made by decimal arithmetic, beyond them (MySQL has 65 digits, PostgreSQL any number) and for what is no
-decimal(38,0) by long multiplication over limbs of 18 digits. Base64 is never taken for a number, although texts like `1234` and
-`1e10` are both. Spark resolves one level of lambdas after the other, and goes over the whole plan for each, so that what is
-cheap is repeated rather than bound to a name (`let`).
+Spark has no function from two's complement to a number, so the bytes go through hex digits: `conv`
+reads 64 bits at a time. Up to 16 bytes the number is made by decimal arithmetic, beyond them (MySQL
+has 65 digits, PostgreSQL any number) and for what is no decimal(38,0) by long multiplication over
+limbs of 18 digits. Base64 is never taken for a number, although texts like `1234` and `1e10` are
+both. Spark resolves one level of lambdas after the other, and goes over the whole plan for each, so
+that what is cheap is repeated rather than bound to a name (`let`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ _CHUNK: Final = 14
 """Hex digits of a chunk: a limb times 16^14, and what is carried, stay below 10^38."""
 _LIMB: Final = 18
 
-_FLIPPED: Final = "CASE WHEN h >= '8' THEN translate(h, '0123456789ABCDEF', 'FEDCBA9876543210') ELSE h END"
-"""The hex digits of a number that is not negative, else of its complement: its magnitude less one."""
+_FLIPPED: Final = (
+    "CASE WHEN h >= '8' THEN translate(h, '0123456789ABCDEF', 'FEDCBA9876543210') ELSE h END"
+)
+"""The hex digits of a number that is not negative, else of its complement: its magnitude less one.
+"""
 _HIGH: Final = "CAST(conv(left(u, 16), 16, 10) AS decimal(20,0))"
 _LOW: Final = "CAST(conv(right(u, 16), 16, 10) AS decimal(20,0))"
 _WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
@@ -28,17 +32,26 @@ _WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
 
 
 def base64_bytes(t: str) -> str:
-    """The bytes of a text in standard base64 with its padding, NULL for any other: Spark skips spaces and needs no padding."""
-    return f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE '^[A-Za-z0-9+/]*+={{0,2}}$' THEN try_to_binary({t}, 'base64') END"
+    """The bytes of a text in standard base64 with its padding, NULL for any other: Spark skips
+    spaces and needs no padding.
+    """
+    return (
+        f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE '^[A-Za-z0-9+/]*+={{0,2}}$' THEN"
+        f" try_to_binary({t}, 'base64') END"
+    )
 
 
 def in_digits(type: SourceType) -> bool:
     """Whether cells of the type may be numbers in base64, to go through `DIGITS`."""
-    return type.logical is Logical.DECIMAL or (type.logical is Logical.INT and type.spark.startswith("decimal"))
+    return type.logical is Logical.DECIMAL or (
+        type.logical is Logical.INT and type.spark.startswith("decimal")
+    )
 
 
 def from_text(t: str, precision: int, own_scale: int) -> str:
-    """The same for digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`) are none."""
+    """The same for digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`)
+    are none.
+    """
     if precision <= 38:
         return exact(t, precision, own_scale)
     java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}$'"
@@ -49,25 +62,38 @@ def from_text(t: str, precision: int, own_scale: int) -> str:
 
 
 def from_double(t: str, precision: int, own_scale: int) -> str:
-    """The same for a double's digits. The type's largest value may have been rounded up, out of the type: nothing but it
-    can have been."""
+    """The same for a double's digits. The type's largest value may have been rounded up, out of the
+    type: nothing but it can have been.
+    """
     largest = "9" * (precision - own_scale) + "." + "9" * own_scale
     number = f"CASE WHEN right({t}, 1) <= '9' THEN try_cast({t} AS double) END"
     if precision > 38:
-        limit = f"CAST('{largest}' AS double)" if precision <= 1000 else "CAST('1.7976931348623157E308' AS double)"
+        limit = (
+            f"CAST('{largest}' AS double)"
+            if precision <= 1000
+            else "CAST('1.7976931348623157E308' AS double)"
+        )
         return f"CASE WHEN abs({number}) <= {limit} THEN {t} END"
     kind = f"decimal({precision},{own_scale})"
-    edges = " ".join(f"WHEN CAST('{sign}{largest}' AS double) THEN CAST('{sign}{largest}' AS {kind})" for sign in ("", "-"))
+    edges = " ".join(
+        f"WHEN CAST('{sign}{largest}' AS double) THEN CAST('{sign}{largest}' AS {kind})"
+        for sign in ("", "-")
+    )
     return f"CASE {number} {edges} ELSE {exact(t, precision, own_scale)} END"
 
 
 def from_numeric(t: str, precision: int, own_scale: int) -> str:
-    """The same for a JSON number, exact up to 38 digits (the column is parsed as decimal then). Above, Spark's parser passes
-    fractions through a double, so that only what a double holds is taken."""
+    """The same for a JSON number, exact up to 38 digits (the column is parsed as decimal then).
+    Above, Spark's parser passes fractions through a double, so that only what a double holds is
+    taken.
+    """
     if precision <= 38:
         return exact(t, precision, own_scale)
     digits = f"length(regexp_replace({t}, '[^0-9]|[eE].*', ''))"
-    return f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+$' THEN {from_text(t, precision, own_scale)} END"
+    return (
+        f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+$' THEN"
+        f" {from_text(t, precision, own_scale)} END"
+    )
 
 
 def _sign(h: str = "h") -> str:
@@ -78,7 +104,11 @@ def _sign(h: str = "h") -> str:
 def _unscaled() -> str:
     """The integer's digits, of `h`, its hex digits; NULL for none."""
     short = f"WHEN length(h) <= 16 THEN conv(lpad(h, 16, {_sign()}), 16, -10)"
-    wide = let(f"lpad({_FLIPPED}, 32, '0')", "u", f"CASE WHEN h >= '8' THEN try_subtract(-1BD, {_WIDE}) ELSE {_WIDE} END")
+    wide = let(
+        f"lpad({_FLIPPED}, 32, '0')",
+        "u",
+        f"CASE WHEN h >= '8' THEN try_subtract(-1BD, {_WIDE}) ELSE {_WIDE} END",
+    )
     wide = f"CASE WHEN length(h) <= 32 THEN CAST({wide} AS string) END"
     return f"CASE WHEN h > '' THEN CASE {short} ELSE coalesce({wide}, {_long()}) END END"
 
@@ -94,30 +124,46 @@ def _long() -> str:
     chunks = f"transform(sequence(0, CAST(length(w) / {_CHUNK} AS int) - 1), i -> {chunk} + {plus})"
     product = f"(CAST(l AS decimal(19,0)) * {1 << 4 * _CHUNK}BD + CAST(s.carry AS decimal(20,0)))"
     unit = f"{10**_LIMB}BD"
-    step = f"struct({product} DIV {unit} AS carry, concat(s.done, array(CAST({product} % {unit} AS bigint))) AS done)"
+    step = (
+        f"struct({product} DIV {unit} AS carry, concat(s.done, array(CAST({product} % {unit} AS"
+        " bigint))) AS done)"
+    )
     start = "struct(c AS carry, CAST(array() AS array<bigint>) AS done)"
     horner = f"aggregate(limbs, {start}, (s, l) -> {step}, s -> concat(s.done, array(s.carry)))"
     limbs = f"aggregate({chunks}, CAST(array() AS array<bigint>), (limbs, c) -> {horner})"
-    digits = f"concat_ws('', transform(reverse({limbs}), l -> lpad(CAST(l AS string), {_LIMB}, '0')))"
-    signed = f"concat(CASE WHEN h >= '8' THEN '-' ELSE '' END, regexp_replace({digits}, '^0+(?=.)', ''))"
+    digits = (
+        f"concat_ws('', transform(reverse({limbs}), l -> lpad(CAST(l AS string), {_LIMB}, '0')))"
+    )
+    signed = (
+        f"concat(CASE WHEN h >= '8' THEN '-' ELSE '' END, regexp_replace({digits}, '^0+(?=.)', ''))"
+    )
     return let(padded, "w", signed)
 
 
 def _plain() -> str:
     """`cell.t`, base64 in either form, as plain digits; NULL for what is none."""
     text = "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"
-    scale = "CASE cell.form WHEN 'decimal' THEN cell.scale ELSE try_cast(get_json_object(cell.t, '$.scale') AS int) END"
+    scale = (
+        "CASE cell.form WHEN 'decimal' THEN cell.scale ELSE try_cast(get_json_object(cell.t,"
+        " '$.scale') AS int) END"
+    )
     digits = "trim(LEADING '-' FROM s.n)"
     digits = f"lpad({digits}, greatest(length({digits}), s.p + 1), '0')"
     sign = "CASE WHEN startswith(s.n, '-') THEN '-' ELSE '' END"
     point = f"concat({sign}, left({digits}, length({digits}) - s.p), '.', right({digits}, s.p))"
     number = let(let(text, "x", f"hex({base64_bytes('x')})"), "h", _unscaled())
-    return let(f"struct({number} AS n, {scale} AS p)", "s", f"CASE WHEN s.p = 0 THEN s.n WHEN s.p > 0 THEN {point} END")
+    return let(
+        f"struct({number} AS n, {scale} AS p)",
+        "s",
+        f"CASE WHEN s.p = 0 THEN s.n WHEN s.p > 0 THEN {point} END",
+    )
 
 
 DIGITS: Final = (
-    f"CASE WHEN cell.t IS NOT NULL AND cell.form IN ('decimal', 'variable') "
-    f"THEN struct(coalesce({_plain()}, '') AS t, 'digits' AS form, cell.scale AS scale) ELSE cell END"
+    "CASE WHEN cell.t IS NOT NULL AND cell.form IN ('decimal', 'variable') THEN"
+    f" struct(coalesce({_plain()}, '') AS t, 'digits' AS form, cell.scale AS scale) ELSE cell END"
 )
-"""SQL over `cell`, a struct of a cell's text `t`, its `form` and the `scale` that goes with it: the cell with a number in base64
-as plain digits, of form `digits`, and an empty text for what is no number in base64."""
+"""SQL over `cell`, a struct of a cell's text `t`, its `form` and the `scale` that goes with it: the
+cell with a number in base64 as plain digits, of form `digits`, and an empty text for what is no
+number in base64.
+"""

@@ -1,21 +1,25 @@
 """Kafka Connect JSON with a change envelope: what Debezium and the formats made after it share.
 
-How to make a decoder of it: describe the payload in a `ConnectDialect`, whose `decode` and `decode_rows` are it.
+How to make a decoder of it: describe the payload in a `ConnectDialect`, whose `decode` and
+`decode_rows` are it.
 
-A record's value is `{"schema": ..., "payload": ENVELOPE}` or the bare ENVELOPE, each told by itself. It is parsed once, inside
-a wrapping that only one whole object leaves intact (`canal`). No value at all is a TOMBSTONE, so is the null that Connect
-wraps (`{"schema":null,"payload":null}`, Kafka before 2.2); an empty value is CORRUPT. One message has one row.
+A record's value is `{"schema": ..., "payload": ENVELOPE}` or the bare ENVELOPE, each told by
+itself. It is parsed once, inside a wrapping that only one whole object leaves intact (`canal`). No
+value at all is a TOMBSTONE, so is the null that Connect wraps (`{"schema":null,"payload":null}`,
+Kafka before 2.2); an empty value is CORRUPT. One message has one row.
 
-Level one does not parse the schema. Level two takes a cell's form from it (`values`), else from the deployment's options
-and the table's source types. `before` is the wire's: key columns and fallbacks only, where the replica identity is no more.
-A TOASTed value's placeholder is passed on where it could be data (text, bytes in base64, arrays), and is NULL where it could
-not (json, bytes in hex). What no Spark type holds (infinite or BC dates, years beyond 9999, NaN in a numeric) does not fit.
+Level one does not parse the schema. Level two takes a cell's form from it (`values`), else from the
+deployment's options and the table's source types. `before` is the wire's: key columns and fallbacks
+only, where the replica identity is no more. A TOASTed value's placeholder is passed on where it
+could be data (text, bytes in base64, arrays), and is NULL where it could not (json, bytes in hex).
+What no Spark type holds (infinite or BC dates, years beyond 9999, NaN in a numeric) does not fit.
 
-No filter stands on what from_json gives, and rows come out of an outer generator: Spark would push a filter on them, its own or
-a caller's, below the projection, parse every message twice, and copy the cells into it for each name.
+No filter stands on what from_json gives, and rows come out of an outer generator: Spark would push
+a filter on them, its own or a caller's, below the projection, parse every message twice, and copy
+the cells into it for each name.
 
-What is said of a message is one expression (`sql`), and so is what is said of its cells: generated code for a table of some width
-passes the size up to which the JVM compiles a method.
+What is said of a message is one expression (`sql`), and so is what is said of its cells: generated
+code for a table of some width passes the size up to which the JVM compiles a method.
 """
 
 from __future__ import annotations
@@ -51,42 +55,58 @@ _TEXTS: Final = MapType(StringType(), StringType())
 _IMAGES: Final = {"before": ("UPDATE", "DELETE"), "after": ("INSERT", "READ", "UPDATE")}
 _NULL_PAYLOAD: Final = r'"payload"\s*:\s*null\s*\}\s*$'
 _NULL_END: Final = 64
-_KEY_ENVELOPE: Final = r'(?s)^\s*\{\s*"schema"\s*:\s*(null|\{.*\})\s*,\s*"payload"\s*:\s*(null|\{.*\})\s*\}\s*$'
+_KEY_ENVELOPE: Final = (
+    r'(?s)^\s*\{\s*"schema"\s*:\s*(null|\{.*\})\s*,\s*"payload"\s*:\s*(null|\{.*\})\s*\}\s*$'
+)
 
-_FIELD: Final = framing.struct("field:string type:string name:string parameters", parameters=framing.struct("scale:string"))
-_SCHEMA: Final = StructType([StructField("fields", ArrayType(StructType([*_FIELD, StructField("fields", ArrayType(_FIELD))])))])
+_FIELD: Final = framing.struct(
+    "field:string type:string name:string parameters", parameters=framing.struct("scale:string")
+)
+_SCHEMA: Final = StructType(
+    [
+        StructField(
+            "fields", ArrayType(StructType([*_FIELD, StructField("fields", ArrayType(_FIELD))]))
+        )
+    ]
+)
 
 
 def record_key() -> Column:
-    """Column names of the record's key, `{"schema": ..., "payload": {...}}` or bare, in order; NULL without a key.
+    """Column names of the record's key, `{"schema": ..., "payload": {...}}` or bare, in order; NULL
+    without a key.
 
-    A bare key may have columns called schema and payload: an envelope is one whose schema is an object or null, and whose payload
-    is an object. The null that Connect wraps is no key.
+    A bare key may have columns called schema and payload: an envelope is one whose schema is an
+    object or null, and whose payload is an object. The null that Connect wraps is no key.
     """
     key = "CAST(key AS string)"
     names = f"json_object_keys({key})"
     wrapped = f"{key} RLIKE r'{_KEY_ENVELOPE}'"
     inner = f"json_object_keys(get_json_object({key}, '$.payload'))"
-    return F.expr(f"CASE WHEN {names} <> array('schema', 'payload') THEN {names} WHEN {wrapped} THEN {inner} ELSE {names} END")
+    return F.expr(
+        f"CASE WHEN {names} <> array('schema', 'payload') THEN {names} WHEN {wrapped} THEN {inner}"
+        f" ELSE {names} END"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectDialect:
     """How a format fills the family's envelope.
 
-    `kind`: the kind of a whole message with a payload, NULL for CORRUPT; `has_row` says whether it can be ROW.
-    `members`: fields of the payload that the functions here look at, beside `before`, `after` and `op`, which are the names of
-    the images and of the operation on the wire. The images are maps or structs, never to be looked into; `op` is a string. A
-    member declared as string takes any JSON, as its text. None may be called `schema` or `payload`.
-    `ops`: from the operation on the wire, in lower case, to the column `op`'s; other operations are NULL.
-    `database`, `schema`, `table`: None where the format has none, and then level two does not ask for it.
-    `commit_ms`: milliseconds since the epoch. `keys`: column names of the key, given the payload; `record_key` by default.
-    `sql`: judged for DDL only.
-    `form`: the form of a column's cells where no schema tells it; Debezium's by default.
-    `bare`: the operation on the wire of a payload that is the row itself, NULL of any other; `added` are the payload's members
-    that are no columns then, and `header` is a header that tells such a member. None where every row has an envelope.
-    `unsent`: what cells of texts, bytes and documents hold of PostgreSQL in place of a value that was not sent, as text: NULL at
-    level two. `fixed`: options of the deployment that the format leaves no choice of.
+    `kind`: the kind of a whole message with a payload, NULL for CORRUPT; `has_row` says whether it
+    can be ROW. `members`: fields of the payload that the functions here look at, beside `before`,
+    `after` and `op`, which are the names of the images and of the operation on the wire. The images
+    are maps or structs, never to be looked into; `op` is a string. A member declared as string
+    takes any JSON, as its text. None may be called `schema` or `payload`. `ops`: from the operation
+    on the wire, in lower case, to the column `op`'s; other operations are NULL. `database`,
+    `schema`, `table`: None where the format has none, and then level two does not ask for it.
+    `commit_ms`: milliseconds since the epoch. `keys`: column names of the key, given the payload;
+    `record_key` by default. `sql`: judged for DDL only. `form`: the form of a column's cells where
+    no schema tells it; Debezium's by default. `bare`: the operation on the wire of a payload that
+    is the row itself, NULL of any other; `added` are the payload's members that are no columns
+    then, and `header` is a header that tells such a member. None where every row has an envelope.
+    `unsent`: what cells of texts, bytes and documents hold of PostgreSQL in place of a value that
+    was not sent, as text: NULL at level two. `fixed`: options of the deployment that the format
+    leaves no choice of.
     """
 
     kind: OfPayload
@@ -113,7 +133,9 @@ class ConnectDialect:
         """Level one."""
         return decode(records, self)
 
-    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(
+        self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
+    ) -> DataFrame:
         """Level two; `before` is the wire's."""
         return decode_rows(records, table, self, replace(deployment or Deployment(), **self.fixed))
 
@@ -122,14 +144,18 @@ class ConnectDialect:
         return framing.named(lower(payload[self.op]), self.ops)
 
     def has_row(self, payload: Column) -> Column:
-        """Whether the payload is a row change with the images that it needs: the row after, of all but DELETE and TRUNCATE."""
+        """Whether the payload is a row change with the images that it needs: the row after, of all
+        but DELETE and TRUNCATE.
+        """
         op = self.operation(payload)
         return op.isNotNull() & (op.isin("DELETE", "TRUNCATE") | payload[self.after].isNotNull())
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A record's message: its `value`, its `payload` (a struct of the dialect's members), `kind`, and `op` of a row change."""
+    """A record's message: its `value`, its `payload` (a struct of the dialect's members), `kind`,
+    and `op` of a row change.
+    """
 
     value: Column
     payload: Column
@@ -146,7 +172,9 @@ def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
             return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
 
         before, after = _images(m, dialect)
-        keys = F.when(m.kind == "TOMBSTONE", record_key()).when(m.kind == "ROW", dialect.keys(m.payload))
+        keys = F.when(m.kind == "TOMBSTONE", record_key()).when(
+            m.kind == "ROW", dialect.keys(m.payload)
+        )
         return F.struct(
             *framing.change(
                 m.kind,
@@ -166,20 +194,26 @@ def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
     return framing.changes(records, F.array(message_of(dialect, StructType([]), _TEXTS, change)))
 
 
-def decode_rows(records: DataFrame, table: Table, dialect: ConnectDialect, deployment: Deployment) -> DataFrame:
+def decode_rows(
+    records: DataFrame, table: Table, dialect: ConnectDialect, deployment: Deployment
+) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows."""
     sql = _RowSql(table, deployment, dialect.form, dialect.unsent)
 
     def part(m: Message) -> Column:
         mine = m.kind == "ROW"
-        for what, own in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
+        for what, own in (
+            (dialect.database, table.database),
+            (dialect.schema, table.schema),
+            (dialect.table, table.name),
+        ):
             if what is not None and own is not None:
                 same = what(m.payload) == own
-                mine = mine & (F.coalesce(same, dialect.bare(m.payload).isNotNull()) if dialect.bare else same)
-        after, before = (
-            F.get(F.filter(m.value["schema"]["fields"], lambda f: f["field"] == name), F.lit(0))["fields"]  # noqa: B023
-            for name in (dialect.after, dialect.before)
-        )
+                mine = mine & (
+                    F.coalesce(same, dialect.bare(m.payload).isNotNull()) if dialect.bare else same
+                )
+        after = _image_fields(m, dialect.after)
+        before = _image_fields(m, dialect.before)
         return F.struct(
             F.when(m.kind == "CORRUPT", "CORRUPT").when(mine, m.op).alias("op"),
             F.when(mine, F.array(*_images(m, dialect))).alias("images"),
@@ -187,13 +221,24 @@ def decode_rows(records: DataFrame, table: Table, dialect: ConnectDialect, deplo
         )
 
     named = records.select(*COORDINATES, message_of(dialect, _SCHEMA, sql.wire, part).alias("part"))
-    return named.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(F.col("kind").isNotNull())
+    return named.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(
+        F.col("kind").isNotNull()
+    )
+
+
+def _image_fields(message: Message, image: str) -> Column:
+    """The fields that the message's schema declares for an image (`before` or `after`), or NULL."""
+    named = F.filter(message.value["schema"]["fields"], lambda field: field["field"] == image)
+    return F.get(named, F.lit(0))["fields"]
 
 
 def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
     """The images before and after, where the operation has them."""
     names = (dialect.before, dialect.after)
-    return [F.when(m.op.isin(*ops), m.payload[name]) for ops, name in zip(_IMAGES.values(), names, strict=True)]
+    return [
+        F.when(m.op.isin(*ops), m.payload[name])
+        for ops, name in zip(_IMAGES.values(), names, strict=True)
+    ]
 
 
 _SCALE: Final = 0x7FF
@@ -202,8 +247,10 @@ _SCALE: Final = 0x7FF
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
-    table's), `images` (structs of texts) and `fields` (the row's part of the message's schema)."""
+    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read,
+    NULL for what is not the table's), `images` (structs of texts) and `fields` (the row's part of
+    the message's schema).
+    """
 
     table: Table
     deployment: Deployment
@@ -224,36 +271,68 @@ class _RowSql:
     def _cells(self) -> str:
         """Form and scale of each column by the schema, in the table's order; NULL without a schema.
 
-        A complete schema has the columns in that order too, and then none has to be searched for."""
+        A complete schema has the columns in that order too, and then none has to be searched for.
+        """
         names = ", ".join(literal(c.name) for c in self.table.columns)
         searched = f"transform(array({names}), n -> get(filter(part.fields, f -> f.field = n), 0))"
         ordered = f"CASE part.fields.field WHEN array({names}) THEN part.fields ELSE {searched} END"
-        form = f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS scale)"
-        return f"CASE WHEN part.fields IS NOT NULL THEN transform({ordered}, f -> CASE WHEN f IS NOT NULL THEN {form} END) END"
+        form = (
+            f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS"
+            " scale)"
+        )
+        return (
+            f"CASE WHEN part.fields IS NOT NULL THEN transform({ordered}, f -> CASE WHEN f IS NOT"
+            f" NULL THEN {form} END) END"
+        )
 
     @property
     def _rows(self) -> str:
         """Both images, typed: structs `value` and `unfit`.
 
-        An image's cells go through up to three lambdas: base64 to digits, then by groups of columns of a type to values, then
-        into a row. A plan with the same expression for each column would take seconds to make."""
+        An image's cells go through up to three lambdas: base64 to digits, then by groups of columns
+        of a type to values, then into a row. A plan with the same expression for each column would
+        take seconds to make.
+        """
         columns = list(enumerate(self.table.columns))
         coded = [(i, c) for i, c in columns if in_digits(c.type)]
         cells = {i: self._cell(i, c) for i, c in columns}
         decoded = f"transform(array({', '.join(cells[i] for i, _ in coded)}), cell -> {DIGITS})"
         cells |= {i: f"get(coded, {n})" for n, (i, _) in enumerate(coded)}
         groups = self._groups()
-        arrays = ((g, key, ", ".join(cells[i] for i in own)) for g, (key, own) in enumerate(groups.items()))
-        values = ", ".join(f"transform(array({own}), cell -> {key}) AS g{g}" for g, key, own in arrays)
-        place = {i: f"get(typed.g{g}, {n}).value" for g, own in enumerate(groups.values()) for n, i in enumerate(own)}
-        fields = ", ".join(f"{place.get(i) or self._sent(f'image.{name(c.name)}', c)} AS {name(c.name)}" for i, c in columns)
-        unfit = " OR ".join(f"exists(typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
-        typed_image = let(f"struct({values or '0'})", "typed", f"struct(struct({fields}) AS value, {unfit} AS unfit)")
+        arrays = (
+            (g, key, ", ".join(cells[i] for i in own))
+            for g, (key, own) in enumerate(groups.items())
+        )
+        values = ", ".join(
+            f"transform(array({own}), cell -> {key}) AS g{g}" for g, key, own in arrays
+        )
+        place = {
+            i: f"get(typed.g{g}, {n}).value"
+            for g, own in enumerate(groups.values())
+            for n, i in enumerate(own)
+        }
+        fields = ", ".join(
+            f"{place.get(i) or self._sent(f'image.{name(c.name)}', c)} AS {name(c.name)}"
+            for i, c in columns
+        )
+        unfit = (
+            " OR ".join(f"exists(typed.g{g}, cell -> cell.unfit)" for g in range(len(groups)))
+            or "false"
+        )
+        typed_image = let(
+            f"struct({values or '0'})",
+            "typed",
+            f"struct(struct({fields}) AS value, {unfit} AS unfit)",
+        )
         typed_image = let(decoded, "coded", typed_image) if coded else typed_image
-        return f"transform(part.images, image -> CASE WHEN image IS NOT NULL THEN {typed_image} END)"
+        return (
+            f"transform(part.images, image -> CASE WHEN image IS NOT NULL THEN {typed_image} END)"
+        )
 
     def _groups(self) -> dict[str, list[int]]:
-        """Columns by the SQL that types a `cell` of theirs, which columns of a type share. Texts are taken as they are."""
+        """Columns by the SQL that types a `cell` of theirs, which columns of a type share. Texts
+        are taken as they are.
+        """
         groups: dict[str, list[int]] = {}
         for i, c in enumerate(self.table.columns):
             unfit = misfit("cell.t", "v", c.type, self.deployment)
@@ -264,7 +343,9 @@ class _RowSql:
         return groups
 
     def _cell(self, i: int, c: ColumnOf) -> str:
-        """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits, their `scale`."""
+        """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits,
+        their `scale`.
+        """
         text = f"image.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
             text = f"CAST({text} AS string)"
@@ -272,12 +353,20 @@ class _RowSql:
         form = f"'{self.form(c.type, self.deployment)}'"
         if form != "'numeric'":  # the schema is that of base64
             form = f"coalesce(get(cells, {i}).form, {form})"
-        scale = f", coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale" if in_digits(c.type) else ""
+        scale = (
+            f", coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale"
+            if in_digits(c.type)
+            else ""
+        )
         return f"struct({text} AS t, {form} AS form{scale})"
 
     def _sent(self, text: str, c: ColumnOf) -> str:
         """The text, or NULL if it stands for a value that was not sent."""
-        if c.type.source != "postgresql" or not self.unsent or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON):
+        if (
+            c.type.source != "postgresql"
+            or not self.unsent
+            or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON)
+        ):
             return text
         unsent = ", ".join(f"'{value}'" for value in self.unsent)
         return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
@@ -290,9 +379,14 @@ class _RowSql:
 
 
 def message_of(
-    dialect: ConnectDialect, schema: StructType, image: MapType | StructType, extract: Callable[[Message], Column]
+    dialect: ConnectDialect,
+    schema: StructType,
+    image: MapType | StructType,
+    extract: Callable[[Message], Column],
 ) -> Column:
-    """What `extract` makes of a record's message: `schema` and `image` are the types of what it has of them."""
+    """What `extract` makes of a record's message: `schema` and `image` are the types of what it has
+    of them.
+    """
     payload = StructType(
         [
             StructField(dialect.before, image),
@@ -309,14 +403,19 @@ def message_of(
 
     def judged(m: Column, p: Column) -> Column:
         def of(kind: Column) -> Column:
-            return given(F.when(kind == "ROW", dialect.operation(p)), lambda op: extract(Message(m, p, kind, op)))
+            return given(
+                F.when(kind == "ROW", dialect.operation(p)),
+                lambda op: extract(Message(m, p, kind, op)),
+            )
 
         return given(_kind(dialect, p), of)
 
     def enveloped(m: Column) -> Column:
         if dialect.bare is None:
             return given(either(m), lambda p: judged(m, p))
-        return given(either(m), lambda p: given(_enveloped(m, p, dialect, image), lambda p: judged(m, p)))
+        return given(
+            either(m), lambda p: given(_enveloped(m, p, dialect, image), lambda p: judged(m, p))
+        )
 
     return given(read(_text(), value), lambda j: given(F.when(whole(j), message(j)), enveloped))
 
@@ -325,15 +424,23 @@ def _text() -> Column:
     return F.col("value").cast("string")
 
 
-def _enveloped(m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType) -> Column:
-    """The payload; a payload that is itself a row becomes an envelope: of a delete with the old row, else with the new one.
+def _enveloped(
+    m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType
+) -> Column:
+    """The payload; a payload that is itself a row becomes an envelope: of a delete with the old
+    row, else with the new one.
 
-    Such a row is parsed again, since its columns are not known before."""
+    Such a row is parsed again, since its columns are not known before.
+    """
     op = dialect.bare(p) if dialect.bare else F.lit(None)
-    inner = F.when(m["payload"].isNotNull(), F.get_json_object(_text(), "$.payload")).otherwise(_text())
+    inner = F.when(m["payload"].isNotNull(), F.get_json_object(_text(), "$.payload")).otherwise(
+        _text()
+    )
     row = F.from_json(inner, image.simpleString() if isinstance(image, MapType) else image, OPTIONS)
     gone = op.isin("d", "D")
-    shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))["value"].cast("string")
+    shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))[
+        "value"
+    ].cast("string")
 
     def enveloped(own: Column) -> Column:
         if isinstance(image, MapType):
@@ -352,7 +459,10 @@ def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
     """The fields of a row's schema, without envelope."""
     if dialect.bare is None:
         return F.lit(None)
-    own = F.transform(m.value["schema"]["fields"], lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)))
+    own = F.transform(
+        m.value["schema"]["fields"],
+        lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)),
+    )
     return F.when(dialect.bare(m.payload).isNotNull(), own)
 
 

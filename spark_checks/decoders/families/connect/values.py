@@ -1,8 +1,9 @@
 """Connect JSON cells as typed Spark expressions (the pages debezium and connect of the sources).
 
-A cell has a *form*: what its JSON stands for, whatever the column is. The schema in a message tells it (`form_of`); without
-one it follows from the connector's options and the source type (`default_form`). Vendors redact packages, so a logical type's
-name is known by its last part alone: `com.xxx.cdc.data.Decimal` of type string is text, Debezium's of type bytes is base64.
+A cell has a *form*: what its JSON stands for, whatever the column is. The schema in a message tells
+it (`form_of`); without one it follows from the connector's options and the source type
+(`default_form`). Vendors redact packages, so a logical type's name is known by its last part alone:
+`com.xxx.cdc.data.Decimal` of type string is text, Debezium's of type bytes is base64.
 
 | form | JSON |
 |---|---|
@@ -16,8 +17,9 @@ name is known by its last part alone: `com.xxx.cdc.data.Decimal` of type string 
 | days, ms, us, ns | whole units since 1970-01-01, or of a time |
 | numeric | a decimal as a number (`decimal.format=NUMERIC`) |
 
-Like `families.mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity.
-It is to be evaluated inside a lambda (`rows` says why). A value that does not fit is NULL, or `misfit` reports it.
+Like `families.mysql`, this gives SQL text; nothing in it raises, or depends on session time zone,
+ANSI mode or case sensitivity. It is to be evaluated inside a lambda (`rows` says why). A value that
+does not fit is NULL, or `misfit` reports it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ from __future__ import annotations
 from typing import Final
 
 from generators.model import Deployment, Logical, SourceType
-from spark_checks.decoders.families.connect.decimals import base64_bytes, from_double, from_numeric, from_text
+from spark_checks.decoders.families.connect.decimals import (
+    base64_bytes,
+    from_double,
+    from_numeric,
+    from_text,
+)
 from spark_checks.decoders.families.mysql import typed as mysql_typed
 from spark_checks.decoders.families.sql import let
 
@@ -53,30 +60,46 @@ _BY_NAME: Final = {
     "NanoTimestamp": "ns",
     "MicroDuration": "us",
 }
-_BY_TYPE: Final = {"string": "text", "boolean": "boolean", "float": "double", "double": "double", "struct": "variable"}
+_BY_TYPE: Final = {
+    "string": "text",
+    "boolean": "boolean",
+    "float": "double",
+    "double": "double",
+    "struct": "variable",
+}
 
 
 def form_of(kind: str, name: str) -> str:
-    """SQL: the form by a field's schema, from its `type` and its `name`, either of which may be NULL."""
+    """SQL: the form by a field's schema, from its `type` and its `name`, either of which may be
+    NULL.
+    """
     last = f"substring_index({name}, '.', -1)"
     integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in _BY_NAME.items())
     types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in _BY_TYPE.items())
-    as_bytes = f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
+    as_bytes = (
+        f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
+    )
     as_integer = f"coalesce(CASE {last} {integers} END, 'number')"
-    return f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'array' THEN 'text' ELSE {as_integer} END"
+    return (
+        f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'array' THEN 'text' ELSE"
+        f" {as_integer} END"
+    )
 
 
 def default_form(type: SourceType, deployment: Deployment) -> str:
-    """The form of a column's cells in a message without schema, by Debezium's options; "" is Debezium's default."""
+    """The form of a column's cells in a message without schema, by Debezium's options; "" is
+    Debezium's default.
+    """
     postgresql = type.source == _POSTGRESQL
     temporal = deployment.temporal or ("adaptive" if postgresql else "adaptive_time_microseconds")
     match type.logical:
         case Logical.DECIMAL if deployment.decimal in ("", "precise"):
             return "variable" if _unconstrained(type) else "decimal"
         case Logical.DECIMAL:
-            return {"double": "double", "numeric": "variable" if _unconstrained(type) else "numeric"}.get(
-                deployment.decimal, "text"
-            )
+            return {
+                "double": "double",
+                "numeric": "variable" if _unconstrained(type) else "numeric",
+            }.get(deployment.decimal, "text")
         case Logical.INT if _unsigned_bigint(type) and deployment.bigint_unsigned == "precise":
             return "numeric" if deployment.decimal == "numeric" else "decimal"
         case Logical.FLOAT | Logical.DOUBLE:
@@ -84,13 +107,20 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
         case Logical.BIT:
             return "boolean" if type.length == 1 else "bits"
         case Logical.BINARY:
-            return {"base64-url-safe": "base64-url-safe", "hex": "hex"}.get(deployment.binary, "base64")
+            return {"base64-url-safe": "base64-url-safe", "hex": "hex"}.get(
+                deployment.binary, "base64"
+            )
         case Logical.DATE:
             return "text" if temporal == "isostring" else "days"
         case Logical.TIME if temporal == "adaptive_time_microseconds":
             return "us"
         case Logical.DATETIME | Logical.TIME:
-            units = {"connect": "ms", "isostring": "text", "microseconds": "us", "nanoseconds": "ns"}
+            units = {
+                "connect": "ms",
+                "isostring": "text",
+                "microseconds": "us",
+                "nanoseconds": "ns",
+            }
             return units.get(temporal, "ms" if type.fsp <= 3 else "us")
         case Logical.INT | Logical.YEAR:
             return "number"
@@ -99,7 +129,9 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
 
 
 def typed(text: str, form: str, type: SourceType, deployment: Deployment) -> str:
-    """The cell's value as `type.spark`: `text` is its JSON (a string's text); `form` and `scale` are SQL too."""
+    """The cell's value as `type.spark`: `text` is its JSON (a string's text); `form` and `scale`
+    are SQL too.
+    """
     forms = _forms(text, form, type, deployment)
     if len(forms) == 1 and "" in forms:
         return forms[""]
@@ -108,9 +140,11 @@ def typed(text: str, form: str, type: SourceType, deployment: Deployment) -> str
 
 
 def misfit(text: str, value: str, type: SourceType, deployment: Deployment) -> str | None:
-    """Whether the cell, of which `typed` made `value`, does not fit its type; None when every cell fits.
+    """Whether the cell, of which `typed` made `value`, does not fit its type; None when every cell
+    fits.
 
-    JSON's NULL fits, and so do zero dates, and the placeholder of an unavailable value where it cannot be a value.
+    JSON's NULL fits, and so do zero dates, and the placeholder of an unavailable value where it
+    cannot be a value.
     """
     if type.logical is Logical.TEXT:
         return None
@@ -140,7 +174,11 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
         case Logical.INT:
             return {
                 "boolean": _truth(t, type),
-                "": f"coalesce({_integer(t, type)}, {_truth(t, type)})" if _may_be_boolean(type) else _integer(t, type),
+                "": (
+                    f"coalesce({_integer(t, type)}, {_truth(t, type)})"
+                    if _may_be_boolean(type)
+                    else _integer(t, type)
+                ),
             }
         case Logical.YEAR:
             return {"": _integer(t, type)}
@@ -148,26 +186,41 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
             return _decimals(t, type, deployment)
         case Logical.FLOAT | Logical.DOUBLE:
             # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
-            names = f" OR {t} IN ('NaN', 'Infinity', '-Infinity')" if type.source == _POSTGRESQL else ""
-            return {"": f"CASE WHEN right({t}, 1) <= '9'{names} THEN try_cast({t} AS {type.spark}) END"}
+            names = (
+                f" OR {t} IN ('NaN', 'Infinity', '-Infinity')" if type.source == _POSTGRESQL else ""
+            )
+            return {
+                "": f"CASE WHEN right({t}, 1) <= '9'{names} THEN try_cast({t} AS {type.spark}) END"
+            }
         case Logical.BIT:
             true, false = (
-                ("true", "false") if type.spark == "boolean" else (f"CAST(1 AS {type.spark})", f"CAST(0 AS {type.spark})")
+                ("true", "false")
+                if type.spark == "boolean"
+                else (f"CAST(1 AS {type.spark})", f"CAST(0 AS {type.spark})")
             )
-            return {"boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END", "bits": _bits(t, type)}
+            return {
+                "boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END",
+                "bits": _bits(t, type),
+            }
         case Logical.BINARY:
             base64 = _whole(t, "base64", type)
             own = _padded(t, default_form(type, deployment), type)
             return {"": base64} if own == base64 else {"base64": base64, "": own}
         case Logical.DATE:
-            days = f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN date_from_unix_date(CAST({t} AS int))"
+            days = (
+                f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN"
+                f" date_from_unix_date(CAST({t} AS int))"
+            )
             return {"days": f"CASE WHEN {days} END", "text": _date(t)}
         case Logical.DATETIME:
             return {"text": _wall_clock(t), "": _stamp(t, form, type)}
         case Logical.TIMESTAMP:
             return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form, type)}
         case Logical.TIME:
-            return {"text": _clock(t), "": _time(_micros(t, form, -_MYSQL_TIME_END, _MYSQL_TIME_END), type)}
+            return {
+                "text": _clock(t),
+                "": _time(_micros(t, form, -_MYSQL_TIME_END, _MYSQL_TIME_END), type),
+            }
         case Logical.ENUM:
             return {"": _label(t, type)}
         case Logical.SET:
@@ -210,7 +263,9 @@ def _unsigned(t: str) -> str:
 
 
 def _bits(t: str, type: SourceType) -> str:
-    """Little-endian: the pairs of hex digits the other way round. No bytes are PostgreSQL's trimmed zero, no value of MySQL."""
+    """Little-endian: the pairs of hex digits the other way round. No bytes are PostgreSQL's trimmed
+    zero, no value of MySQL.
+    """
     pairs = "reverse(regexp_replace(h, '(.)(.)', '$2$1'))"
     none = "'0'" if type.source == _POSTGRESQL else "NULL"
     number = f"CASE WHEN h = '' THEN {none} WHEN length(h) <= 16 THEN conv({pairs}, 16, 10) END"
@@ -235,21 +290,28 @@ def _whole(t: str, form: str, type: SourceType) -> str:
     """Bytes of a text by its form; of BINARY(n) all n of them, since the connector pads them."""
     data, length = _binary(t, form), type.length or 0
     characters = 2 * length if form == "hex" else (length + 2) // 3 * 4
-    return f"CASE WHEN length({t}) = {characters} THEN {data} END" if type.name == "binary" else data
+    return (
+        f"CASE WHEN length({t}) = {characters} THEN {data} END" if type.name == "binary" else data
+    )
 
 
 def _padded(t: str, form: str, type: SourceType) -> str:
-    """The same where the column may be text: a statement called BINARY(n) CHAR, and the value is its bytes as Latin-1, without
-    the zeros at their end (debezium#declared-types)."""
+    """The same where the column may be text: a statement called BINARY(n) CHAR, and the value is
+    its bytes as Latin-1, without the zeros at their end (debezium#declared-types).
+    """
     data, length = _whole(t, form, type), type.length or 0
     if type.name != "binary":
         return data
     latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}$'"
-    return f"CASE WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') ELSE {data} END"
+    return (
+        f"CASE WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') ELSE {data} END"
+    )
 
 
 def _micros(t: str, form: str, low: int, high: int) -> str:
-    """Microseconds of whole units, from low to below high; NULL for others, and for nanoseconds between two microseconds."""
+    """Microseconds of whole units, from low to below high; NULL for others, and for nanoseconds
+    between two microseconds.
+    """
     last = high - 1
     ms = f"WHEN 'ms' THEN CASE WHEN v BETWEEN {low // 1000} AND {last // 1000} THEN v * 1000 END"
     us = f"WHEN 'us' THEN CASE WHEN v BETWEEN {low} AND {last} THEN v END"
@@ -259,7 +321,9 @@ def _micros(t: str, form: str, low: int, high: int) -> str:
 
 
 def _stamp(t: str, form: str, type: SourceType) -> str:
-    """A date and time of units since the epoch, from year 1 to 9999: Spark names no others, and Python has none."""
+    """A date and time of units since the epoch, from year 1 to 9999: Spark names no others, and
+    Python has none.
+    """
     micros = _micros(t, form, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
     if type.logical is Logical.TIMESTAMP:
         return f"timestamp_micros({micros})"
@@ -268,7 +332,10 @@ def _stamp(t: str, form: str, type: SourceType) -> str:
 
 def _date(t: str) -> str:
     day = f"regexp_replace({t}, 'Z$', '')"
-    return f"CASE WHEN {t} RLIKE r'^\\d{{4}}-\\d\\d-\\d\\dZ?$' AND {t} >= '0001' THEN try_cast({day} AS date) END"
+    return (
+        f"CASE WHEN {t} RLIKE r'^\\d{{4}}-\\d\\d-\\d\\dZ?$' AND {t} >= '0001' THEN try_cast({day}"
+        " AS date) END"
+    )
 
 
 def _wall_clock(t: str) -> str:
@@ -288,8 +355,14 @@ def _instant(t: str, time_zone: str) -> str:
 def _time(micros: str, type: SourceType) -> str:
     """`[-]HH:MM:SS[.ffffff]` of microseconds, a fraction only where there is one."""
     hours = "a DIV 3600000000"
-    wide = f"CASE WHEN {hours} < 100 THEN right(concat('0', {hours}), 2) ELSE CAST({hours} AS string) END"
-    rest = "concat(':', right(concat('0', a DIV 60000000 % 60), 2), ':', right(concat('0', a DIV 1000000 % 60), 2))"
+    wide = (
+        f"CASE WHEN {hours} < 100 THEN right(concat('0', {hours}), 2) ELSE CAST({hours} AS"
+        " string) END"
+    )
+    rest = (
+        "concat(':', right(concat('0', a DIV 60000000 % 60), 2), ':', right(concat('0', a DIV"
+        " 1000000 % 60), 2))"
+    )
     fraction = "concat('.', right(concat('00000', a % 1000000), 6))"
     fraction = f"CASE WHEN a % 1000000 = 0 THEN '' ELSE {fraction} END"
     body = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {rest}, {fraction})"
@@ -312,12 +385,16 @@ def _array(texts: tuple[str, ...]) -> str:
 
 
 def _escaped(members: tuple[str, ...]) -> tuple[str, ...]:
-    r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before (debezium#enum-label)."""
+    r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before
+    (debezium#enum-label).
+    """
     return tuple(m.replace("\\", "\\\\").replace(",", "\\,") for m in members)
 
 
 def _label(t: str, type: SourceType) -> str:
-    """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the empty text of invalid input."""
+    """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the
+    empty text of invalid input.
+    """
     streamed = _escaped(type.members)
     lists = (streamed, type.members) if streamed != type.members else (type.members,)
     indices = ", ".join(f"nullif(array_position({_array(labels)}, {t}), 0)" for labels in lists)
@@ -328,12 +405,17 @@ def _labels(t: str, type: SourceType) -> str:
     """The bit mask of a SET's labels, which hold no comma."""
     labels = _array(type.members)
     if "\\" in "".join(type.members):
-        position = f"coalesce(nullif(array_position({_array(_escaped(type.members))}, x), 0), array_position({labels}, x))"
+        position = (
+            f"coalesce(nullif(array_position({_array(_escaped(type.members))}, x), 0),"
+            f" array_position({labels}, x))"
+        )
     else:
         position = f"array_position({labels}, x)"
     bit = let(position, "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
     mask = f"aggregate(split({t}, ','), 0L, (m, x) -> m | {bit})"
-    unsigned = let(mask, "v", f"CAST(v AS decimal(20,0)) + CASE WHEN v < 0 THEN {1 << 64}BD ELSE 0BD END")
+    unsigned = let(
+        mask, "v", f"CAST(v AS decimal(20,0)) + CASE WHEN v < 0 THEN {1 << 64}BD ELSE 0BD END"
+    )
     return f"CAST(CASE WHEN {t} = '' THEN 0BD ELSE {unsigned} END AS decimal(20,0))"
 
 

@@ -1,7 +1,8 @@
-"""A decoder that keeps the protocol, but for one lie, which its first argument names; `honest` tells none.
+"""A decoder that keeps the protocol, but for one lie, which its first argument names; `honest`
+tells none.
 
-Each record becomes one ROW INSERT with its value as the column v. A lie is told at the record whose value is "lie", so that a
-call without it goes well, or at a place of its own in the conversation.
+Each record becomes one ROW INSERT with its value as the column v. A lie is told at the record whose
+value is "lie", so that a call without it goes well, or at a place of its own in the conversation.
 """
 
 import base64
@@ -36,8 +37,16 @@ def text(value):
 
 
 def changes(record, **other):
-    image = {"v": text(record["value"]), "zone": os.environ.get("TZ", "")} if LIE == "zone" else {"v": text(record["value"])}
-    say(type="changes", seq=record["seq"], changes=[{"row": 0, "kind": "ROW", "op": "INSERT", "after": image, **other}])
+    image = (
+        {"v": text(record["value"]), "zone": os.environ.get("TZ", "")}
+        if LIE == "zone"
+        else {"v": text(record["value"])}
+    )
+    say(
+        type="changes",
+        seq=record["seq"],
+        changes=[{"row": 0, "kind": "ROW", "op": "INSERT", "after": image, **other}],
+    )
 
 
 ALTERED = {

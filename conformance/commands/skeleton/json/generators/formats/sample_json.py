@@ -10,7 +10,16 @@ from typing import Final
 from generators.errors import UsageError
 from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
-from generators.model import Change, History, Layout, Logical, RowChange, Scenario, SourceType, Written
+from generators.model import (
+    Change,
+    History,
+    Layout,
+    Logical,
+    RowChange,
+    Scenario,
+    SourceType,
+    Written,
+)
 from generators.wire_format import Choices, Format, Profile, about, meanings
 
 __all__ = ["FORMAT", "SampleProfile", "write"]
@@ -20,7 +29,9 @@ NAME: Final = "sample-json"
 
 @dataclass(frozen=True, slots=True)
 class SampleProfile(Profile):
-    """A release of the product. To write: a field for each of its options that changes the bytes."""
+    """A release of the product. To write: a field for each of its options that changes the
+    bytes.
+    """
 
 
 CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
@@ -32,7 +43,9 @@ _SUPPORTED: Final = frozenset({Logical.INT, Logical.TEXT, Logical.DATETIME})
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the document has a form for the type. INT, TEXT and DATETIME are in every case's tables."""
+    """Whether the document has a form for the type. INT, TEXT and DATETIME are in every case's
+    tables.
+    """
     return type.logical in _SUPPORTED
 
 
@@ -47,7 +60,9 @@ _FLAT: Final = Flat(
     forms=TextForms("UTC"),
     tells=lambda event: {"table": event.table.name},
 )
-"""The members of a message in the document's order, and what they tell a decoder: no more than the text holds."""
+"""The members of a message in the document's order, and what they tell a decoder: no more than the
+text holds.
+"""
 
 
 def write(history: History, profile: SampleProfile, layout: Layout) -> list[Written]:
@@ -56,7 +71,9 @@ def write(history: History, profile: SampleProfile, layout: Layout) -> list[Writ
 
 
 def scenarios(profile: SampleProfile, database: str) -> Iterator[Scenario]:
-    """The cases that only this format has: its options, its control messages, its document's contradictions."""
+    """The cases that only this format has: its options, its control messages, its document's
+    contradictions.
+    """
     yield from ()
 
 

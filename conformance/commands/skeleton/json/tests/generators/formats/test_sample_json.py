@@ -1,6 +1,7 @@
 """sample-json's writer prints what the document prints, and its rules cite the document.
 
-What is still to be written fails with a sentence that names the file and the next thing to write in it.
+What is still to be written fails with a sentence that names the file and the next thing to write in
+it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ HISTORY = History(
     )
 )
 DOCUMENTED: tuple[str, ...] = ()
-"""The document's own messages of HISTORY, character for character; its names and values may be put into HISTORY."""
+"""The document's own messages of HISTORY, character for character; its names and values may be put
+into HISTORY.
+"""
 
 
 def due(sentence: str) -> NoReturn:
@@ -53,7 +56,10 @@ def written() -> list[Written]:
 
 def test_the_page_of_sources_says_what_the_document_says() -> None:
     if "To write" in (ROOT / FACTS).read_text("utf-8"):
-        due(f"{FACTS}: write a fact, with its quote, for each sentence of the document that a decoder depends on")
+        due(
+            f"{FACTS}: write a fact, with its quote, for each sentence of the document that a"
+            " decoder depends on"
+        )
     assert pages()[PAGE].facts
 
 
@@ -64,7 +70,11 @@ def test_the_writer_prints_what_the_document_prints() -> None:
 
 
 def test_the_writer_tells_what_a_decoder_recovers() -> None:
-    assert [change.op for record in written() for change in record.changes] == [Op.INSERT, Op.UPDATE, Op.DELETE]
+    assert [change.op for record in written() for change in record.changes] == [
+        Op.INSERT,
+        Op.UPDATE,
+        Op.DELETE,
+    ]
 
 
 def test_the_kinds_of_messages_are_named() -> None:
@@ -76,7 +86,10 @@ def test_the_kinds_of_messages_are_named() -> None:
 def test_a_lie_is_answered_by_a_rule_and_another_changes_bytes_only() -> None:
     convicts = [lie.convicts for lie in lies(FORMAT.name)]
     if None not in convicts or not any(convicts):
-        due(f"{LIES}: change the messages in a way that a rule answers, and in one that changes bytes only")
+        due(
+            f"{LIES}: change the messages in a way that a rule answers, and in one that changes"
+            " bytes only"
+        )
     assert len(convicts) >= 2
 
 

@@ -1,6 +1,7 @@
 """sample-json's reference decoder reads what the document prints, and liars stand beside it.
 
-What is still to be written fails with a sentence that names the file and the next thing to write in it.
+What is still to be written fails with a sentence that names the file and the next thing to write in
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ WRONG = "spark_checks/liars/sample-json.toml"
 TESTS = "tests/spark_checks/decoders/test_sample_json.py"
 TABLE = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text())), ("id",))
 DOCUMENTED: tuple[str, ...] = ()
-"""An INSERT of (1, x) into TABLE, its UPDATE to (1, NULL) and the DELETE of that, as the document prints such messages."""
+"""An INSERT of (1, x) into TABLE, its UPDATE to (1, NULL) and the DELETE of that, as the document
+prints such messages.
+"""
 
 
 def due(sentence: str) -> NoReturn:
@@ -30,7 +33,10 @@ def due(sentence: str) -> NoReturn:
 
 def records(spark: SparkSession) -> DataFrame:
     if not DOCUMENTED:
-        due(f"{TESTS}: put an INSERT, an UPDATE and a DELETE as the document prints them into DOCUMENTED")
+        due(
+            f"{TESTS}: put an INSERT, an UPDATE and a DELETE as the document prints them into"
+            " DOCUMENTED"
+        )
     rows = [(text.encode(), "cdc", 0, offset) for offset, text in enumerate(DOCUMENTED)]
     return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
 
@@ -47,8 +53,16 @@ def test_level_two_types_the_cells(spark: SparkSession) -> None:
     rows = reference.decode_rows(records(spark), TABLE).orderBy("offset").collect()
     if any(row.after is None or row.after.id is None for row in rows[:2]):
         due(f"{DECODER}, FLAT: name the members that hold the row and the old row")
-    assert [row.before and (row.before.id, row.before.a) for row in rows] == [None, (1, "x"), (1, None)]
-    assert [row.after and (row.after.id, row.after.a) for row in rows] == [(1, "x"), (1, None), None]
+    assert [row.before and (row.before.id, row.before.a) for row in rows] == [
+        None,
+        (1, "x"),
+        (1, None),
+    ]
+    assert [row.after and (row.after.id, row.after.a) for row in rows] == [
+        (1, "x"),
+        (1, None),
+        None,
+    ]
 
 
 def test_the_baseline_reads_an_insert(spark: SparkSession) -> None:
