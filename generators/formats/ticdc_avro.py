@@ -36,8 +36,19 @@ from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.confluent import sized
 from generators.families.java_text import two_complement
 from generators.families.ticdc import text
+from generators.families.ticdc.defaults import stored_expression
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
-from generators.families.ticdc.sink import Sent, Stopped, committed, default_of, placed_rows, writer
+from generators.families.ticdc.sink import (
+    Sent,
+    Stopped,
+    committed,
+    default_of,
+    moved,
+    placed_rows,
+    split_by_ticdc,
+    writer,
+)
+from generators.families.ticdc.sql import unquoted
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way
 from generators.model import (
@@ -48,7 +59,6 @@ from generators.model import (
     Deployment,
     Event,
     Image,
-    Instant,
     Kind,
     Layout,
     Logical,
@@ -119,7 +129,8 @@ def _messages(
             else ()
         )
         for place, op, before, after in rows:
-            yield (place,), *_row(event, key, op, after or before or {}, layout.topic, profile)
+            row = after or before or {}
+            yield (place,), *_row(event, key, op, row, layout.topic, profile)
 
 
 write: Final = writer(_messages, RowChange)
@@ -144,7 +155,12 @@ def _row(
     if not deleted:
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
         value, after = _record(
-            table, columns, row, f"{topic}-value", profile, _extension(table, op, row, at, profile)
+            table,
+            columns,
+            row,
+            f"{topic}-value",
+            profile,
+            _extension(event, op, row, profile),
         )
     extended = profile.extension and not deleted
     change = committed(
@@ -216,13 +232,18 @@ _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
 """The extension's fields, with type and default."""
 
 
-def _extension(
-    table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile
-) -> dict[str, Any]:
+def _extension(event: RowChange, op: Op, row: Row, profile: TicdcAvroProfile) -> dict[str, Any]:
+    """The extension's fields of a row. The checksum of half an UPDATE that TiCDC split is 0 in the
+    classic architecture (ticdc-avro#checksum).
+    """
     if not profile.extension:
         return {}
+    table, at = event.table, event.at
     values: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
-    if profile.checksum:
+    is_half = op is not event.op and not profile.new
+    if profile.checksum and is_half and split_by_ticdc(event, row, partial(moved, table)):
+        values += ["0", False, 1 if profile.release == "v7.1.6" else 2]
+    elif profile.checksum:
         columns = [c for c in table.columns if c.generated != "virtual"]
         stored = {
             c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name]))
@@ -307,14 +328,24 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
 
 
 def _default(column: Column, profile: TicdcAvroProfile) -> Any:
-    """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64
-    (ticdc-avro#nullable).
+    """The default of a field, None without one: a DECIMAL's is left out but as a text, and bytes
+    are base64 (ticdc-avro#nullable). Raises Stopped for an expression of a column of numbers,
+    whose text the encoder reads as a number.
     """
     type, default = column.type, default_of(column)
     if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_string):
         return None
     if default.value is None:
-        return default.text if default.text.upper().startswith("CURRENT_TIMESTAMP") else None
+        expression = stored_expression(default.text)
+        match _TYPES.get(type.logical, "string"):
+            case "string":
+                return expression
+            case "bytes":
+                return base64.b64encode(expression.encode()).decode()
+            case _:
+                raise Stopped
+    if type.logical is Logical.DECIMAL and default.text.startswith("'"):
+        return unquoted(default.text)
     # A FLOAT's digits are a double's, a BIT's bytes as few as can be, a TIMESTAMP's wall clock that
     # of UTC.
     match type.logical, default.value:

@@ -42,6 +42,7 @@ from generators.families.debezium.values import (
 )
 from generators.families.flat import json_text
 from generators.families.ticdc import sink, text
+from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
 from generators.families.ticdc.scenarios import (
     declared,
     key_updates,
@@ -339,18 +340,16 @@ def _default(column: Column) -> str:
     type, default = column.type, sink.default_of(column)
     if default is None:
         return ""
+    if default.value is None:
+        return _default_expression(column, default)
     solid = "" if column.nullable else "0"
-    match type.logical, text.canonical(type, default.value) if default.value is not None else None:
-        case Logical.TIMESTAMP, None | ZeroDate():
+    match type.logical, text.canonical(type, default.value):
+        case Logical.TIMESTAMP, ZeroDate():
             return solid and '"1970-01-01T00:00:00Z"'
         case Logical.DATETIME, ZeroDate() as value:
             return "0" if _partly(value) else solid
-        case Logical.DATETIME, None:
-            return "0"
         case Logical.DATE, ZeroDate():
             return solid
-        case _, None:
-            return ""
         case Logical.BINARY, bytes() as value:
             return _json(value.decode(errors="replace"))
         case Logical.INT, int() as value:
@@ -358,6 +357,25 @@ def _default(column: Column) -> str:
         case Logical.YEAR, int() as value:
             return str(value if value >= 100 else value + (2000 if value < 70 else 1900))
     return cell(replace(column, default=None), default.value, new=True, years=True).json
+
+
+def _default_expression(column: Column, default: Default) -> str:
+    """The default in a column's schema as JSON where it is an expression: its text for types that
+    are texts, none for numbers, which the text is not.
+    """
+    is_now = is_current_timestamp(default.text)
+    match column.type.logical:
+        case Logical.TIMESTAMP if is_now:
+            return "" if column.nullable else '"1970-01-01T00:00:00Z"'
+        case Logical.TIMESTAMP:
+            return "0"
+        case Logical.DATETIME:
+            return "0" if is_now or not column.nullable else ""
+        case (
+            Logical.TEXT | Logical.BINARY | Logical.ENUM | Logical.SET | Logical.JSON | Logical.BIT
+        ):
+            return _json(stored_expression(default.text))
+    return ""
 
 
 def _number(value: float, *, single: bool = False) -> str:

@@ -157,14 +157,7 @@ def _column(name: str, definition: str) -> Column:
     type = source_type(definition)
     default = None
     if (text := _DEFAULT.search(rest)) and text[1] != "NULL":
-        literal = text[1]
-        quoted = literal.startswith("'")
-        default = Default(
-            literal,
-            value(type, unquoted(literal))
-            if quoted and type.logical is not Logical.BINARY
-            else None,
-        )
+        default = Default(text[1], _default_value(type, text[1]))
     charset, collation = (
         hit[1] if (hit := word.search(rest)) else "" for word in (_CHARSET, _COLLATION)
     )
@@ -178,6 +171,17 @@ def _column(name: str, definition: str) -> Column:
         collation=collation,
         generated=generated,
     )
+
+
+def _default_value(type: SourceType, literal: str) -> Value:
+    """The value of a default that SHOW CREATE TABLE prints; None of an expression."""
+    if literal.startswith("b'"):
+        return int(literal[2:-1], 2)
+    if not literal.startswith("'"):
+        return None
+    if type.logical is Logical.BINARY:
+        return unquoted(literal).encode()
+    return value(type, unquoted(literal))
 
 
 def value(

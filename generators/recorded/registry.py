@@ -23,6 +23,9 @@ PRODUCTS: Final[Mapping[str, str]] = {
     "ticdc-canal-json": "ticdc",
     "ticdc-simple-json": "ticdc",
     "ticdc-simple-avro": "ticdc",
+    "ticdc-open-protocol": "ticdc",
+    "ticdc-debezium-json": "ticdc",
+    "ticdc-avro": "ticdc",
 }
 """The product of each format that has recordings."""
 _OTHER_SHAPE: Final = "+flat"

@@ -1,8 +1,8 @@
-"""TiCDC's recordings: Canal-JSON, Simple JSON and Simple Avro of the classic architecture.
+"""TiCDC's recordings: all six formats of the classic architecture.
 
 TiCDC's own mounter and encoders wrote the messages from the rows of an in-memory TiDB; Kafka was
-not there. So a message lacks the key that the producer gives it: a row's is empty, a statement's
-null (ticdc#kafka-records).
+not there. So a message of Canal-JSON or Simple lacks the key that the producer gives it: a row's is
+empty, a statement's null (ticdc#kafka-records). The other formats' encoders make the key.
 
 An episode is the life of a table, from its first statement to its last, under all its names. A
 statement on a database and a watermark are episodes of their own.
@@ -22,7 +22,12 @@ from typing import Any, Final
 
 import fastavro
 
+from generators.errors import Refused
+from generators.families import confluent
+from generators.families.ticdc.ddl import parse
 from generators.families.ticdc.sink import unpack
+from generators.formats.ticdc_open_protocol.cells import VERSION as OPEN_VERSION
+from generators.formats.ticdc_open_protocol.cells import unframed
 from generators.formats.ticdc_simple_avro.schema import ENCODER
 from generators.model import (
     Bootstrap,
@@ -51,9 +56,12 @@ LIMIT: Final = 3900
 ACTIONS: Final[Mapping[str, str]] = {
     "add index": "create index",
     "alter table multi-schema change": "multi schema change",
+    "alter table remove partitioning": "remove partitioning",
+    "alter table reorganize partition": "reorganize partition",
     "create schema": "create database",
     "drop schema": "drop database",
     "modify schema charset and collate": "alter database",
+    "modify table charset and collate": "table charset",
     "modify table comment": "table comment",
     "rebase auto_increment ID": "rebase auto id",
     "rename tables": "rename table",
@@ -79,10 +87,16 @@ def episodes() -> Iterator[Episode]:
         for message in store.messages(recording):
             by_event.setdefault(message.event, []).append(message)
         for name, life in _lives(steps).items():
-            recorded = {step.number for step in life if step.number in by_event}
-            if not recorded:
+            recorded = _recorded_steps(recording, life, by_event)
+            if _is_batched(recording):
+                recorded -= _joined_steps(life)
+            if not recorded or _is_apart(recording, life):
                 continue
-            kept = [step for step in life if step.number in recorded or step.truth["kind"] == "ddl"]
+            kept = [
+                step
+                for step in life
+                if step.number in recorded or (step.truth["kind"] == "ddl" and _is_restored(step))
+            ]
             history = [(group, event) for group in _grouped(kept) for event in _events(group)]
             events = tuple(event for _, event in history)
             tables = {event.table for event in events if isinstance(event, RowChange)}
@@ -91,13 +105,13 @@ def episodes() -> Iterator[Episode]:
                 name,
                 History(events),
                 tuple(
-                    _keyed(message, step)
+                    _keyed(recording, message, step)
                     for step in kept
                     for message in by_event.get(step.number, ())
                 ),
                 1 + (len(tables) == 1),
                 limits=_limits(recording, kept),
-                owed=(CORRUPTED,) if "checksum" in recording.name else (),
+                owed=_owed(recording, kept),
                 timed=True,
                 unrecorded=frozenset(
                     i for i, (group, _) in enumerate(history) if group[0].number not in recorded
@@ -105,6 +119,107 @@ def episodes() -> Iterator[Episode]:
             )
 
 
+def _recorded_steps(
+    recording: Recording, steps: Sequence[_Step], by_event: Mapping[int, Sequence[Message]]
+) -> set[int]:
+    """The numbers of the events that messages hold. An Open Protocol message holds the rows of a
+    transaction behind its first one, too.
+    """
+    spoiled = _SPOILED.get(recording.format, ())
+    numbers = {
+        step.number
+        for step in steps
+        if step.number in by_event and step.number not in spoiled and _is_restored(step)
+    }
+    if recording.format == "ticdc-open-protocol":
+        batched = {step.split for step in steps if step.is_row and step.number in numbers}
+        numbers |= {step.number for step in steps if step.is_row and step.split in batched}
+    return numbers
+
+
+_SPOILED: Final[Mapping[str, tuple[int, ...]]] = {"ticdc-debezium-json": (142,)}
+"""Events of which the capture changed the row before this format's encoder had it."""
+
+
+def _is_restored(step: _Step) -> bool:
+    """Whether the text of a statement is one that our writers know; true of what is none."""
+    if step.truth["kind"] != "ddl":
+        return True
+    try:
+        parse(step.truth["query_before_rewrite"])
+    except Refused:
+        return False
+    return True
+
+
+def _is_apart(recording: Recording, steps: Sequence[_Step]) -> bool:
+    """Whether our writer's messages of a table are other ones in number."""
+    if recording.format in (*_KEYED_BY_PRODUCER, "ticdc-avro"):
+        return False
+    if not _is_partitioned(steps):
+        return False
+    # The capture ends a batch at a physical table, where the product joins rows of partitions; and
+    # TiDB deletes and inserts again a row without a key that an UPDATE moves to another partition.
+    without_key = any(step.table and not step.table.handle_key for step in steps)
+    return _is_batched(recording) or without_key
+
+
+def _is_batched(recording: Recording) -> bool:
+    """Whether a message holds the rows of several events."""
+    return recording.format == "ticdc-open-protocol" and "one-row" not in recording.name
+
+
+def _joined_steps(steps: Sequence[_Step]) -> set[int]:
+    """The numbers of rows whose transaction changed the table in several ways: the product joins
+    these rows in one batch, and our writer parts them by statement.
+    """
+    transactions: dict[tuple[int, str, str], list[_Step]] = {}
+    for step in steps:
+        if step.is_row:
+            transactions.setdefault(step.split, []).append(step)
+    joined: set[int] = set()
+    for rows in transactions.values():
+        kinds = {step.truth["kind"] for step in rows}
+        is_split_update = kinds == {"delete", "insert"} and _is_update(rows[0])
+        if len(kinds) > 1 and not is_split_update:
+            joined |= {step.number for step in rows}
+    return joined
+
+
+def _is_update(step: _Step) -> bool:
+    """Whether UPDATE statements alone caused the transaction."""
+    return all(text.lower().startswith("update") for text in step.truth["statement"])
+
+
+def _is_partitioned(steps: Sequence[_Step]) -> bool:
+    return any(
+        "partition" in step.truth.get("action", "")
+        or "PARTITION BY" in str(step.truth.get("query_before_rewrite", "")).upper()
+        for step in steps
+    )
+
+
+def _owed(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
+    """What our writer owes of an episode's messages."""
+    if "checksum" in recording.name:
+        by_id = COLUMNS_BY_ID if recording.format == "ticdc-avro" else ""
+        return tuple(filter(None, (CORRUPTED, by_id)))
+    if recording.format == "ticdc-debezium-json":
+        hidden = any(_has_hidden_column(step.table) for step in steps if step.table)
+        return (HIDDEN,) if hidden else ()
+    if recording.format == "ticdc-open-protocol":
+        return (ROW_IDS,)
+    return ()
+
+
+def _has_hidden_column(table: Table) -> bool:
+    """Whether an index of the table is over an expression."""
+    return any(name.startswith("_V$_") for index in table.indexes for name in index.columns)
+
+
+HIDDEN: Final = "The schema lists the hidden columns of indexes over expressions."
+ROW_IDS: Final = "The id of a partition, and that of a row without an integer key, are TiDB's own."
+COLUMNS_BY_ID: Final = "With a checksum the columns stand in the order of TiDB's ids of them."
 CORRUPTED: Final = (
     "Of a row that TiCDC marks as corrupted the checksum is TiDB's, of bytes that the message does"
     " not have."
@@ -125,18 +240,27 @@ def _limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     return ()
 
 
-_DOUBLES: Final = {"TiDB ef17075bb9eb": "mysql", "TiDB a02630cc24cf": "go"}
+_DOUBLES: Final = {
+    "TiDB ef17075bb9eb": "mysql",
+    "TiDB a02630cc24cf": "go",
+    "TiDB ac41d7e3c8fc": "go",
+}
 """How each TiDB spells doubles of JSON documents."""
 
 
 def _completed(recording: Recording) -> Recording:
     """The recording with the facts that its options tell."""
-    facts: dict[str, Any] = {"json_doubles": _DOUBLES[recording.server]}
-    if "large" in recording.name:
+    facts: dict[str, Any] = {}
+    profile = get(recording.format).profiles[0]
+    if hasattr(profile, "json_doubles"):
+        facts["json_doubles"] = _DOUBLES[recording.server]
+    if "large" in recording.name or "max-message-bytes" in recording.options:
         facts["max_message_bytes"] = LIMIT
     compression = next((name for name in ("snappy", "lz4") if name in recording.name), "none")
     deployment = replace(
-        get(recording.format).profiles[0].deployment, time_zone=ZONE, compression=compression
+        get(recording.format).profile(recording.profile).deployment,
+        time_zone=ZONE,
+        compression=compression,
     )
     blank = _BLANKS[recording.format]
     return replace(
@@ -171,6 +295,11 @@ class _Step:
         return Instant(tso >> 18, tso & 0x3FFFF)
 
     @property
+    def is_row(self) -> bool:
+        """Whether it is a change of a row."""
+        return self.truth["kind"] in _OPS
+
+    @property
     def split(self) -> tuple[int, str, str]:
         """The key by which rows of one transaction and table are grouped."""
         return self.at.tso, self.truth["database"], self.truth["table"]
@@ -201,7 +330,9 @@ def _steps_of(truth: Mapping[str, Any]) -> Iterator[_Step]:
         waiting = texts.get(".".join(place))
         after = before
         if event["action"] == "create view":
-            after = known[place] = _view(event["query_before_rewrite"], known, place)
+            after = _view(event["query_before_rewrite"], known, place)
+            if after is not None:
+                known[place] = after
         elif event["action"] not in _KEEPS_TEXT and waiting:
             after = known[place] = mysql_truth.table(waiting.pop(0), *place)
         if event["action"] == "exchange partition":
@@ -211,11 +342,12 @@ def _steps_of(truth: Mapping[str, Any]) -> Iterator[_Step]:
         )
 
 
-def _view(sql: str, known: Mapping[tuple[str, str], Table], place: tuple[str, str]) -> Table:
-    """The columns that a view selects from a table."""
-    match = re.search(r"select (.+) from (\w+)$", sql)
-    assert match is not None
-    origin = known[place[0], match[2]]
+def _view(sql: str, known: Mapping[tuple[str, str], Table], place: tuple[str, str]) -> Table | None:
+    """The columns that a view selects from one table by their names; None for another SELECT."""
+    match = re.search(r"select ([\w, ]+) from (\w+)$", sql)
+    origin = known.get((place[0], match[2])) if match else None
+    if match is None or origin is None:
+        return None
     return Table(*place, tuple(origin.column(name) for name in match[1].split(", ")))
 
 
@@ -306,11 +438,7 @@ def _changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
         op: [_images(step, table) for step in steps if _OPS[step.truth["kind"]] is op] for op in Op
     }
     deleted, inserted = rows[Op.DELETE], rows[Op.INSERT]
-    if (
-        deleted
-        and inserted
-        and all(text.lower().startswith("update") for text in steps[0].truth["statement"])
-    ):
+    if deleted and inserted and _is_update(steps[0]):
         pairs = [
             RowImages(gone.before, new.after) for gone, new in zip(deleted, inserted, strict=True)
         ]
@@ -336,10 +464,14 @@ def _images(step: _Step, table: Table) -> RowImages:
     return RowImages(side("before"), side("after"))
 
 
-def _keyed(message: Message, step: _Step) -> Message:
+def _keyed(recording: Recording, message: Message, step: _Step) -> Message:
+    """The message with the key that TiCDC's producer gives it, where the encoder makes none."""
+    if recording.format not in _KEYED_BY_PRODUCER:
+        return message
     return replace(message, key=b"" if step.truth["kind"] in (*_OPS, "bootstrap") else None)
 
 
+_KEYED_BY_PRODUCER: Final = ("ticdc-canal-json", "ticdc-simple-json", "ticdc-simple-avro")
 _MYSQL_TYPES: Final = re.compile(rb'"mysqlType":(\{(?:"(?:[^"\\]|\\.)*":"(?:[^"\\]|\\.)*",?)*\})')
 _CANAL_CLOCK: Final = re.compile(rb'(?<="ts":)\d+(?=,"sql")')
 _CLAIM: Final = re.compile(rb'(?<="claimCheckLocation":")[^"]*')
@@ -446,7 +578,37 @@ def _blanked(value: Any) -> Any:
     return value
 
 
+_ROW_ID: Final = re.compile(rb'(?<=,"rid":)\d+')
+_CLAIM_PLACE: Final = re.compile(rb'(?<="ccl":")[^"]*')
+
+
+def _blank_open(data: bytes) -> bytes:
+    """Without the place of a claim check; the ids of rows without an integer key, which TiDB
+    numbers itself, are compared by their kind alone. Lengths that these change are left out.
+    """
+    parts = unframed(data.removeprefix(OPEN_VERSION)) or [data]
+    return b"\n".join(_CLAIM_PLACE.sub(b"", _ROW_ID.sub(b"0", part)) for part in parts)
+
+
+_DEBEZIUM_CLOCK: Final = re.compile(rb'(?<="ts_ms":)\d+(?=,"transaction")')
+
+
+def _blank_debezium(data: bytes) -> bytes:
+    """Without the clock of the encoder; that of the commit stays."""
+    return _DEBEZIUM_CLOCK.sub(b"0", data)
+
+
+def _blank_confluent(data: bytes) -> bytes:
+    """The schema's text, members in one order, in place of its id, and the datum."""
+    number = int.from_bytes(data[1 : confluent.HEAD])
+    schema = json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
+    return schema.encode() + data[confluent.HEAD :]
+
+
 _BLANKS: Final = {
+    "ticdc-open-protocol": _blank_open,
+    "ticdc-debezium-json": _blank_debezium,
+    "ticdc-avro": _blank_confluent,
     "ticdc-canal-json": _blank_canal,
     "ticdc-simple-json": _blank_simple,
     "ticdc-simple-avro": _blank_avro,

@@ -19,6 +19,7 @@ from typing import Final
 from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse, unquoted
+from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.sink import default_of, moved
 from generators.families.ticdc_simple.records import (
@@ -320,18 +321,12 @@ class Catalogue:
         literal = literal.removeprefix("_UTF8MB4")
         if bits := _BITS.fullmatch(literal):
             return int(bits[1], 2)
-        if literal.upper().startswith("CURRENT_TIMESTAMP"):
-            return "CURRENT_TIMESTAMP"
+        if is_current_timestamp(literal):
+            return stored_expression(literal)
         if literal in _TRUTHS:
             return _TRUTHS[literal]
         if literal.endswith(")"):
-            # an expression stands in lower case, but for its texts, without its brackets
-            literal = literal[1:-1] if literal.startswith("(") else literal
-            return re.sub(
-                r"'(?:[^']|'')*'|`(?:[^`]|``)*`|[^'`]+",
-                lambda m: m[0] if m[0][0] in "'`" else m[0].lower(),
-                literal,
-            )
+            return stored_expression(literal)
         if not literal.startswith("'"):
             return literal
         stored = unquoted(literal)

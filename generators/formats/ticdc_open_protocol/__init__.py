@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
+from generators.errors import Refused
 from generators.families.cases import OWN, Cases, inserted
 from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc import sink
@@ -66,6 +67,8 @@ BATCH: Final = 16
 """`max-batch-size`."""
 _FRAME: Final = 24
 """Bytes of framing that TiCDC adds to an event before it compares with `max-message-bytes`."""
+_LENGTH: Final = 8
+"""Bytes of the length before each part of a record."""
 _OLD: Final = "v7.1.6"
 _NEW: Final = "new-8.5.6"
 _LATER: Final = ("v8.5.7", _NEW, sink.NEWEST)
@@ -158,10 +161,46 @@ _CODES: Final[Mapping[str, int]] = {
     "create tables": 60,
     "multi schema change": 61,
     "reorganize partition": 64,
+    "alter table ttl": 65,
+    "alter table no_ttl": 67,
     "alter partitioning": 71,
     "remove partitioning": 72,
 }
 """TiDB's code of a DDL action (ticdc-open#ddl)."""
+
+
+class _Event(NamedTuple):
+    """A row's event: its part of a record's key and of the value, and the change that it tells."""
+
+    key: str
+    value: str
+    change: Change
+
+    @property
+    def size(self) -> int:
+        """The bytes that it adds to a record."""
+        return len(self.key.encode()) + len(self.value.encode())
+
+
+def _batches(events: Sequence[_Event], profile: OpenProfile) -> Iterator[list[_Event]]:
+    """The events of one partition in records: as many as `max-batch-size` allows, and as fit in
+    `max-message-bytes` (ticdc-open#framing).
+    """
+    batch: list[_Event] = []
+    record_size = 0
+    for event in events:
+        event_size = event.size + sink.RECORD_OVERHEAD + _FRAME
+        is_full = len(batch) >= profile.batch
+        if batch and (is_full or record_size + event_size > profile.max_message_bytes):
+            yield batch
+            batch = []
+        if not batch:
+            # The record's own overhead, and the version in its key.
+            record_size = sink.RECORD_OVERHEAD + len(key_of(()))
+        batch.append(event)
+        record_size += event.size + 2 * _LENGTH
+    if batch:
+        yield batch
 
 
 def _records(
@@ -170,25 +209,27 @@ def _records(
     everywhere = range(layout.partitions)
     match event:
         case RowChange():
-            waiting: dict[int, list[tuple[str, str, Change]]] = {}
+            waiting: dict[int, list[_Event]] = {}
             for place, op, before, after in sink.placed_rows(
                 event, profile.options, layout.partitions
             ):
-                row = _Row(profile, event.table, op, before, after, event.at).event(chance)
-                waiting.setdefault(place, []).append(row)
-            for place, rows in waiting.items():
-                for start in range(0, len(rows), profile.batch):
-                    keys, values, changes = zip(*rows[start : start + profile.batch], strict=True)
+                key, value, change = _Row(profile, event.table, op, before, after, event.at).event(
+                    chance
+                )
+                waiting.setdefault(place, []).append(_Event(key, value, change))
+            for place, events in waiting.items():
+                for batch in _batches(events, profile):
+                    changes = (replace(row.change, row=i) for i, row in enumerate(batch))
                     yield (
                         (place,),
-                        key_of(keys),
-                        framed(values),
-                        *(replace(c, row=i) for i, c in enumerate(changes)),
+                        key_of(row.key for row in batch),
+                        framed(row.value for row in batch),
+                        *changes,
                     )
         case SchemaChange():
             sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
-            value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
+            value = f'{{"q":{_string(profile, sql)},"t":{_action_code(event.action)}}}'
             table = event.table or (event.table if profile.new else None)
             yield (
                 everywhere,
@@ -202,6 +243,17 @@ def _records(
 
 
 write: Final = sink.writer(_records)
+
+
+def _action_code(action: str) -> int:
+    """TiDB's code of a DDL action. Raises Refused for an action that has none here."""
+    code = _CODES.get(action)
+    if code is None:
+        raise Refused(
+            f"a statement of the action {action!r} has no code of TiDB's here; those that have one:"
+            f" {', '.join(sorted(_CODES))}"
+        )
+    return code
 
 
 def _string(profile: OpenProfile, value: str) -> str:

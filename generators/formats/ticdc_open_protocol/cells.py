@@ -14,7 +14,7 @@ from generators.families.mysql_texts import TYPE_NUMBERS
 from generators.families.ticdc import text
 from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
 
-_VERSION: Final = (1).to_bytes(8, "big")
+VERSION: Final = (1).to_bytes(8, "big")
 BASE64: Final = frozenset(
     f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob")
 )
@@ -33,7 +33,7 @@ def framed(parts: Iterable[bytes | str]) -> bytes:
 
 def key_of(parts: Iterable[str]) -> bytes:
     """A record's key: the version and the events' keys."""
-    return _VERSION + framed(parts)
+    return VERSION + framed(parts)
 
 
 def unframed(value: bytes) -> list[bytes] | None:
@@ -68,17 +68,20 @@ def _quoted(char: str) -> str:
 
 def flags(table: Table, column: Column) -> int:
     """The bit flags of a column: binary, handle key, generated, primary key, unique key, several
-    columns, nullable, unsigned.
+    columns, nullable, unsigned. The first column of an index that is not unique counts as one of
+    several columns, too (ticdc-open#columns).
     """
     kind, name = column.type, column.name
-    keys = (table.primary_key, *table.unique)
+    plain_indexes = [index.columns for index in table.indexes if not index.unique]
+    starts_index = any(columns[0] == name for columns in plain_indexes)
+    keys = (table.primary_key, *table.unique, *plain_indexes)
     bits = (
         kind.logical not in (Logical.TEXT, Logical.ENUM, Logical.SET) or kind.name == "vector",
         name in table.handle_key,
         bool(column.generated),
         name in table.primary_key,
         any(name in key for key in table.unique),
-        any(name in key and len(key) > 1 for key in keys),
+        starts_index or any(name in key and len(key) > 1 for key in keys),
         column.nullable and name not in table.primary_key,
         kind.unsigned or kind.logical in (Logical.BIT, Logical.YEAR),
     )

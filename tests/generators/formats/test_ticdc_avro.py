@@ -4,10 +4,12 @@ specification's rules, by hand.
 
 from __future__ import annotations
 
+import io
 import json
 from decimal import Decimal
 from typing import Any
 
+import fastavro
 import pytest
 
 from generators.families import confluent
@@ -184,6 +186,48 @@ def test_names_are_those_of_ticdc_s_own_test() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("stored", "value"), [("0", "0"), ("1.5", "1.5000"), ("100.5000", "100.5")]
+)
+def test_the_default_of_a_decimal_as_text_is_the_stored_text(stored: str, value: str) -> None:
+    """As TiCDC v8.5.7 wrote `decimal(14,4) default 0` of an in-memory TiDB."""
+    default = Default(f"'{stored}'", Decimal(value))
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("c", mysql.decimal(14, 4), False, default=default),
+    )
+    row = insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": Decimal("2.5")})
+    (record,) = write(History((row,)), profile("v8.5.7", "decimal-string"), Layout())
+    assert schema(record.message.value)["fields"][1]["default"] == stored
+
+
+def test_an_expression_as_the_default_of_a_number_ends_the_messages() -> None:
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("c", mysql.real("double"), default=Default("(rand())", None)),
+    )
+    assert messages(Table("d", "t", columns, ("id",)), {"id": 1, "c": 0.5}) == []
+
+
+def test_the_checksum_of_half_an_update_that_ticdc_split_is_zero() -> None:
+    """As TiCDC v8.5.7 wrote an UPDATE of a unique key of an in-memory TiDB."""
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("u", mysql.integer("int"), False),
+    )
+    table = Table("d", "t", columns, ("id",), (("u",),))
+    update = change(table, Op.UPDATE, ({"id": 1, "u": 2}, {"id": 1, "u": 3}))
+    layout, options = Layout(), ("extension", "checksum")
+    for release, is_zero in (("v8.5.7", True), ("new-8.5.7", False)):
+        _, inserted = write(History((update,)), profile(release, *options), layout)
+        datum = fastavro.schemaless_reader(
+            io.BytesIO((inserted.message.value or b"")[5:]), schema(inserted.message.value), None
+        )
+        assert isinstance(datum, dict)
+        assert (datum["_tidb_row_level_checksum"] == "0") is is_zero
+        assert datum["_tidb_corrupted"] is False
+
+
 def test_an_enum_s_empty_value_ends_the_messages() -> None:
     assert len(messages(TABLE, ROW, {**ROW, "id": 2, "e": 0}, {**ROW, "id": 3})) == 1
 
@@ -202,6 +246,12 @@ def test_an_enum_s_empty_value_ends_the_messages() -> None:
             '"1970-01-01 00:00:01"',
         ),
         (mysql.TYPES["year"], None, "0"),
+        (
+            mysql.temporal("datetime", 6),
+            Default("CURRENT_TIMESTAMP(6)", None),
+            '"CURRENT_TIMESTAMP"',
+        ),
+        (mysql.text("varchar", 36), Default("(uuid())", None), '"uuid()"'),
     ],
 )
 @pytest.mark.parametrize("release", ["v8.5.7", "new-8.5.7"])
@@ -210,7 +260,10 @@ def test_defaults_as_the_encoders_wrote_them(
 ) -> None:
     """As both architectures wrote them with an in-memory TiDB."""
     columns = (Column("id", mysql.integer("int"), False), Column("c", type, False, default=default))
-    row = {"id": 1, "c": {"float": 1.0, "double": 1.0, "year": 2000}.get(type.name, 1)}
+    row = {
+        "id": 1,
+        "c": {"float": 1.0, "double": 1.0, "year": 2000, "varchar": "x"}.get(type.name, 1),
+    }
     (record,) = FORMAT.write(
         History((insert(Table("d", "t", columns, ("id",)), row),)),
         FORMAT.profile(release),

@@ -207,6 +207,11 @@ DEFAULTS: Final[tuple[tuple[str, bool, str, Value, str], ...]] = (
         ("timestamp-0", True, "CURRENT_TIMESTAMP", None, ""),
     ),
     *(("double", True, "", 1e-7, "1e-07"), ("date", True, "(CURRENT_DATE())", None, "")),
+    *(
+        ("varchar", True, "(uuid())", None, '"uuid()"'),
+        ("json", True, "(json_object(_utf8mb4'a', 1))", None, "\"json_object(_utf8mb4'a', 1)\""),
+        ("datetime-0", True, "(CURRENT_DATE())", None, ""),
+    ),
 )
 """Defaults as TiCDC v8.5.7 wrote them in schemas, of an in-memory TiDB."""
 
@@ -225,6 +230,8 @@ def test_the_default_in_a_column_s_schema(
         "year": 2024,
         "binary": b"abcd",
         "double": 1.0,
+        "varchar": "x",
+        "json": mysql.Json({}),
     }.get(name, 1)
     (_, text), *_ = written(
         "v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": given})

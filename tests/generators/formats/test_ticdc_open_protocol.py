@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from generators import model
+from generators.errors import Refused
 from generators.formats.ticdc_open_protocol import FORMAT
 from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, unframed
 from generators.garbage.wellformed import State
@@ -16,6 +17,7 @@ from generators.model import (
     Column,
     Event,
     History,
+    Index,
     Instant,
     Json,
     Kind,
@@ -158,6 +160,49 @@ def test_a_bit_and_a_year_have_the_flag_unsigned() -> None:
         b'{"u":{"b":{"t":16,"f":193,"v":5},"e":{"t":247,"f":64,"v":1},"id":{"t":3,"h":true,"f":11,"v":1},'
         b'"y":{"t":13,"f":129,"v":2001}}}'
     )
+
+
+def test_the_columns_of_indexes_that_are_not_unique_have_the_flag_of_several_columns() -> None:
+    """The columns `status`, `signup_at`, `k` and `p` of rows that TiCDC v8.5.7 wrote of an
+    in-memory TiDB: `k_status (status, signup_at DESC)` and `k_one (k)`.
+    """
+    columns = (
+        Column("status", mysql.enum_of("active", "blocked"), False),
+        Column("signup_at", mysql.temporal("timestamp"), False),
+        Column("k", mysql.integer("int")),
+        Column("p", mysql.integer("int")),
+    )
+    indexes = (
+        Index("k_status", ("status", "signup_at")),
+        Index("k_one", ("k",)),
+    )
+    table = Table("shop", "customers", columns, indexes=indexes)
+    assert [flags(table, column) for column in columns] == [32, 33, 97, 65]
+
+
+def test_a_record_ends_before_it_is_larger_than_a_message_may_be() -> None:
+    row = Table(
+        "test",
+        "t",
+        (Column("id", mysql.integer("int"), False), Column("v", mysql.text("varchar", 4000))),
+        ("id",),
+    )
+    rows = [(None, {"id": i, "v": "x" * 3500}) for i in range(5)]
+    statement = change(row, Op.INSERT, *rows)
+    records = written("v8.5.7+handle-key-only", statement)
+    # The profile's limit is 9,000 bytes, and each event has some 3,600.
+    assert [len(unframed(record.message.value or b"") or ()) for record in records] == [2, 2, 1]
+    assert all(
+        len((record.message.key or b"") + (record.message.value or b"")) <= 9_000
+        for record in records
+    )
+    assert [len(record.changes) for record in written("v8.5.7", statement)] == [5]
+
+
+def test_a_statement_without_a_code_is_refused_by_its_name() -> None:
+    statement = model.SchemaChange(AT, "repair table", CREATE, "test", "t1")
+    with pytest.raises(Refused, match=r"'repair table' has no code of TiDB's here; .*'?add column"):
+        written("v8.5.7", statement)
 
 
 def test_flags_are_the_document_s_bits() -> None:

@@ -433,6 +433,27 @@ def test_the_default_of_a_year_is_that_of_its_definition(
     assert body["tableSchema"]["columns"][0]["default"] == default
 
 
+@pytest.mark.parametrize(
+    ("definition", "type", "default"),
+    [
+        ("`c` date default (curdate())", "date", "CURRENT_DATE"),
+        ("`c` date default (current_date)", "date", "CURRENT_DATE"),
+        ("`c` datetime(3) default now(3)", "datetime-3", "CURRENT_TIMESTAMP"),
+        ("`c` json default (json_object('A',1))", "json", "json_object(_utf8mb4'A', 1)"),
+    ],
+)
+def test_the_default_of_an_expression_is_the_text_that_tidb_stores(
+    definition: str, type: str, default: str
+) -> None:
+    """As TiCDC v8.5.7 wrote the table `seq_user` of an in-memory TiDB."""
+    table = Table("d", "t", (Column("c", mysql.TYPES[type]),))
+    event = SchemaChange(
+        Instant(1), "create table", f"create table `d`.`t` ({definition})", "d", "t", None, table
+    )
+    body, _ = message("v8.5.7", event)
+    assert body["tableSchema"]["columns"][0]["default"] == default
+
+
 def test_a_table_without_a_primary_key_has_an_index_primary_over_its_first_unique_key_without_nulls():
     number, string = mysql.integer("int"), mysql.text("varchar", 9)
     a, b, c = Column("a", number), Column("b", number, False), Column("c", string, False)
