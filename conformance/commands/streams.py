@@ -70,6 +70,13 @@ def _without_key(values: Values, verbose: bool) -> None:
     type=SPARK_DECODER,
     help="A decoder instead of the reference; one format only.",
 )
+@click.option(
+    "--limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    default=240.0,
+    help="Limit of each reading of the streams; a lakehouse that starts cold takes a minute.",
+)
 @SEED
 @asks_broker(BROKER, PREFIX)
 @spark_options
@@ -80,6 +87,7 @@ def stream(
     restart: bool,
     used_topics: bool,
     decoder: str | None,
+    limit: float,
     asked: Asked,
     style: str | None,
     **options: Any,
@@ -88,8 +96,10 @@ def stream(
 
     Prints one line per format, profile and nemesis: converged, or the differences with the rule. With `--broker none`
     Spark's tasks make the messages. A decoder's module may have a level three: `materialise(changes, tables, checkpoint)` returns
-    a query over the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the current rows (database,
-    schema, table, key array<string>, image map<string,string>). Its rows are then judged instead of the harness's tables.
+    a query over what `decode` returns (the records themselves, if `decode` returns them), `materialised(spark, checkpoint)` a
+    DataFrame of the current rows (database, schema, table, key array<string>, image map<string,string>). Its rows are then judged
+    instead of the harness's tables. `tables` are `generators.model.Table`s; --restart finds its query's checkpoint by itself.
+    An expired limit is no verdict: exit code 3.
 
     With --tables the histories are of your tables that have a primary key, each by itself. Streams share a topic, so there a
     table has a number behind its name.
@@ -120,7 +130,7 @@ def stream(
         options["topic_pattern"] or "",
     )
     settings = StreamSettings(
-        names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern
+        names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern, limit
     )
     outcomes: list[StreamResult] = []
     conf = merged({**QUICK, **CONSUMERS}, options["spark_conf"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
@@ -100,9 +100,13 @@ def failed(kind: str, message: str) -> Exception:
     return _ERRORS[kind](message) if kind in _ERRORS else HarnessError(f"Spark: {message}")
 
 
-def then(future: Future[Any], convert: Any) -> Future[Any]:
-    """A future of the converted result. To cancel it cancels the request, unless that runs
-    already.
+def then(
+    future: Future[Any],
+    convert: Any,
+    explain: Callable[[BaseException], BaseException] = lambda error: error,
+) -> Future[Any]:
+    """A future of the converted result, or of the error as `explain` tells it. To cancel it cancels
+    the request, unless that runs already.
     """
     out: Future[Any] = Future()
     out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
@@ -115,7 +119,7 @@ def then(future: Future[Any], convert: Any) -> Future[Any]:
         try:
             out.set_result(convert(finished.result()))
         except BaseException as error:
-            out.set_exception(error)
+            out.set_exception(explain(error))
 
     future.add_done_callback(done)
     return out

@@ -36,7 +36,7 @@ from conformance.brokers.jars import Note
 from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog
 from conformance.engines.asking import Asking, failed, then
-from conformance.engines.engine import ChildDied, DecodeTimeout, Lost
+from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeTimeout, Lost
 from conformance.engines.memory import bounded, of_session, remark
 from conformance.engines.spark_conf import (
     BOUND,
@@ -216,8 +216,8 @@ class ChildEngine(Asking):
     ) -> Future[Mapping[str, Any]]:
         """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
 
-        The future raises DecodeRaised when the service raises, ChildDied when the child ends or the
-        limit expires, UsageError for a decoder that cannot be loaded. State of a service in the
+        The future raises DecodeRaised when the service raises, ChildDied when the child ends,
+        AnswerTimeout when the limit expires, UsageError for a decoder that cannot be loaded. State of a service in the
         child (a streaming query) lasts between requests.
         """
         return then(
@@ -439,6 +439,8 @@ class ChildEngine(Asking):
                 self._waiting.appendleft(asked)
             elif late and asked.request["op"] == "decode":
                 self._fail(asked, DecodeTimeout(f"{asked.request['decoder']} {what}"))
+            elif late and asked.request["op"] in SERVICES:
+                self._fail(asked, AnswerTimeout(f"{what}:\n{self._log.tail()}"))
             else:
                 self._fail(asked, self._ended(asked.request, what))
 

@@ -50,6 +50,10 @@ class ChildDied(Lost):
     """The child process ended during decoding."""
 
 
+class AnswerTimeout(ChildDied):
+    """A service beside decoding did not answer within its time limit; the child was killed."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordSource:
     """A place of records: a Kafka topic with ranges, or a Parquet file in the schema of Spark's

@@ -8,6 +8,8 @@ share a topic and a query. `conformance.streams.kept` compares the tables.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import json
 import os
 import pickle
 import signal
@@ -21,8 +23,9 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
+from conformance.engines.asking import then
 from conformance.engines.child import SMALL, ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised
+from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.engines.specs import decoder_of
 from conformance.lanes import by_name
 from conformance.rules.order import order_of
@@ -53,7 +56,9 @@ BATCHES: Final = 4
 seconds of planning.
 """
 LIMIT_S: Final = 240.0
-"""Limit for one reading of a topic, in seconds."""
+"""Limit for one reading of a topic, in seconds, if a user names no other."""
+ALONE: Final = 3
+"""Streams of one deployment that are read alone and end, before no more are read."""
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
 """Settings of a session that reads many partitions: each has a consumer, which serves all stages.
 """
@@ -63,6 +68,10 @@ NO_KEYS: Final = (
 NO_ORDER: Final = (
     "its messages do not tell their order: a change that comes again behind a newer one undoes that"
 )
+ENDED: Final = "the query ended: "
+EACH_ENDED: Final = f"the query of all streams ended, and so did those of {ALONE} alone"
+NO_STATEMENTS: Final = "its messages do not tell the statements"
+NO_UNSENT: Final = "its messages have a placeholder for no value that was not sent"
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
@@ -78,11 +87,14 @@ class GroupReader:
     directory: Path
     makers: tuple[str, ...] = (REFERENCE,)
     names: Mapping[str, str] = field(default_factory=dict)
+    limit_s: float = LIMIT_S
 
     def read(
         self, stage: int = 0, hold: Mapping[str, Any] | None = None
     ) -> Future[Mapping[str, Any]]:
-        """Starts reading to the present end. The future raises the errors of `ChildEngine.ask`."""
+        """Starts reading to the present end. The future raises the errors of `ChildEngine.ask`, but
+        HarnessError where the time limit expires: it is no verdict.
+        """
         request = {
             "source": dict(self.source),
             "format": self.group.fmt.name,
@@ -98,11 +110,46 @@ class GroupReader:
             "hold": dict(hold or {}),
             "conf": dict(SMALL),
         }
-        return self.engine.ask("stream", request, LIMIT_S)
+        return then(
+            self.engine.ask("stream", request, self.limit_s), lambda answer: answer, self._in_time
+        )
+
+    def _in_time(self, error: BaseException) -> BaseException:
+        """The error of a reading; of an expired limit in the words of who can raise it."""
+        if not isinstance(error, AnswerTimeout):
+            return error
+        return HarnessError(
+            f"{self.group.fmt.name}: {len(self.group.streams)} streams were not read within"
+            f" {self.limit_s:g} s, {where_it_was(self.directory)}: no verdict. A lakehouse that"
+            " starts cold takes a minute; --limit SECONDS gives more"
+        )
 
     def kept(self, maker: str = REFERENCE) -> Kept:
         """The current tables."""
         return read_state(self.directory / maker)
+
+
+def where_it_was(directory: Path) -> str:
+    """The batch of the queries below a folder that was under way, by their checkpoints."""
+    begun = [int(path.name) for path in directory.rglob("offsets/*") if path.name.isdigit()]
+    return f"in batch {max(begun)}" if begun else "before the first batch"
+
+
+def not_judged(group: Group, how: str, why: str) -> list[StreamResult]:
+    """Every stream's result if it was not tried."""
+    return by_profile(
+        group,
+        [
+            StreamResult(
+                group.fmt.name,
+                stream.profile.name,
+                stream.nemesis.name + (f"+{how}" if how else ""),
+                lost=why,
+                table=stream.table,
+            )
+            for stream in group.streams
+        ],
+    )
 
 
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
@@ -119,7 +166,7 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
         )
         outcome.differ(
             "restart" if how else "convergence",
-            f"the query ended: {' '.join(str(error).split())[:900]}",
+            f"{ENDED}{' '.join(str(error).split())[:900]}",
         )
         outcomes.append(outcome)
     return by_profile(group, outcomes)
@@ -133,27 +180,33 @@ def plainly(
     home: Path,
     *,
     used: bool = False,
+    limit_s: float = LIMIT_S,
 ) -> list[StreamResult]:
     """Reads all stages, each to its end before the next; without a broker from the source `cdc`.
     The topic is new, or `used`.
 
-    If the query fails, each deployment's streams are read again by a query of their own: the
-    failure is no verdict on them.
+    If the query fails, each deployment's streams are read again by a query of their own, and those
+    of one deployment each alone: the failure is no verdict on the others.
     """
     home.mkdir(parents=True, exist_ok=True)
     written: Written | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
-            reader = GroupReader(
-                engine, group, decoder, made(group, home / "streams"), home / "tables"
-            )
+            source = made(group, home / "streams")
+            reader = GroupReader(engine, group, decoder, source, home / "tables", limit_s=limit_s)
         else:
             names = stack.enter_context(
                 kafka.run_topics(bootstrap, group.topics, append_time=group.append_time)
             )
             written = Written(bootstrap, group, names, used)
             reader = GroupReader(
-                engine, group, decoder, source_of(written), home / "tables", names=names
+                engine,
+                group,
+                decoder,
+                source_of(written),
+                home / "tables",
+                names=names,
+                limit_s=limit_s,
             )
         try:
             for stage in range(STAGES):
@@ -163,17 +216,28 @@ def plainly(
             if written is None:
                 reader.read().result()
         except (DecodeRaised, ChildDied) as error:
-            if len(apart := group.apart) == 1:
+            if len(group.streams) == 1:
                 return failed(group, "", error)
         else:
             return judge(group, written.numbered(reader.kept()) if written else reader.kept())
-    return [
-        outcome
-        for number, part in enumerate(apart)
-        for outcome in plainly(
-            engine, part, decoder, bootstrap, home / f"deployment-{number}", used=used
-        )
-    ]
+
+    def again(part: Group, name: str) -> list[StreamResult]:
+        return plainly(engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s)
+
+    if len(group.apart) > 1:
+        parts = (again(part, f"deployment-{n}") for n, part in enumerate(group.apart))
+        return list(itertools.chain.from_iterable(parts))
+    outcomes: list[StreamResult] = []
+    ends = 0
+    for number, stream in enumerate(group.streams):
+        alone = Group.of(group.fmt, (stream,))
+        if ends == number == ALONE:
+            rest = Group.of(group.fmt, group.streams[number:])
+            return outcomes + not_judged(rest, "", EACH_ENDED)
+        results = again(alone, f"stream-{number}")
+        ends += any(what.startswith(ENDED) for result in results for _, what in result.wrong)
+        outcomes += results
+    return outcomes
 
 
 def made(group: Group, path: Path) -> dict[str, Any]:
@@ -199,7 +263,7 @@ def _per_trigger(group: Group) -> int:
 
 @contextlib.contextmanager
 def _published(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, limit_s: float
 ) -> Iterator[tuple[GroupReader, Callable[[str], list[StreamResult]]]]:
     """All stages in topics; who reads them in small micro-batches, and what judges that by how it
     was disturbed.
@@ -209,8 +273,18 @@ def _published(
         for stage in range(STAGES):
             written.publish(group.messages(stage))
         source = {**source_of(written), "per_trigger": _per_trigger(group)}
-        reader = GroupReader(engine, group, decoder, source, home / "tables", names=names)
+        reader = GroupReader(
+            engine, group, decoder, source, home / "tables", names=names, limit_s=limit_s
+        )
         yield reader, lambda how: judge(group, written.numbered(reader.kept()), how)
+
+
+MOMENTS: Final = (
+    ("before", 1, "before the state of batch 1"),
+    ("after", 1, "after the state of batch 1"),
+    ("commit", 2, "after batch 2"),
+)
+"""When the process is killed: the place in a batch, the batch, and words for it."""
 
 
 def killed(
@@ -220,21 +294,27 @@ def killed(
     bootstrap: Target,
     home: Path,
     note: Callable[[str], None],
+    limit_s: float = LIMIT_S,
 ) -> list[StreamResult]:
     """Publishes all stages, then reads them and kills the process three times: before a batch's
-    state is written, after it but before the commit, and at a later moment.
+    state is written, after it but before the commit, and at a later moment. Not judged if a reading
+    ends before its kill.
+
+    The keeper of a decoder's own module is killed by its query's checkpoint
+    (`spark_checks.services.checkpoints`): of the second kill the commit is taken back, as if the
+    process had died before it.
     """
-    with _published(engine, group, decoder, bootstrap, home) as (reader, judged):
+    with _published(engine, group, decoder, bootstrap, home, limit_s) as (reader, judged):
         try:
-            for batch, place in ((1, "before"), (1, "after")):
-                note(f"{group.fmt.name}: the query is killed {place} the state of batch {batch}")
-                _kill_when(
-                    engine,
-                    reader.read(hold={"batch": batch, "at": place}),
-                    reader.directory / f"held-{batch}-{place}",
-                )
-            note(f"{group.fmt.name}: the query is killed after batch 2")
-            _kill_when(engine, reader.read(), reader.directory / REFERENCE / "2")
+            for place, batch, words in MOMENTS:
+                note(f"{group.fmt.name}: the query is killed {words}")
+                reading = reader.read(hold={"batch": batch, "at": place})
+                mark = reader.directory / f"held-{batch}-{place}"
+                states = [reader.directory / REFERENCE / str(batch)] if place == "commit" else []
+                if not _kill_when(engine, reading, (mark, *states), limit_s):
+                    return not_judged(group, RESTART, f"the query ended before its kill {words}")
+                if place == "after":
+                    _take_back(mark, batch)
             note(f"{group.fmt.name}: the query reads to the end")
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
@@ -242,44 +322,81 @@ def killed(
         return judged(RESTART)
 
 
-def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Path) -> None:
-    """Kills the child's processes once a file exists. Raises the reading's error if it fails
-    before, HarnessError if neither happens in time.
+def _take_back(mark: Path, batch: int) -> None:
+    """Removes the commit of a batch, and all that came behind it, from the checkpoint that a mark
+    names, if it names one: Spark then runs the batch again.
     """
-    deadline = time.monotonic() + LIMIT_S
-    while not path.exists():
-        if reading.done():
-            reading.result()
-            return
-        if time.monotonic() > deadline:
-            raise HarnessError(
-                f"the query did not come to the moment of its kill within {LIMIT_S:g} s; is the"
-                " machine busy?"
-            )
-        time.sleep(0.02)
+    checkpoint = json.loads(mark.read_text("utf-8")).get("checkpoint")
+    if checkpoint is None:
+        return
+    for part, first in (("commits", batch), ("offsets", batch + 1)):
+        for path in Path(checkpoint, part).iterdir():
+            number = path.name.removeprefix(".").partition(".")[0]
+            if number.isdigit() and int(number) >= first:
+                path.unlink()
+
+
+def _kill_when(
+    engine: ChildEngine,
+    reading: Future[Mapping[str, Any]],
+    paths: Sequence[Path],
+    limit_s: float = LIMIT_S,
+) -> bool:
+    """Kills the child's processes once one of the files exists; False if the reading ended before.
+    Raises the reading's error if it fails before, HarnessError if neither happens in time.
+    """
+    if not _awaited(reading, paths, limit_s):
+        return False
     pid = engine.pid
     if pid is not None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
     with contextlib.suppress(ChildDied, DecodeRaised):
         reading.result()
+    return True
+
+
+def _awaited(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s: float) -> bool:
+    """Waits until one of the files exists; False if the reading ended before. Raises as
+    `_kill_when`.
+    """
+    deadline = time.monotonic() + limit_s
+    while not any(path.exists() for path in paths):
+        if reading.done():
+            reading.result()
+            return False
+        if time.monotonic() > deadline:
+            raise HarnessError(
+                f"the query did not come to the moment of its kill within {limit_s:g} s; is the"
+                " machine busy? --limit SECONDS gives more"
+            )
+        time.sleep(0.02)
+    return True
 
 
 def broker_killed(
-    engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]
+    engine: ChildEngine,
+    group: Group,
+    decoder: str,
+    home: Path,
+    note: Callable[[str], None],
+    limit_s: float = LIMIT_S,
 ) -> list[StreamResult]:
-    """Kills and restarts a separate broker while the query reads."""
+    """Kills and restarts a separate broker while the query reads. Not judged if it had read
+    everything before.
+    """
     from conformance.brokers.embedded import EmbeddedKafka
 
     with (
         EmbeddedKafka(note) as broker,
-        _published(engine, group, decoder, broker.bootstrap, home) as (reader, judged),
+        _published(engine, group, decoder, broker.bootstrap, home, limit_s) as (reader, judged),
     ):
         try:
-            reading = reader.read()
-            path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
-            while not path.exists() and not reading.done() and time.monotonic() < deadline:
-                time.sleep(0.02)
+            reading = reader.read(hold={"batch": 1, "at": "commit"})
+            marks = (reader.directory / REFERENCE / "1", reader.directory / "held-1-commit")
+            if not _awaited(reading, marks, limit_s):
+                why = "the query had read everything before its broker was killed"
+                return not_judged(group, BROKER, why)
             note(f"{group.fmt.name}: the broker is killed and started")
             broker.kill()
             broker.start()
@@ -297,7 +414,7 @@ class StreamSettings:
     """The settings of `stream`.
 
     `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that
-    were used before. `pattern` names the topic of each message.
+    were used before. `pattern` names the topic of each message. `limit_s` bounds each reading.
     """
 
     formats: tuple[str, ...]
@@ -309,6 +426,7 @@ class StreamSettings:
     used: bool = False
     tables: Values | None = None
     pattern: str = ""
+    limit_s: float = LIMIT_S
 
 
 def run(
@@ -340,18 +458,28 @@ def run(
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
             if all(nemesis.ordered for nemesis in nemeses) and order_of(name).arrival:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_ORDER)
+            lacking = {nemesis.name: NO_STATEMENTS for nemesis in nemeses if nemesis.statements}
+            lacking |= {nemesis.name: NO_UNSENT for nemesis in nemeses if nemesis.unsent}
+            if len(lacking) == len(nemeses):
+                there = {stream.nemesis.name for stream in group.streams}
+                for missing in lacking.keys() - there:
+                    yield StreamResult(name, "*", missing, lost=lacking[missing])
             yield from group.lost
             if not group.streams:
                 continue
             if victim is None or bootstrap is None:
                 note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
                 yield from plainly(
-                    engine, group, decoder, bootstrap, _home(engine), used=settings.used
+                    engine,
+                    group,
+                    decoder,
+                    bootstrap,
+                    _home(engine),
+                    used=settings.used,
+                    limit_s=settings.limit_s,
                 )
             else:
-                yield from _with_restarts(
-                    engine, victim, group, decoder, bootstrap, note, used=settings.used
-                )
+                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note, settings)
 
 
 def _chosen(
@@ -381,21 +509,30 @@ def _with_restarts(
     decoder: str,
     bootstrap: Target,
     note: Callable[[str], None],
-    *,
-    used: bool,
+    settings: StreamSettings,
 ) -> Iterator[StreamResult]:
     """All passes over a format's streams: the victim reads and dies while the engine reads."""
-    name, few = group.fmt.name, for_restarts(group)
+    name, few, limit_s = group.fmt.name, for_restarts(group), settings.limit_s
     with ThreadPoolExecutor(1) as pool:
         try:
-            killing = pool.submit(killed, victim, few, decoder, bootstrap, _home(engine), note)
+            killing = pool.submit(
+                killed, victim, few, decoder, bootstrap, _home(engine), note, limit_s
+            )
             note(
                 f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them"
                 f" {len(few.streams)} are killed"
             )
-            yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=used)
+            yield from plainly(
+                engine,
+                group,
+                decoder,
+                bootstrap,
+                _home(engine),
+                used=settings.used,
+                limit_s=limit_s,
+            )
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
-            broken = broker_killed(engine, few, decoder, _home(engine), note)
+            broken = broker_killed(engine, few, decoder, _home(engine), note, limit_s)
             yield from killing.result()
             yield from broken
         except BaseException:

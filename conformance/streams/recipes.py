@@ -123,9 +123,11 @@ class Subject:
         name: str,
         some: tuple[str, ...] | None = None,
         fine: bool = True,
+        unsent: bool = False,
     ) -> Streamed:
         """A history of the table under that name; `some` are its statements, None all that it can
-        have; `fine` as in `tell`, where positions order the changes.
+        have; `fine` as in `tell`, where positions order the changes; `unsent` as in
+        `shared_history.streamed`, of the harness's own table alone.
         """
         fine = fine and bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
@@ -138,6 +140,7 @@ class Subject:
                 PARTITIONS,
                 STATEMENTS if some is None else some,
                 fine,
+                unsent,
             )
         # Workers of a cluster need Hypothesis for a user's tables only.
         from generators.tables import streams as of_tables
@@ -182,7 +185,10 @@ class Recipe:
         """
         name = f"{self.subject.label}_{self.number}"
         if not nemesis.quiet:
-            return self.subject.streamed(fmt, profile, seed, name, fine=nemesis.fine)
+            some = nemesis.statements or None
+            return self.subject.streamed(
+                fmt, profile, seed, name, some, fine=nemesis.fine, unsent=nemesis.unsent
+            )
         for suffix in ("", "_b", "_c"):
             story = self.subject.streamed(fmt, profile, seed, name + suffix, (), nemesis.fine)
             if all(map(_elsewhere, story.written)):
@@ -423,6 +429,18 @@ def group_of(
         for each in nemeses
         if (order.compacted or not each.compacted) and not (order.arrival and each.ordered)
     ]
+
+    def befalls(nemesis: Nemesis, subject: Subject, profile: Profile) -> bool:
+        """Whether the profile's messages have what the nemesis is about."""
+        if nemesis.unsent:
+            return bool(
+                subject.user is None and order.placeholders and profile.source == "postgresql"
+            )
+        if not nemesis.statements:
+            return True
+        story = subject.streamed(fmt, profile, seed, subject.label, nemesis.statements)
+        return set(nemesis.statements) <= set(story.statements)
+
     streams: list[ReadStream] = []
     lost: list[StreamResult] = []
     for subject in of:
@@ -439,6 +457,8 @@ def group_of(
                 alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
         for first, *others in alike.values():
             for nemesis in nemeses:
+                if not befalls(nemesis, subject, first):
+                    continue
                 stream = made(first, nemesis, len(streams), subject)
                 same = [
                     each

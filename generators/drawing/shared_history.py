@@ -61,6 +61,10 @@ ADDED: Final = "added"
 """The column that an ADD COLUMN adds; existing rows hold NULL in it."""
 DROPPED: Final = "small"
 """The column that is dropped, and added again later, empty."""
+LONG: Final = "note"
+"""The column of long values in a history of `unsent` values."""
+BEYOND_A_PAGE: Final = 3_000
+"""Characters of a long value: PostgreSQL keeps it out of line, and sends it only if it changes."""
 
 _SOURCES: Final = {"mysql": 0, "postgresql": 1}
 
@@ -117,14 +121,15 @@ def streamed(
     partitions: int = 3,
     statements: tuple[str, ...] = STATEMENTS,
     fine: bool = False,
+    unsent: bool = False,
 ) -> Streamed:
     """A history of a table of that name in about `changes` row changes, and the profile's messages
-    of it (`tell`).
+    of it (`tell`). With `unsent` most UPDATEs leave the long value of their row as it is.
     """
     return tell(
         fmt,
         profile,
-        lambda some: _SharedStory(fmt, profile, seed, name, some),
+        lambda some: _SharedStory(fmt, profile, seed, name, some, unsent),
         changes,
         Layout(partitions=partitions),
         statements,
@@ -136,7 +141,13 @@ class _SharedStory(Story):
     """A `streamed` history of this module's table in the making."""
 
     def __init__(
-        self, fmt: Format[Any], profile: Profile, seed: int, name: str, statements: tuple[str, ...]
+        self,
+        fmt: Format[Any],
+        profile: Profile,
+        seed: int,
+        name: str,
+        statements: tuple[str, ...],
+        unsent: bool,
     ) -> None:
         table = _table(fmt, profile, name)
         super().__init__(
@@ -146,7 +157,7 @@ class _SharedStory(Story):
             Column(ADDED, _TYPES["number"][0]),
             Column(DROPPED, _TYPES[DROPPED][0]),
         )
-        self._fresh = 0
+        self._fresh, self._unsent = 0, unsent
 
     def fresh(self) -> Row:
         """A new row, with a new key or that of a deleted row."""
@@ -161,14 +172,20 @@ class _SharedStory(Story):
 
     def updated(self, key: Key) -> Row:
         """The row of a key with a few columns changed, sometimes the key too."""
-        names = [c.name for c in self.table.columns if c.name != KEY]
+        left = (KEY, LONG) if self._unsent else (KEY,)
+        names = [c.name for c in self.table.columns if c.name not in left]
         chosen = self.chance.sample(names, self.chance.randint(1, 4))
         self._fresh += 1
         moved: Row = {KEY: (1 << 53) + self._fresh} if self.chance.random() < 0.25 else {}
+        # A row that leaves its key is deleted and inserted: nothing would tell its long value.
+        if self._unsent and (moved or self.chance.random() < 0.15):
+            moved = {**moved, LONG: self.value(LONG)}
         return {**self.rows[key], **{n: self.value(n) for n in chosen}, **moved}
 
     def value(self, name: str) -> Value:
         """A value for the column."""
+        if self._unsent and name == LONG:
+            return _long_text(self.chance)
         return _value("number" if name == ADDED else name, self.chance)
 
 
@@ -207,6 +224,10 @@ def _value(name: str, chance: random.Random) -> Value:
 def _words(chance: random.Random) -> str:
     texts = pools()
     return str(chance.choice(texts[chance.choice(sorted(texts))]))
+
+
+def _long_text(chance: random.Random) -> str:
+    return "".join(f"{chance.randrange(1 << 64):x} " for _ in range(BEYOND_A_PAGE // 16))
 
 
 def _document(chance: random.Random) -> Json:

@@ -46,6 +46,8 @@ STATEMENTS: Final = (
 
 TWICE: Final = 10
 """Changes at the end of a `fine` history that another follows within the millisecond."""
+UNTOUCHED: Final = 3
+"""Rows that no change touches after DROP COLUMN, if nothing clears the table."""
 MOVING: Final = 20
 """Most further changes, until one leaves a key for good."""
 
@@ -109,6 +111,7 @@ class Story(ABC):
         self.moved: set[Key] = set()
         self.gone: set[Key] = set()
         self.fine = False
+        self.untouched: set[Key] = set()
         self._touched: list[Key] = []
         self._at = Instant(START_MS)
 
@@ -179,7 +182,7 @@ class Story(ABC):
         millisecond.
         """
         at, way = self.now(soon=soon), self.chance.random()
-        known = self._touched if soon else sorted(self.rows, key=repr)
+        known = self._touched if soon else sorted(self.rows.keys() - self.untouched, key=repr)
         keys = self.chance.sample(known, min(count, len(known)))
         op, images = Op.INSERT, list[RowImages]()
         fresh = 0.1 if self.fine and len(self.rows) >= 2 * self.few else 0.3
@@ -233,6 +236,9 @@ class Story(ABC):
             case "drop column":
                 assert self.dropped is not None
                 gone = self.dropped.name
+                if "drop table" not in self.statements:
+                    filled = [k for k, row in self.rows.items() if row[gone] is not None]
+                    self.untouched = set(sorted(filled, key=repr)[:UNTOUCHED])
                 self.table = replace(
                     before, columns=tuple(c for c in before.columns if c.name != gone)
                 )

@@ -14,12 +14,12 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from generators.errors import NothingSelected
 from generators.garbage import faults
 from generators.garbage.faults import FAULTS, MUST, Fault
-from generators.model import Kind, Message, Op, Written
+from generators.model import Change, Kind, Message, Op, Written
 
 Stages: TypeAlias = tuple[tuple[Written, ...], ...]
 """The messages that arrive before each look of the reader."""
@@ -50,7 +50,9 @@ class Nemesis:
     (conformance.rules.streams), unless they are wrong under `twin` as well, which is the same
     without the trait that the rule is about.
 
-    `quiet` needs a history without statements, where nothing makes up for rows lost early.
+    `quiet` needs a history without statements, where nothing makes up for rows lost early,
+    `statements` one with these statements alone, `unsent` one whose UPDATEs leave long values as
+    they are, so that its source does not send them.
     `append_time` needs a topic whose broker sets the records' timestamps, `compacted` records with
     the key of their row. `ordered` says that changes come again behind newer ones, and that only
     what the messages tell of their order undoes it. Without `fine` commits have different times, so
@@ -67,6 +69,8 @@ class Nemesis:
     compacted: bool = False
     ordered: bool = False
     fine: bool = True
+    statements: tuple[str, ...] = ()
+    unsent: bool = False
 
     def __call__(self, stream: Stream, seed: int) -> Stages:
         """The stages of the stream under this nemesis and seed."""
@@ -310,6 +314,65 @@ def _late(stream: Stream, chance: random.Random) -> Stages:
     return (first, second + behind, third + early, fourth + tuple(marks[: len(marks) // 2]) + rows)
 
 
+def _stale(stream: Stream, chance: random.Random) -> Stages:
+    """Everything in three looks; then, alone and hours later, of each row the change before its
+    last one.
+    """
+    size = len(stream.written)
+    first, second, third, _ = _cut(stream.written, (size // 3, 2 * size // 3, size))
+    older = {
+        id(changes[-2].written): changes[-2].written
+        for changes in _changes_by_row(stream.written).values()
+        if len(changes) > 1 and changes[-2].change.op is not Op.DELETE
+    }
+    return first, second, third, tuple(_again(written, 3_600_000) for written in older.values())
+
+
+def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
+    """Stages end with the DELETE of a row; the next one begins with the changes of that row that
+    came before it, again.
+    """
+    places = {id(written): number for number, written in enumerate(stream.written)}
+    deletes: list[tuple[int, tuple[Written, ...]]] = []
+    for changes in _changes_by_row(stream.written).values():
+        for number, (written, change) in enumerate(changes):
+            before = {id(older.written): older.written for older in changes[:number]}
+            if change.op is Op.DELETE and before and id(written) not in before:
+                deletes.append((places[id(written)] + 1, tuple(before.values())))
+    if not deletes:
+        return _evenly(stream.written)
+    # Late ones: their keys are less likely to be used again.
+    chosen = sorted(deletes, key=lambda item: item[0])[-(STAGES - 1) :]
+    ends = [*(border for border, _ in chosen), *[len(stream.written)] * (STAGES - 1 - len(chosen))]
+    first, *others = _cut(stream.written, ends)
+    repeats = [tuple(_again(written, 600_000) for written in before) for _, before in chosen]
+    repeats += [()] * (len(others) - len(repeats))
+    return (first, *(again + stage for again, stage in zip(repeats, others, strict=True)))
+
+
+class _ChangeOfRow(NamedTuple):
+    """A change of a row, and the message that tells it."""
+
+    written: Written
+    change: Change
+
+
+def _changes_by_row(messages: Iterable[Written]) -> dict[object, list[_ChangeOfRow]]:
+    """The changes of each row in the order of the messages, by table and key; of a message that
+    does not tell the key it is the first column.
+    """
+    rows: dict[object, list[_ChangeOfRow]] = {}
+    for written in messages:
+        for change in written.changes:
+            image = change.before if change.op is Op.DELETE else change.after
+            if change.kind is not Kind.ROW or not image:
+                continue
+            names = change.keys or tuple(image)[:1]
+            key = tuple(repr(image[name].value) if name in image else "" for name in names)
+            rows.setdefault((change.table, key), []).append(_ChangeOfRow(written, change))
+    return rows
+
+
 def _is_watermark(written: Written) -> bool:
     return any(c.kind is Kind.WATERMARK for c in written.changes)
 
@@ -432,6 +495,34 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         twin="none",
         compacted=True,
         fine=False,
+    ),
+    Nemesis(
+        "stale",
+        "An older change of a row comes again, alone and late.",
+        "order",
+        _stale,
+        ordered=True,
+    ),
+    Nemesis(
+        "behind-deletes",
+        "A batch ends with a DELETE; the next begins with what was before it, again.",
+        "order",
+        _behind_deletes,
+        ordered=True,
+    ),
+    Nemesis(
+        "dropped-column",
+        "A column is dropped and comes back empty, and nothing clears the table in between.",
+        "convergence",
+        _none,
+        statements=("drop column", "add column again"),
+    ),
+    Nemesis(
+        "unsent",
+        "UPDATEs leave long values as they are, which the source does not send.",
+        "convergence",
+        _none,
+        unsent=True,
     ),
     Nemesis(
         "all",

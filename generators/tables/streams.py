@@ -66,7 +66,10 @@ def streamed(
     (`tell`); `some` are its statements, None for all that the table can have.
     """
     table = replace(user.table, name=name)
-    chosen = statements(values, user) if some is None else some
+    chosen = can = statements(values, user)
+    if some is not None:
+        again = ("add column again",) if "drop column" in can else ()
+        chosen = tuple(what for what in some if what in (*can, *again))
     layout = Layout(partitions=partitions)
     return tell(
         fmt,

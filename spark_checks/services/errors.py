@@ -21,6 +21,8 @@ _INSTALLED: Final = re.compile(
 )
 _CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
 """How py4j begins: with the number of an object of its own, another one each time."""
+_PROXIED: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling "
+"""How Python's stack ends when Java raised: the reason stands in the lines behind."""
 LENGTH: Final = 3_000
 """Characters of the first lines, and of the causes."""
 
@@ -31,7 +33,7 @@ def summary(error: BaseException) -> str:
     # stands behind its stack.
     text = _CALLED.sub("", str(error)).partition(";\n'")[0]
     if (raised := list(_RAISED.finditer(text))) and not text.startswith(raised[-1][1]):
-        text = f"{raised[-1][1]}\n{text}"
+        text = f"{java_cause(text) or raised[-1][1]}\n{text}"
     lines = [
         line
         for line in text.splitlines()
@@ -45,6 +47,22 @@ def summary(error: BaseException) -> str:
         cause = getattr(cause, "cause", None)
     shown = "\n".join(lines[:LINES])[:LENGTH]
     return "\n".join((shown, *_place(error), "\n".join(causes[-CAUSES:])[:LENGTH])).rstrip("\n")
+
+
+def java_cause(text: str) -> str:
+    """The innermost cause that Java gives in the text of an error that went through Python, as
+    CLASS: MESSAGE; "" if there is none.
+    """
+    _, found, behind = text.rpartition(_PROXIED)
+    if not found:
+        return ""
+    causes = [
+        line.removeprefix("Caused by: ").removeprefix(": ")
+        for line in behind.splitlines()
+        if line.startswith((": ", "Caused by: "))
+    ]
+    ours = [cause for cause in causes if not cause.startswith(("py4j.", "java.lang.reflect."))]
+    return ours[-1] if ours else ""
 
 
 def _place(error: BaseException) -> list[str]:

@@ -30,6 +30,7 @@ from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part, union
 from spark_checks.liars.streams import LIARS
 from spark_checks.services import cluster, topics
+from spark_checks.services.checkpoints import KillMoment
 from spark_checks.services.engine import Decoder, DecoderError
 from spark_checks.services.feed import ChangeFeed
 
@@ -219,7 +220,7 @@ def _own(
     request: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Runs a user's level three to the present end, a query a part, and writes its rows in place of
-    the reference's state.
+    the reference's state. The moment of a kill is found in its query's checkpoint.
     """
     spark, rows = records.sparkSession, []
     began = time.monotonic()
@@ -229,7 +230,8 @@ def _own(
             decoder(1, part.of(records), None, part.deployment), tables, home
         )
         try:
-            query.processAllAvailable()
+            with KillMoment(query, request.get("hold") or {}, Path(request["directory"])):
+                query.processAllAvailable()
         finally:
             query.stop()
         rows.append(

@@ -4,6 +4,8 @@ owns it, and the command.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 from collections import Counter
@@ -19,7 +21,7 @@ from command_lines import performed
 from remembered import done
 
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised
+from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.rules.streams import rules
@@ -508,7 +510,7 @@ def test_the_reader_is_killed_as_soon_as_its_mark_is_there(
     eventually(lambda: "stream" in {op for _, op, *_ in asked()})
     (tmp_path / "mark").write_text("")
     victim = engine.pid
-    streams._kill_when(engine, reading, tmp_path / "mark")
+    assert streams._kill_when(engine, reading, (tmp_path / "mark",))
     assert "exit code -9" in str(reading.exception())
     assert engine.ask("stream", {"decoder": "x.fine"}, 60).result()["rows"] == 3
     assert engine.pid not in (None, victim)
@@ -541,7 +543,11 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
     fmt = get("huawei-cdl-json")
     group = streams.group_of(fmt, fmt.profiles[:2], NEMESES, 1)
     few = streams.for_restarts(group)
-    nemeses = [nemesis for nemesis in NEMESES if not nemesis.compacted]
+    nemeses = [
+        nemesis
+        for nemesis in NEMESES
+        if not (nemesis.compacted or nemesis.statements or nemesis.unsent)
+    ]
     assert [stream.nemesis for stream in few.streams] == nemeses
     assert (
         len({stream.profile.name for stream in few.streams})
@@ -555,8 +561,114 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
 
 
 def test_a_query_that_does_not_come_to_its_kill_is_no_verdict(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "LIMIT_S", 0.1)
-    with pytest.raises(HarnessError, match="did not come to the moment of its kill"):
-        streams._kill_when(None, Future(), tmp_path / "never")
+    with pytest.raises(HarnessError, match="did not come to the moment of its kill within 0[.]1 s"):
+        streams._kill_when(None, Future(), (tmp_path / "never",), 0.1)
     with pytest.raises(ChildDied):
-        streams._kill_when(None, done(ChildDied("gone")), tmp_path / "never")
+        streams._kill_when(None, done(ChildDied("gone")), (tmp_path / "never",))
+
+
+class Answering:
+    """An engine whose requests `stream` end as they are told to, and the parts that were asked."""
+
+    def __init__(self, directory: Path, answer: Callable[[Mapping[str, Any]], Future[Any]]) -> None:
+        self.directory, self.answer, self.pid = directory, answer, None
+        self.limits: list[float] = []
+
+    def ask(self, _service: str, request: Mapping[str, Any], limit_s: float) -> Future[Any]:
+        self.limits.append(limit_s)
+        return self.answer(request)
+
+
+def test_a_limit_that_expires_is_no_verdict_and_names_the_batch(tmp_path):
+    group = group_of("huawei-cdl-json", "1.0", "none")
+
+    def late(request: Mapping[str, Any]) -> Future[Any]:
+        offsets = Path(request["directory"], "own-0", "query", "offsets")
+        offsets.mkdir(parents=True)
+        for name in ("0", "1", ".1.crc"):
+            (offsets / name).write_text("")
+        return done(AnswerTimeout("did not end within 7 s: the log of a start"))
+
+    engine = Answering(tmp_path, late)
+    with pytest.raises(HarnessError) as raised:
+        streams.plainly(engine, group, "x:y", None, tmp_path / "home", limit_s=7)
+    assert engine.limits == [7]
+    assert raised.value.exit_code == 3
+    assert str(raised.value) == (
+        "huawei-cdl-json: 1 streams were not read within 7 s, in batch 1: no verdict. A lakehouse"
+        " that starts cold takes a minute; --limit SECONDS gives more"
+    )
+
+
+def test_a_stream_whose_query_ends_is_no_matter_of_the_other_streams_of_its_deployment(
+    tmp_path, monkeypatch
+):
+    fmt = get("huawei-cdl-json")
+    nemeses = [n for n in NEMESES if n.name in ("none", "replay", "corrupt", "stale")]
+    group = streams.group_of(fmt, (fmt.profile("1.0"),), nemeses, 1)
+    bad = next(s.story.table.name for s in group.streams if s.nemesis.name == "corrupt")
+
+    def ends(request: Mapping[str, Any]) -> Future[Any]:
+        names = [codec.load_table(table).name for table in request["tables"]]
+        return done(DecodeRaised("cannot read it") if bad in names else {})
+
+    monkeypatch.setattr(streams, "read_state", lambda _: None)
+    monkeypatch.setattr(streams, "judge", lambda part, _: judge(part, keeping.kept(part)))
+    outcomes = streams.plainly(Answering(tmp_path, ends), group, "x:y", None, tmp_path / "home")
+    assert {o.nemesis: [what for _, what in o.wrong] for o in outcomes if o.broken} == {
+        "corrupt": ["the query ended: cannot read it"]
+    }
+    assert [o.nemesis for o in outcomes if o.converged] == ["none", "replay", "stale"]
+
+
+def test_a_query_that_ends_under_everything_is_not_tried_stream_by_stream_for_ever(tmp_path):
+    fmt = get("huawei-cdl-json")
+    group = streams.group_of(fmt, (fmt.profile("1.0"),), NEMESES, 1)
+    engine = Answering(tmp_path, lambda _: done(DecodeRaised("cannot read it")))
+    outcomes = streams.plainly(engine, group, "x:y", None, tmp_path / "home")
+    assert len(engine.limits) == 1 + streams.ALONE
+    assert [bool(o.broken) for o in outcomes] == [n < 3 for n in range(len(group.streams))]
+    assert {o.lost for o in outcomes[3:]} == {
+        "the query of all streams ended, and so did those of 3 alone"
+    }
+
+
+def test_a_reading_that_ends_before_its_kill_is_not_judged(tmp_path, monkeypatch):
+    group = group_of("huawei-cdl-json", "1.0", "none")
+    read = []
+
+    def ends(request: Mapping[str, Any]) -> Future[Any]:
+        read.append(request["hold"])
+        return done({})
+
+    @contextlib.contextmanager
+    def published(*_: Any) -> Any:
+        reader = streams.GroupReader(Answering(tmp_path, ends), group, "x:y", {}, tmp_path)  # type: ignore[arg-type]
+        yield reader, lambda how: judge(group, keeping.kept(group), how)
+
+    monkeypatch.setattr(streams, "_published", published)
+    (outcome,) = streams.killed(
+        Answering(tmp_path, ends), group, "x:y", "127.0.0.1:1", tmp_path, lambda _: None
+    )
+    assert read == [{"batch": 1, "at": "before"}]
+    assert outcome.as_json() == {
+        "format": "huawei-cdl-json",
+        "profile": "1.0",
+        "nemesis": "none+restart",
+        "result": "not judged",
+        "because": "the query ended before its kill before the state of batch 1",
+    }
+
+
+def test_a_commit_is_taken_back_with_all_that_came_behind_it(tmp_path):
+    for name in ("0", "1", "2", ".1.crc", ".2.crc"):
+        for part in ("offsets", "commits"):
+            (tmp_path / part).mkdir(exist_ok=True)
+            (tmp_path / part / name).write_text("")
+    mark = tmp_path / "held-1-after"
+    mark.write_text(json.dumps({"checkpoint": str(tmp_path)}))
+    streams._take_back(mark, 1)
+    names = {
+        part: sorted(p.name for p in (tmp_path / part).iterdir()) for part in ("offsets", "commits")
+    }
+    assert names == {"offsets": [".1.crc", "0", "1"], "commits": ["0"]}

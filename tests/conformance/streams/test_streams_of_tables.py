@@ -150,7 +150,7 @@ def test_the_command_names_tables_that_have_no_key(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "StreamSettings", caught)
     text = "1 table is left out of the streams:\n  table heap has no primary key, by which rows are kept\n"
     assert text in said(MYSQL)
-    assert asked[0][-2].schema.dialect == "mysql"
+    assert asked[0][-3].schema.dialect == "mysql"
     text = "no stream can be of these tables: table heap has no primary key"
     assert text in said("CREATE TABLE `heap` (`a` int unsigned);")
     assert len(asked) == 1

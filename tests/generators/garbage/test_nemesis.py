@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -260,3 +261,89 @@ def test_a_column_that_comes_back_is_empty_in_rows_that_nobody_touched() -> None
                 seen += 1
                 assert story.rows[key][differential.DROPPED] is None
     assert seen > 10
+
+
+def told(written: Written) -> list[tuple[str, str]]:
+    """The op and key of each row change of a message."""
+    return [
+        (change.op.value, str(image[KEY].value))
+        for change in written.changes
+        if change.op and (image := change.before if change.op is Op.DELETE else change.after)
+    ]
+
+
+def rows_of(*ops: str) -> Stream:
+    """A message for each `I 1`, `U 1`, `D 1`: an op and a key."""
+    fmt = get("ticdc-canal-json")
+    kinds = {"I": Op.INSERT, "U": Op.UPDATE, "D": Op.DELETE}
+    template = next(
+        w
+        for w in streamed(fmt, fmt.profile("v7.1.6+extension"), 3, "t").written
+        if w.changes[0].op is Op.INSERT
+    )
+    written = []
+    for number, text in enumerate(ops):
+        op, key = kinds[text[0]], int(text[2:])
+        image = {
+            **template.changes[0].after,
+            KEY: replace(template.changes[0].after[KEY], value=key),
+        }
+        sides = (
+            {"before": image, "after": None}
+            if op is Op.DELETE
+            else {"before": None, "after": image}
+        )
+        change = replace(template.changes[0], op=op, **sides)
+        message = replace(template.message, value=b"%d" % number, event=number, timestamp_ms=number)
+        written.append(Written(message, (change,)))
+    return Stream(tuple(written))
+
+
+def test_stale_brings_the_change_before_the_last_of_each_row_again_alone_and_late() -> None:
+    stream = rows_of("I 1", "I 2", "U 1", "D 2", "U 1", "I 3")
+    *_, last = named("stale")[0](stream, 1)
+    assert [(told(w), w.message.value, w.message.timestamp_ms) for w in last] == [
+        ([("UPDATE", "1")], b"2", 2 + 3_600_000),
+        ([("INSERT", "2")], b"1", 1 + 3_600_000),
+    ]
+
+
+def test_behind_deletes_ends_a_batch_with_a_delete_and_begins_the_next_with_what_was_before() -> (
+    None
+):
+    stream = rows_of("I 1", "I 2", "U 1", "D 1", "I 4", "D 2", "I 3")
+    stages = named("behind-deletes")[0](stream, 1)
+    assert [[text for w in stage for text in told(w)] for stage in stages] == [
+        [("INSERT", "1"), ("INSERT", "2"), ("UPDATE", "1"), ("DELETE", "1")],
+        [("INSERT", "1"), ("UPDATE", "1"), ("INSERT", "4"), ("DELETE", "2")],
+        [("INSERT", "2"), ("INSERT", "3")],
+        [],
+    ]
+
+
+def test_a_dropped_column_comes_back_empty_in_rows_that_nothing_touched_or_cleared() -> None:
+    fmt = get("ticdc-canal-json")
+    story = streamed(fmt, fmt.profiles[-1], 1, "t", statements=("drop column", "add column again"))
+    drop, add = (
+        number
+        for number, event in enumerate(story.history.events)
+        if isinstance(event, SchemaChange)
+    )
+    left = [key for key, last in story.last.items() if last < drop]
+    assert len(left) >= 3
+    assert {story.rows[key][differential.DROPPED] for key in left} == {None}
+    assert story.added_after == {differential.DROPPED: add}
+
+
+def test_updates_leave_long_values_as_they_are_and_the_placeholder_stands_for_them() -> None:
+    fmt = get("debezium-json")
+    story = streamed(fmt, fmt.profile("3.5.0.Final+postgresql"), 1, "t", unsent=True)
+    sent = [
+        change.after[differential.LONG].text
+        for written in story.written
+        for change in written.changes
+        if change.op is Op.UPDATE and change.after
+    ]
+    unsent = [text for text in sent if text == "__debezium_unavailable_value"]
+    assert len(unsent) > len(sent) / 2 > 5
+    assert all(len(str(row[differential.LONG])) > 2_000 for row in story.rows.values())

@@ -49,3 +49,21 @@ def test_a_refused_plan_is_not_shown():
         summary(ValueError(refused))
         == "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703"
     )
+
+
+def test_the_innermost_cause_of_java_stands_before_the_frames_of_python():
+    text = """[STREAM_FAILED] Query [id = 1] terminated with exception: [FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in foreach batch sink. Reason: An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "/lib/py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+  File "/srv/mine.py", line 12, in upsert
+    spark.sql(merge)
+py4j.protocol.Py4JJavaError: An error occurred while calling o145.sql.
+: org.apache.spark.SparkException: Writing job aborted
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.writingJobAbortedError(QueryExecutionErrors.scala:1)
+Caused by: org.apache.iceberg.exceptions.ValidationException: Table column names conflict with names reserved for Iceberg metadata columns: [_deleted]
+\tat org.apache.iceberg.Schema.<init>(Schema.java:9)
+"""
+    assert summary(ValueError(text)).splitlines()[0] == (
+        "org.apache.iceberg.exceptions.ValidationException: Table column names conflict with names"
+        " reserved for Iceberg metadata columns: [_deleted]"
+    )
