@@ -141,14 +141,17 @@ class Feed:
 
     @cached_property
     def disturbances(self) -> tuple[Nemesis, ...]:
-        """The nemeses, in order. Raises UsageError for one that only a broker can do."""
+        """The nemeses, in order. Raises UsageError for one that needs a broker, or a history of its
+        own.
+        """
         disturbances = tuple(
             disturbance for name in self.nemeses for disturbance in nemesis.named(name)
         )
         for each in disturbances:
-            if each.append_time or each.compacted:
+            if each.append_time or each.compacted or each.statements or each.unsent:
+                what = "a history of its own" if each.statements or each.unsent else "a broker"
                 raise UsageError(
-                    f"nemesis {each.name} needs a broker: cdc-conformance stream --nemesis"
+                    f"nemesis {each.name} needs {what}: cdc-conformance stream --nemesis"
                     f" {each.name}"
                 )
         if not self._spoiling:
