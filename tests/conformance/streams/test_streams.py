@@ -561,7 +561,7 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
 
 
 def test_a_query_that_does_not_come_to_its_kill_is_no_verdict(tmp_path, monkeypatch):
-    with pytest.raises(HarnessError, match="did not come to the moment of its kill within 0[.]1 s"):
+    with pytest.raises(HarnessError, match="did not come to the moment of its kill"):
         streams._kill_when(None, Future(), (tmp_path / "never",), 0.1)
     with pytest.raises(ChildDied):
         streams._kill_when(None, done(ChildDied("gone")), (tmp_path / "never",))
