@@ -63,18 +63,18 @@ SMALL: Final = 128
 _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 _NUMBERS: Final = re.compile(
-    rb'"(ts_ms|ts_us|ts_ns|pos|lsn|__lsn|__source_ts_ms|txId|xmin|server_id|thread|total_order|data_collection_order)":(?:-?\d+|null)'
+    rb'"(ts_ms|ts_us|ts_ns|pos|lsn|__lsn|__source_ts_ms|txId|xmin|server_id|thread|total_order|data_collection_order)":-?\d+'
 )
 _ID: Final = rb"mysql-bin\.|\[|\d+-\d+-\d+|\d+:\d+|[0-9a-f-]{36}:"
-_TEXTS: Final = re.compile(
-    rb'"(gtid|file|sequence|id)":(?:"(?:' + _ID + rb')(?:[^"\\]|\\.)*"|null)'
-)
+_TEXTS: Final = re.compile(rb'"(gtid|file|sequence|id)":"(?:' + _ID + rb')(?:[^"\\]|\\.)*"')
 _CONTEXT: Final = re.compile(rb'"(__debezium\.context\.(?:connectorLogicalName|runId))":[^,]*')
 _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
 
 def blank(data: bytes) -> bytes:
-    """A key or value without positions, ids, clock times, and the connector's own name."""
+    """A key or value without the figures of positions, ids and clock times, and the connector's own
+    name. A null stays a null: a decoder sees it.
+    """
     data = _CONTEXT.sub(rb'"\1":""', confluent.readable(data, _schemas))
     return _PREFIXES.sub(rb'"P\1', _TEXTS.sub(rb'"\1":""', _NUMBERS.sub(rb'"\1":0', data)))
 
@@ -88,9 +88,9 @@ def _schemas(number: int) -> tuple[tuple[str, ...], str]:
 
 def _blank_marker(data: bytes) -> bytes:
     """The same without the marker of a snapshot's row, which depends on the tables that other
-    episodes have.
+    episodes have. The marker of a record that is of no snapshot stays.
     """
-    return re.sub(rb'"snapshot":"\w+"', b'"snapshot":""', blank(data))
+    return re.sub(rb'"snapshot":"(?!false")\w+"', b'"snapshot":""', blank(data))
 
 
 @dataclass(frozen=True, slots=True)

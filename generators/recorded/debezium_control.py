@@ -214,7 +214,15 @@ def snapshot_statements(
         "statements",
         History(tuple(written)),
         tuple(waiting[event.sql] for event in written),
+        owed=(SNAPSHOT_STATEMENTS,),
     )
+
+
+SNAPSHOT_STATEMENTS: Final = (
+    "A statement that a snapshot makes is marked as one, without a place in the log: our writer has"
+    " statements of the log alone."
+)
+"""What the writer owes."""
 
 
 def _without_rows(recording: Recording) -> Recording:

@@ -230,9 +230,15 @@ class _Writer:
         table: str | None,
         row: int = 0,
         snapshot: str = "",
+        *,
+        is_statement: bool = False,
+        in_transaction: bool = True,
     ) -> str:
-        """The source block."""
+        """The source block. `in_transaction` is False of a logical message that no transaction
+        holds.
+        """
         version, profile = self.profile.version, self.profile
+        in_log = snapshot in ("", _rows.INCREMENTAL)
         shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
         block: dict[str, Any] = {
             "version": profile.release,
@@ -244,8 +250,9 @@ class _Writer:
         }
         if profile.is_mysql:
             mariadb = profile.connector == "mariadb"
-            gtid = self.transaction_id() if profile.transactions or mariadb else None
-            server = 0 if snapshot not in ("", _rows.INCREMENTAL) else self.server
+            # The log has no position yet while a snapshot reads (debezium#snapshot-source).
+            gtid = self.transaction_id() if in_log and (profile.transactions or mariadb) else None
+            server = self.server if in_log else 0
             block |= {
                 "table": table,
                 "server_id": server,
@@ -254,10 +261,13 @@ class _Writer:
                 "pos": self.place,
                 "row": row,
             }
-            block["thread"] = None if snapshot not in ("", _rows.INCREMENTAL) or mariadb else 7
+            # 1.4 reads no thread of a statement (debezium#snapshot-source).
+            threadless = mariadb or not in_log or (is_statement and version < (1, 5))
+            block["thread"] = None if threadless else 7
             block["query"] = self.query or None
         else:
-            block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
+            transaction = self.transaction if in_transaction else None
+            block |= {"schema": outer, "table": table, "txId": transaction, "lsn": self.place}
             last, place = "null" if snapshot else f'"{self.last_commit}"', f'"{self.place}"'
             if snapshot == _rows.INCREMENTAL:
                 block |= {"txId": None, "lsn": None}
@@ -604,7 +614,9 @@ class _Writer:
             )
             table = ",".join(qualified.removeprefix(f"{event.database}.") for qualified in named)
         payload: dict[str, Any] = {
-            "source": Raw(self.source(event.at, event.database, "", table, self.last_row)),
+            "source": Raw(
+                self.source(event.at, event.database, "", table, self.last_row, is_statement=True)
+            ),
             "ts_ms": event.at.ms + self.lag,
             "databaseName": event.database,
             "ddl": event.sql,
@@ -704,13 +716,14 @@ class _Writer:
         if profile.is_mysql or profile.version < (1, 8):
             return
         self.advance()
+        in_transaction = not event.family.endswith("-alone")
         payload: dict[str, Any] = {
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
-            "source": Raw(self.source(event.at, event.database, "", "")),
-            "transaction": Raw(
-                "null" if event.family.endswith("-alone") else self.transaction_block(event.table)
+            "source": Raw(
+                self.source(event.at, event.database, "", "", in_transaction=in_transaction)
             ),
+            "transaction": Raw(self.transaction_block(event.table) if in_transaction else "null"),
             "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
         }
         key, value = envelope.message_schemas(profile)

@@ -511,3 +511,15 @@ def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
     (record,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
     columns = json.loads(record.message.value or b"")["tableChanges"][0]["table"]["columns"]
     assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
+
+
+@pytest.mark.parametrize(
+    ("family", "has_id"), [("logical-message", True), ("logical-message-alone", False)]
+)
+def test_a_logical_message_that_no_transaction_holds_has_no_transaction_s_id(
+    family: str, has_id: bool
+) -> None:
+    """debezium#snapshot-source."""
+    event = model.SourceStatement(START, family, "plain", "inv", "non-tx")
+    (record,) = written(PG, event)
+    assert (payload(record)["source"]["txId"] is not None) is has_id
