@@ -107,7 +107,9 @@ PARTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("order", "rules"), dict),
 }
 """What a file of rules says."""
-NEEDS: Final = ("order", "schema", "watermarks", "compacted")
+OPEN: Final = ("open-forms", "open-zones", "open-images")
+"""What a law of readings needs: rules that do not bind on forms of values, on moments, on images."""
+NEEDS: Final = ("order", "schema", "watermarks", "compacted", *OPEN)
 
 
 Given: TypeAlias = Mapping[str, Any]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from typing import Final
 
 from conformance.rules.book import book, law, laws
 from conformance.rules.rule import (
@@ -17,6 +19,7 @@ from conformance.rules.rule import (
     Subject,
     owner,
 )
+from generators.model import Kind, Logical, State
 
 __all__ = [
     "FIELDS",
@@ -38,4 +41,44 @@ def rules(fmt: str) -> tuple[Rule, ...]:
     """The rules of a format, special before general, laws last. Raises UnknownName, and UsageError
     for a wrong file of rules.
     """
-    return (*book(fmt).rules, *(law(fmt, name) for name in laws() if name.startswith("law/")))
+    own = book(fmt).rules
+    owed = (
+        law(fmt, name)
+        for name, given in laws().items()
+        if name.startswith("law/") and leaves_open(own, given.get("needs", ""))
+    )
+    return (*own, *owed)
+
+
+_MOMENTS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+_FORMS: Final = frozenset(Logical) - _MOMENTS - {Logical.FLOAT, Logical.DOUBLE, Logical.JSON}
+
+
+def leaves_open(own: Iterable[Rule], need: str) -> bool:
+    """Whether a format's rules leave open what a law of readings needs; "" needs nothing."""
+    loose = (rule.selector for rule in own if rule.obligation is not Obligation.MUST)
+    match need:
+        case "open-forms":
+            return any(_owns_values(selector, _FORMS) for selector in loose)
+        case "open-zones":
+            return any(
+                _owns_values(selector, _MOMENTS)
+                or ("commit_time" in selector.fields and _is_of_rows(selector))
+                for selector in loose
+            )
+        case "open-images":
+            return any(
+                Aspect.IMAGE in selector.aspects and _is_of_rows(selector) for selector in loose
+            )
+    return True
+
+
+def _is_of_rows(selector: Selector) -> bool:
+    return not selector.kinds or Kind.ROW in selector.kinds
+
+
+def _owns_values(selector: Selector, logicals: Iterable[Logical]) -> bool:
+    """Whether it owns values of these types, of which only one reading is right."""
+    typed = bool(selector.logicals) and not set(selector.logicals).isdisjoint(logicals)
+    settled = not selector.states or State.VALUE in selector.states
+    return typed and settled and selector.concerns("cell", Aspect.VALUE, 2)

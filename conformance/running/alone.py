@@ -25,7 +25,7 @@ from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.judging.results import Failure, FormatResult
 from conformance.rules.rules import Aspect, Rule
-from conformance.running import laws
+from conformance.running import laws, readings
 from conformance.running.isolating import AGAIN, stray_finding
 from conformance.running.prepared import Prepared, request
 from generators.errors import HarnessError
@@ -96,9 +96,8 @@ class Alone:
         """
         try:
             outputs = read(self.future.result(), self.case.level)
-            findings = list(
-                judge.judge(self.case, [outputs.get(place, ()) for place in self.places]).findings
-            )
+            rows = [outputs.get(place, ()) for place in self.places]
+            findings = list(judge.judge(self.case, rows).findings)
             if (
                 stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))
             ) is not None:
@@ -106,6 +105,10 @@ class Alone:
             if rule.law in ("batch", "environment") and not self.beside:
                 owners = {place: (self.case, number) for number, place in enumerate(self.places)}
                 findings += laws.again(engine, self.request, owners, judge)
+            if rule.law in readings.LAWS:
+                of_case = readings.Readings(judge)
+                of_case.take(self.case, rows)
+                findings += of_case.findings()
             return findings
         finally:
             if self.own:
@@ -186,7 +189,8 @@ def shown(
 
     def outcome(failure: Failure, origin: Failure) -> Failure:
         seen = tried.get(id(failure), False)
-        among = failure.rule.law == "batch" or (id(failure) in tried and not seen)
+        hidden = id(failure) in tried and not seen and failure.rule.law not in readings.LAWS
+        among = failure.rule.law == "batch" or hidden
         needed = trial.needed(origin, until) if among and not origin.known else ()
         why = f"passes alone, fails behind {len(needed)} other cases, which are saved with it"
         return (

@@ -30,7 +30,15 @@ from conformance.engines.engine import (
 from conformance.engines.specs import decoder_of
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
-from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
+from conformance.judging.judge import (
+    STOPS,
+    UNDECODED,
+    Capabilities,
+    CaseResult,
+    Finding,
+    Judge,
+    Verdict,
+)
 from conformance.judging.known import EntryTracker
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import (
@@ -52,6 +60,7 @@ from conformance.running.events import Listener, ignore, working
 from conformance.running.isolating import EveryCall, foreign_case, isolate, strays, verdict_of
 from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
+from conformance.running.readings import Readings
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
 from generators.recorded.episodes import RECORDED
@@ -426,6 +435,7 @@ def finish(
 
     for finding, result in prepared.shown:
         tell(finding, result)
+    chosen_readings = Readings(judge)
     for number, call in enumerate(prepared.calls):
         began = time.monotonic()
         if prepared.always is not None:
@@ -440,6 +450,12 @@ def finish(
         else:
             judged, outputs, problem = _judge_call(engine, prepared, number, judge, listen)
         results += judged
+        undecoded = {result.case.id for result in judged if result.verdict in UNDECODED}
+        for case in call.cases:
+            if case.id not in undecoded:
+                chosen_readings.take(
+                    case, [outputs.get(prepared.place(w.message), ()) for w in case.written]
+                )
         count = sum(len(case.written) for case in call.cases)
         performed.append(
             CallResult(
@@ -461,6 +477,7 @@ def finish(
     findings = laws.collect(
         engine, prepared.laws, by_call, failed, judge, prepared.settings.timeout_s
     )
+    findings += chosen_readings.findings()
     results = blamed(judge, _with_findings(judge, results, findings))
     if len(kept) < len(all_rules):
         results = [

@@ -8,7 +8,7 @@ are read by the reference decoder.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
@@ -21,6 +21,7 @@ from conformance.engines.specs import LIAR, decoder_of
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.rules.order import order_of
 from conformance.rules.rules import Obligation, Rule
+from conformance.running import readings
 from conformance.running.prepared import Prepared
 from conformance.selftest import measuring, staging
 from conformance.selftest.alter import alter
@@ -31,7 +32,7 @@ from conformance.selftest.lies.lie import Lie, lies
 from conformance.selftest.measuring import Answer
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
-from conformance.selftest.operators.operator import Alter
+from conformance.selftest.operators.operator import Alter, Operator
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
@@ -205,9 +206,11 @@ def table_liars(tried: Bench, seed: int) -> Iterator[Check]:
 
 def _operated(tried: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
     """The results of the cases that the liar changes, up to a few that its rule convicts."""
+    assert liar.operator is not None
+    if (rule := fresh_judge.law(liar.convicts.rpartition("/")[2])) and rule.law in readings.LAWS:
+        return _read_over_all(tried, liar.operator, liar.level, fresh_judge)
     results: list[CaseResult] = []
     convicted = 0
-    assert liar.operator is not None
     for answered in tried.owning(liar.convicts, liar.level, liar.scenario):
         if (rows := answered.altered(liar.operator)) is not None:
             results.append(judged(fresh_judge, answered.case, rows))
@@ -215,6 +218,25 @@ def _operated(tried: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
             if convicted == CONVICTED:
                 break
     return results
+
+
+def _read_over_all(
+    tried: Bench, operator: Operator, level: int, fresh_judge: Judge
+) -> list[CaseResult]:
+    """The results of the cases that break a law of readings, after all cases of the level."""
+    chosen = readings.Readings(fresh_judge)
+    every = [answered for answered in tried.cases.values() if answered.case.level == level]
+    for answered in every:
+        chosen.take(answered.case, answered.altered(operator) or answered.rows)
+    by_case: dict[str, list[Finding]] = defaultdict(list)
+    for finding in chosen.findings():
+        by_case[finding.case].append(finding)
+    return [
+        CaseResult(
+            tried.cases[case].case, fresh_judge.verdict(tried.cases[case].case, found), (*found,)
+        )
+        for case, found in by_case.items()
+    ]
 
 
 def conviction(

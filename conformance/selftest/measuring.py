@@ -15,6 +15,7 @@ from typing import Final
 from conformance.judging.judge import Judge
 from conformance.rules.rules import Obligation
 from conformance.rules.tables import TableFile, checked, ours
+from conformance.running.readings import Readings
 from conformance.selftest.bench import Answered, Bench, judged
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator
@@ -168,7 +169,22 @@ def _measured(
         enough += any(operator.names(rule) for rule in must)
         if enough == ENOUGH:
             break
+    if tried and not named and not drawn:
+        for answered, law in _broken_laws(judge, operator, cover):
+            (drawn if answered.case.origin is Origin.DRAWN else named).update([law])
     return Measured(fmt, level, operator, tried, named, drawn, loose, open_, example)
+
+
+def _broken_laws(
+    judge: Judge, operator: Operator, cover: Sequence[Answered]
+) -> Iterator[tuple[Answered, str]]:
+    """The laws of readings that the operator breaks on these cases, each with a case of it."""
+    by_id = {answered.case.id: answered for answered in cover}
+    read = Readings(judge)
+    for answered in cover:
+        read.take(answered.case, answered.altered(operator) or answered.rows)
+    for case, rule in dict.fromkeys((found.case, found.rule) for found in read.findings()):
+        yield by_id[case], rule.partition("/")[2]
 
 
 def rate(measured: Sequence[Measured]) -> str:

@@ -9,6 +9,7 @@ import json
 import re
 import struct
 import unicodedata
+import zlib
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -457,6 +458,12 @@ _ON_JSON: Final[Mapping[str, CellChange]] = {
     "unescaped-twice": text_change(lambda t: t.replace('\\"', '"').replace("\\n", "\n")),
 }  # fmt: skip
 
+
+def _scattered(micros: int) -> int:
+    """A moment later by hours that depend on nothing but itself."""
+    return micros + zlib.crc32(str(micros).encode()) % 24 * _HOUR
+
+
 _ANY: Final = tuple(Logical)
 LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "every-value-as-text": (
@@ -476,6 +483,12 @@ LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "years-as-texts": ((_YEAR,), _typed(lambda n: Typed("string", str(n)), int)),
     "bytes-as-text": ((_BINARY,), _typed(lambda b: Typed("string", b.decode("latin-1")), bytes)),
     "labels-as-bytes": ((_ENUM, _SET), lambda _k, held: Typed("binary", str(held).encode())),
+    "bit-as-one": ((_BIT,), _typed(lambda held: True if held is False else 1, int, Decimal)),
+    "enum-as-one": ((_ENUM,), _typed(lambda _held: 1, int)),
+    "set-as-one": ((_SET,), _typed(lambda _held: 1, int, Decimal)),
+    "binary-as-x": ((_BINARY,), _typed(lambda _held: b"x", bytes)),
+    "timestamp-scattered": ((_TIMESTAMP,), _typed(_scattered, int)),
+    "datetime-scattered": ((_DATETIME,), _typed(_scattered, int)),
     "bits-as-bytes": ((_BIT,), lambda _k, held: Typed("binary", bytes([int(held) & 255]))),
 }
 

@@ -144,6 +144,18 @@ def _carried(held: Image, _cells: Cells, seen: Seen) -> Image:
     return {name: earlier.get(name) if value is None else value for name, value in held.items()}
 
 
+def _before_from_the_past(rows: Rows, seen: Seen) -> Rows:
+    """An UPDATE or DELETE without a before image has the last image of the message before."""
+    images = (row.after or row.before for row in reversed(seen.before))
+    last = next((image for image in images if image), None)
+    return [
+        replace(row, before=last)
+        if row.op in (_UPDATE, _DELETE) and row.before is None and last is not None
+        else row
+        for row in rows
+    ]
+
+
 def _same_as_before_dropped(rows: Rows, seen: Seen) -> Rows:
     """A message whose rows equal those of the message before is taken for a redelivery."""
     return [] if rows and repr(list(rows)) == repr(list(seen.before)) else rows
@@ -219,6 +231,7 @@ ALTERS: Final[Mapping[str, Alter]] = {
     "rows-of-a-key-as-one": _upserted,
     "first-before-in-every-row": _other_image_rows,
     "rows-twice": lambda rows, _: [*rows, *rows],
+    "before-from-the-message-before": _before_from_the_past,
     "equal-message-lost": _same_as_before_dropped,
     "null-as-zero": on_images(_zero_for_null),
     "null-left-out": on_images(_without_nulls),

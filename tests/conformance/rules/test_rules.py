@@ -17,7 +17,7 @@ from generators.model import Kind
 from generators.sources.registry import source
 from generators.wire_format import FORMATS, get
 
-LAWS = ["batch", "environment", "places", "returns", "row-shape"]
+LAWS = ["batch", "environment", "places", "returns", "row-shape", "one-form", "one-zone", "own-row"]
 
 CHANGE = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.ACCEPTED, Aspect.KIND, Aspect.OP)
 PLACES = [

@@ -1,0 +1,106 @@
+"""Clocks: what a wall clock of a zone makes of a moment, and which readings of a moment there are.
+
+A reader of a time whose zone no source tells takes it for the wall clock of some zone, or shows a
+moment on such a clock. `readings_of` lists these readings; `fitting` says which moments one of them
+explains.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final, Literal, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo, available_timezones
+
+_EPOCH: Final = dt.datetime(1970, 1, 1)
+_MICRO: Final = dt.timedelta(microseconds=1)
+_QUARTERS: Final = 72
+"""Quarters of an hour between UTC and the furthest zone of Spark, to each side."""
+
+Pair: TypeAlias = tuple[tuple[int, ...], int]
+"""The moments that a value may be, and the moment that a decoder gave, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A zone's wall clock; microseconds in and out."""
+
+    zone: str
+    _info: dt.tzinfo = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_info", _zone_info(self.zone))
+
+    def to_wall(self, instant: int) -> int:
+        """What the clock shows at an instant."""
+        utc = (_EPOCH + instant * _MICRO).replace(tzinfo=dt.UTC)
+        return (utc.astimezone(self._info).replace(tzinfo=None) - _EPOCH) // _MICRO
+
+    def to_instants(self, wall: int) -> tuple[int, int]:
+        """When the clock shows this: two instants in the hour that occurs twice, and in the one
+        that the clock leaves out.
+        """
+        shown = (_EPOCH + wall * _MICRO).replace(tzinfo=self._info)
+        first, second = shown.utcoffset(), shown.replace(fold=1).utcoffset()
+        assert first is not None and second is not None
+        return wall - first // _MICRO, wall - second // _MICRO
+
+
+@cache
+def _zone_info(name: str) -> dt.tzinfo:
+    if name.startswith(("+", "-")):
+        hours, minutes = name[1:].split(":")
+        offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
+        return dt.timezone(-offset if name[0] == "-" else offset)
+    return ZoneInfo(name)
+
+
+class Reading(NamedTuple):
+    """A way to read moments: as the wall clock of a zone, or shown on such a clock.
+
+    `wire` is the zone whose clock the digits on the wire are taken from.
+    """
+
+    direction: Literal["read as", "shown as"]
+    zone: str
+    wire: str
+
+    def __str__(self) -> str:
+        return f"the wall clock of {self.zone}"
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Every zone: those of the tz database, one of each rules, and each quarter of an hour."""
+    named = sorted(available_timezones() - {"localtime", "Factory"})
+    fixed = (
+        f"{'-' if quarter < 0 else '+'}{abs(quarter) // 4:02}:{abs(quarter) % 4 * 15:02}"
+        for quarter in range(-_QUARTERS, _QUARTERS + 1)
+    )
+    return ("UTC", *fixed, *named)
+
+
+def readings_of(time_zone: str) -> Iterator[Reading]:
+    """Every reading of the moments of a deployment whose server has that zone."""
+    for wire in dict.fromkeys((time_zone, "UTC")):
+        for zone in (time_zone, *zones()):
+            yield Reading("read as", zone, wire)
+            yield Reading("shown as", zone, wire)
+
+
+def fitting(clock: Clock, reading: Reading, pairs: Iterable[Pair]) -> frozenset[Pair]:
+    """Which moments the reading explains; `clock` is that of the server's zone."""
+    return frozenset(pair for pair in pairs if _explains(clock, reading, *pair))
+
+
+def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], given: int) -> bool:
+    read = Clock(reading.zone)
+    for option in options:
+        digits = option if reading.wire == "UTC" else clock.to_wall(option)
+        if reading.direction == "shown as" and read.to_wall(digits) == given:
+            return True
+        if reading.direction == "read as" and given in read.to_instants(digits):
+            return True
+    return False

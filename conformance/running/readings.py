@@ -1,0 +1,338 @@
+"""The laws of readings: where no source tells a form, a zone or an image, a decoder may choose a
+reading, and keeps it.
+
+A rule that does not bind leaves the reading of a value open. No reading makes one value of two,
+moves two moments of one clock by the rules of two zones, or takes a row from another message. That
+is seen over a run alone, so these laws look at all judged rows of a format.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from conformance.judging.compare import Typed, same_text, same_value
+from conformance.judging.judge import Finding, Judge
+from conformance.judging.output import OutputRow
+from conformance.judging.wording import cell as cell_text
+from conformance.judging.wording import image, instant, typed
+from conformance.rules.rules import Aspect, Obligation, Rule, Subject
+from conformance.running.clocks import Clock, Reading, fitting, readings_of
+from generators.model import Case, Cell, Change, Deployment, Kind, Logical, SourceType, State, Value
+
+ONE_FORM: Final = "one-form"
+ONE_ZONE: Final = "one-zone"
+OWN_ROW: Final = "own-row"
+LAWS: Final = (ONE_FORM, ONE_ZONE, OWN_ROW)
+"""The laws of this module."""
+_MOMENTS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+_SPELT: Final = frozenset({Logical.FLOAT, Logical.DOUBLE, Logical.JSON})
+"""Types of which one value has several spellings on a wire."""
+_SIDES: Final = ("before", "after")
+_FIRST: Final = 0
+_LAST: Final = 2_145_916_800_000_000
+"""The microseconds between which every copy of the tz database has the same rules, 1970 to 2037."""
+
+
+class Spot(NamedTuple):
+    """Where something was read: of a case the message, the row, the image's side and the column."""
+
+    case: str
+    message: int
+    row: int
+    side: str
+    column: str
+
+    @property
+    def path(self) -> str:
+        """The place as findings write it."""
+        return f"{self.side}[{self.column!r}]" if self.side else self.column
+
+
+class FormKey(NamedTuple):
+    """The values that one reading has to tell apart: those of a column type in a deployment."""
+
+    profile: str
+    deployment: Deployment
+    type: SourceType
+
+
+class ClockKey(NamedTuple):
+    """The moments that one zone has to explain: those of a rule in a deployment."""
+
+    profile: str
+    deployment: Deployment
+    rule: str
+
+
+class ReadCell(NamedTuple):
+    """A cell of a row with what a decoder made of it; `text` is what stands on the wire."""
+
+    spot: Spot
+    text: str
+    cell: Cell
+    value: Typed | None
+
+
+class ReadMoment(NamedTuple):
+    """A moment as a decoder gave it, in microseconds, and those that it may be."""
+
+    spot: Spot
+    options: tuple[int, ...]
+    micros: int
+
+
+@dataclass(slots=True)
+class Readings:
+    """What a decoder made of the values, moments and images of a format whose rules do not bind.
+
+    `take` is told the rows of each judged case, `findings` says what breaks the laws.
+    """
+
+    judge: Judge
+    _cells: dict[FormKey, list[ReadCell]] = field(default_factory=lambda: defaultdict(list))
+    _moments: dict[ClockKey, list[ReadMoment]] = field(default_factory=lambda: defaultdict(list))
+    _images: list[Finding] = field(default_factory=list)
+    _compared: Counter[str] = field(default_factory=Counter)
+
+    def take(self, case: Case, outputs: Sequence[Sequence[OutputRow]]) -> None:
+        """Adds a case with the output rows of each of its messages."""
+        if not any(map(self.judge.law, LAWS)):
+            return
+        table = next((table.name for table in case.tables), None)
+        for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
+            by_row = {row.row: row for row in rows if row.kind == Kind.ROW}
+            for change in written.changes:
+                if change.kind is not Kind.ROW or (case.level == 2 and not change.is_row_of(table)):
+                    continue
+                if (row := by_row.get(change.row)) is not None:
+                    self._take_row(case, number, change, row)
+
+    def findings(self) -> list[Finding]:
+        """What breaks the laws; counts it, and what was compared, in the judge."""
+        found = [*self._images]
+        if form := self.judge.law(ONE_FORM):
+            for cells in self._cells.values():
+                found += (_form_finding(form.id, *pair) for pair in _conflicts(cells))
+        if zone := self.judge.law(ONE_ZONE):
+            for key, moments in self._moments.items():
+                found += _zone_findings(zone.id, key.deployment.time_zone, moments)
+        self.judge.compared.update(self._compared)
+        self.judge.broken.update(finding.rule for finding in found)
+        return found
+
+    def _take_row(self, case: Case, number: int, change: Change, row: OutputRow) -> None:
+        if case.level == 1:
+            self._take_commit_time(case, number, change, row)
+        for side in _SIDES:
+            expected, actual = change.image(side, case.level), getattr(row, side)
+            if expected is None:
+                self._take_image(case, number, change, row, side)
+            elif actual is None:
+                continue
+            elif case.level == 2:
+                wire = change.image(side, 1) or {}
+                for column, cell in expected.items():
+                    spot = Spot(case.id, number, change.row, side, column)
+                    text = wire[column].text if column in wire else cell.text
+                    if column in actual and text is not None:
+                        self._take_cell(case, change, ReadCell(spot, text, cell, actual[column]))
+
+    def _take_cell(self, case: Case, change: Change, read: ReadCell) -> None:
+        cell, logical, side = read.cell, read.cell.type.logical, read.spot.side
+        moment = logical in _MOMENTS
+        law = self.judge.law(ONE_ZONE if moment else ONE_FORM)
+        states = (State.VALUE, State.ONE_OF) if moment else (State.VALUE,)
+        claimed = self.judge.capabilities.claims("types", cell.type.key)
+        if law is None or logical in _SPELT or cell.state not in states or not claimed:
+            return
+        owner = self._open_rule(case, change, Aspect.VALUE, side, cell)
+        if owner is None:
+            return
+        if read.value is None and not self._open_rule(case, change, Aspect.NULL, side, cell):
+            return
+        if not moment:
+            self._compared[law.id] += 1
+            self._cells[FormKey(case.profile, case.deployment, cell.type)].append(read)
+            return
+        options = tuple(option for option in _options(cell) if isinstance(option, int))
+        if options and read.value is not None and type(read.value.value) is int:
+            self._take_moment(case, law, owner, ReadMoment(read.spot, options, read.value.value))
+
+    def _take_commit_time(self, case: Case, number: int, change: Change, row: OutputRow) -> None:
+        expected, actual = change.commit_time_us, row.fields.get("commit_time")
+        law = self.judge.law(ONE_ZONE)
+        if law is None or expected is None or not isinstance(actual, int):
+            return
+        if not self.judge.capabilities.claims("columns", "commit_time"):
+            return
+        subject = self._subject(case, change, "commit_time", Aspect.FIELD)
+        if (owner := self.judge.own(subject)).obligation is not Obligation.MUST:
+            spot = Spot(case.id, number, change.row, "", "commit_time")
+            self._take_moment(case, law, owner, ReadMoment(spot, (expected,), actual))
+
+    def _take_moment(self, case: Case, law: Rule, owner: Rule, moment: ReadMoment) -> None:
+        if all(_FIRST <= option < _LAST for option in moment.options):
+            self._compared[law.id] += 1
+            key = ClockKey(case.profile, case.deployment, owner.id)
+            self._moments[key].append(moment)
+
+    def _take_image(
+        self, case: Case, number: int, change: Change, row: OutputRow, side: str
+    ) -> None:
+        """An image that is not owed has what the message's other image has, or nothing."""
+        law = self.judge.law(OWN_ROW)
+        owner = self.judge.own(self._subject(case, change, "image", Aspect.IMAGE, side=side))
+        if law is None or owner.obligation is Obligation.MUST:
+            return
+        self._compared[law.id] += 1
+        other = "after" if side == "before" else "before"
+        owed, beside = change.image(other, case.level) or {}, getattr(row, other) or {}
+        for column, value in (getattr(row, side) or {}).items():
+            if value is None or beside.get(column) == value:
+                continue
+            if column in owed and _is_same(owed[column], case.level, value):
+                continue
+            spot = Spot(case.id, number, change.row, side, column)
+            expected = f"NULL, or what the message has: {image(beside)}"
+            self._images.append(_finding(law.id, spot, expected, typed(value)))
+            return
+
+    def _open_rule(
+        self, case: Case, change: Change, aspect: Aspect, side: str, cell: Cell
+    ) -> Rule | None:
+        """The rule that owns this aspect of a cell, if it does not bind."""
+        more = {
+            "type": cell.type.key,
+            "logical": cell.type.logical.value,
+            "cls": cell.cls,
+            "state": cell.state.value,
+        }
+        rule = self.judge.own(self._subject(case, change, "cell", aspect, side=side, **more))
+        return None if rule.obligation is Obligation.MUST else rule
+
+    def _subject(
+        self, case: Case, change: Change, name: str, aspect: Aspect, **more: str
+    ) -> Subject:
+        return Subject(
+            case.profile,
+            case.level,
+            change.kind.value,
+            change.op or "",
+            name,
+            aspect,
+            tags=case.tags,
+            **more,
+        )
+
+
+def _is_same(cell: Cell, level: int, value: Any) -> bool:
+    if cell.state not in (State.VALUE, State.ONE_OF):
+        return False
+    return same_text(cell, value) if level == 1 else same_value(cell, value)
+
+
+def _options(cell: Cell) -> tuple[Value, ...]:
+    return cell.options if cell.state is State.ONE_OF else (cell.value,)
+
+
+def _finding(rule: str, spot: Spot, expected: str, actual: str) -> Finding:
+    aspect = Aspect.VALUE if spot.side else Aspect.FIELD
+    place = (spot.case, rule, spot.message, spot.row, aspect, spot.path)
+    return Finding(*place, expected, actual, spot.side, spot.column if spot.side else None)
+
+
+class Conflict(NamedTuple):
+    """Two cells of one type that no reading gives these values, or one that is cut."""
+
+    cell: ReadCell
+    why: str
+    other: ReadCell | None = None
+
+
+def _form_finding(rule: str, cell: ReadCell, why: str, other: ReadCell | None) -> Finding:
+    words = typed(cell.value)
+    if other is not None:
+        words = f"{words}, {why} {cell_text(other.cell, 2)} of {other.spot.case}"
+    return _finding(rule, cell.spot, cell_text(cell.cell, 2), words if other else f"{words}, {why}")
+
+
+def _conflicts(cells: Iterable[ReadCell]) -> Iterator[Conflict]:
+    """The cells of one type in one deployment that the cells before them contradict, and those that
+    are cut.
+    """
+    by_text: dict[str, ReadCell] = {}
+    by_value: dict[Any, ReadCell] = {}
+    for read in sorted(cells, key=lambda each: each.spot):
+        value = comparable(read.value)
+        if _is_cut(read):
+            yield Conflict(read, "cut")
+            continue
+        first = by_text.setdefault(read.text, read)
+        if comparable(first.value) != value:
+            yield Conflict(read, "another value than the same text has in", first)
+            continue
+        alike = by_value.setdefault(value, read)
+        if alike.text != read.text and _differs(alike.cell, read.cell):
+            yield Conflict(read, "the value of another,", alike)
+
+
+def comparable(value: Typed | None) -> Any:
+    """A decoded value as one that can be a key, whatever Spark type has it: numbers are equal by
+    value.
+    """
+    if value is None:
+        return None
+    plain = value.value
+    return tuple(plain) if isinstance(plain, list) else plain
+
+
+def _differs(one: Cell, other: Cell) -> bool:
+    """Whether two cells hold different values in every reading: a BINARY(n) is filled up with zero
+    bytes, and two members of an ENUM may have one label.
+    """
+    first, second = one.value, other.value
+    if one.type.name == "binary" and isinstance(first, bytes) and isinstance(second, bytes):
+        return first.rstrip(b"\0") != second.rstrip(b"\0")
+    if one.type.logical is Logical.ENUM:
+        return _label(one) != _label(other)
+    return first != second
+
+
+def _label(cell: Cell) -> str:
+    assert isinstance(cell.value, int)
+    return cell.type.members[cell.value - 1] if cell.value else ""
+
+
+def _is_cut(read: ReadCell) -> bool:
+    """Whether a text or binary is the beginning of what it should be."""
+    whole, part = read.cell.value, read.value and read.value.value
+    if isinstance(whole, str) and isinstance(part, str):
+        return part != whole and whole.startswith(part)
+    if isinstance(whole, bytes) and isinstance(part, bytes) and whole.startswith(part):
+        left = whole[len(part) :]
+        return bool(left.strip(b"\0")) or (bool(left) and read.cell.type.name != "binary")
+    return False
+
+
+def _zone_findings(rule: str, time_zone: str, moments: Sequence[ReadMoment]) -> Iterator[Finding]:
+    """The moments that the zone which explains most of them does not explain."""
+    if all(moment.micros in moment.options for moment in moments):
+        return
+    clock = Clock(time_zone)
+    pairs = dict.fromkeys((moment.options, moment.micros) for moment in moments)
+    best: tuple[int, Reading, frozenset[Any]] | None = None
+    for reading in readings_of(time_zone):
+        fit = fitting(clock, reading, pairs)
+        if best is None or len(fit) > best[0]:
+            best = len(fit), reading, fit
+        if len(fit) == len(pairs):
+            return
+    assert best is not None
+    _, reading, fit = best
+    for moment in moments:
+        if (moment.options, moment.micros) not in fit:
+            expected = f"{instant(moment.options[0])}, or as {reading} has the others"
+            yield _finding(rule, moment.spot, expected, instant(moment.micros))
