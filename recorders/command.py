@@ -11,7 +11,7 @@ from typing import Any
 from conformance.brokers.jars import Note
 from conformance.files import put
 from generators.errors import UsageError
-from generators.wire_format import Profile
+from generators.profiles import Profile
 from recorders.audit import named_in
 from recorders.databases import Database, MariaDb, MySqlContainer, OldMariaDb, PostgreSql
 from recorders.explained import FILE, load

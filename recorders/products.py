@@ -21,7 +21,8 @@ from conformance.brokers.registry import Remote
 from generators.errors import UnknownName, UsageError
 from generators.families import confluent
 from generators.model import Message, RowChange, SchemaChange
-from generators.wire_format import Format, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import Format, get
 from recorders import running
 from recorders.databases import BINLOG, DATABASE, PUBLICATION, SLOT, USER, Database
 from recorders.running import SENTINEL, ProducedRecord

@@ -15,8 +15,8 @@ from conformance.text import printable
 from generators.drawing.strategies import draw, rename, scenarios
 from generators.errors import HarnessError, NothingSelected, Refused
 from generators.model import History, Layout, Message, Scenario, SchemaChange, SourceType
+from generators.profiles import Profile
 from generators.sources import boundaries
-from generators.wire_format import Profile
 from recorders import running
 from recorders.audit import SHAPES, Compared, Difference, compare, number_of, suffix, types_of
 from recorders.databases import DATABASE, Database

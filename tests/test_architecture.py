@@ -26,6 +26,8 @@ BASE = {
     *(
         "generators.model",
         "generators.errors",
+        "generators.profile_tables",
+        "generators.profiles",
         "generators.wire_format",
         "conformance.files",
         "conformance.text",

@@ -24,11 +24,12 @@ from generators.drawing.cases import as_case, boundary_scenarios, case_id
 from generators.errors import Refused, UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
+from generators.profiles import Profile
 from generators.recorded import registry as recordings
 from generators.recorded.episodes import RECORDED
 from generators.sources import boundaries
 from generators.sources import registry as sources
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 FOREIGN: Final = 12
 """Messages of other tables in a level-two call, which the decoder must leave out."""

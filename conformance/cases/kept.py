@@ -38,7 +38,8 @@ from generators import model
 from generators.errors import HarnessError
 from generators.families import confluent
 from generators.model import Case, Change, Message, Written
-from generators.wire_format import FORMATS, Format, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import FORMATS, Format, get
 
 GENERATIONS: Final = 5
 """How many digests of sources keep their cases."""

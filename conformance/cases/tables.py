@@ -15,12 +15,13 @@ from generators.drawing.cases import as_case
 from generators.errors import Refused, UsageError
 from generators.garbage import faults
 from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
+from generators.profiles import Profile
 from generators.sources.boundaries import change
 from generators.tables import overrides, scenarios
 from generators.tables.load import TableLoad
 from generators.tables.schema import Schema, UserTable, place
 from generators.tables.user_values import Values
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 
 @dataclass(frozen=True, slots=True)

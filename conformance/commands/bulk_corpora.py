@@ -16,9 +16,10 @@ from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.spark_conf import joined
 from generators.errors import HarnessError, UsageError
+from generators.profiles import Profile
 from generators.storage import bulk
 from generators.storage.corpus import PARQUET
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 EVERY: Final = ("*",)
 """The profiles of a command that names none."""

@@ -18,7 +18,8 @@ from conformance.files import check
 from conformance.sheets import grid, marked
 from conformance.text import printable
 from generators.errors import UsageError
-from generators.wire_format import Format, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
     from conformance.engines.engine import Engine

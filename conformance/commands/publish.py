@@ -30,6 +30,7 @@ from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Message, Table
+from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Cluster, Target, client, fields, settings
 from generators.publishing.layouts import parts, topic_of
@@ -40,7 +41,7 @@ from generators.publishing.pacing import (
     publish_paced,
 )
 from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked

@@ -25,10 +25,10 @@ from generators.tables.schema import DIALECTS
 from generators.wire_format import FORMATS, Format, get
 
 if TYPE_CHECKING:
+    from generators.profiles import Profile
     from generators.tables.load import TableLoad
     from generators.tables.schema import Note
     from generators.tables.user_values import Values
-    from generators.wire_format import Profile
 
     ParamType = click.ParamType[str]
     _Pair = click.ParamType[tuple[str, str]]

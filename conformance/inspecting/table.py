@@ -28,7 +28,8 @@ from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign, Wat
 from conformance.inspecting.opening import Seen
 from conformance.rules.tables import TableFile, checked, one_of, ours, placed
 from generators.errors import UsageError
-from generators.wire_format import Choices, get
+from generators.profiles import Choices
+from generators.wire_format import get
 
 PARTS: Final = {"books": dict, "signs": dict}
 BOOK: Final = {
@@ -134,7 +135,7 @@ def _book(
 
 
 def _sign(
-    says: str, sign: Mapping[str, Any], of: str, choices: Choices, root: Fact, facts: Facts
+    says: str, sign: Mapping[str, Any], of: str, choices: Choices[Any], root: Fact, facts: Facts
 ) -> Sign:
     """A sign; in its texts `of` stands in place of {}."""
     when = sign.get("when", ())
@@ -146,7 +147,7 @@ def _sign(
     )
 
 
-def _meaning(choices: Choices, words: Sequence[str]) -> dict[str, Any]:
+def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
     """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B`
     for those from A to B, and `having` for those that have the options, if not all do.
     """

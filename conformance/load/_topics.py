@@ -14,12 +14,13 @@ from conformance.lanes import by_name
 from conformance.load.source import Routes
 from generators.bulk import orders
 from generators.model import Layout, Message
+from generators.profiles import Profile
 from generators.publishing import kafka, topics
 from generators.publishing.cluster import Target, of
 from generators.publishing.layouts import topic_of
 from generators.publishing.transactions import ABORTED, Interleaved, delete_before
 from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,9 @@ from conformance.sheets import cell, grid, marked
 from generators.bulk import expander as bulk
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
+from generators.profiles import Profile
 from generators.storage import codec
-from generators.wire_format import Format, Profile, get, module_name
+from generators.wire_format import Format, get, module_name
 
 SEED: Final = 1
 REFERENCE: Final = "reference"

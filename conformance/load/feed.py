@@ -25,10 +25,11 @@ from generators.garbage import nemesis
 from generators.garbage.faults import MUST, Fault, applicable
 from generators.garbage.nemesis import Nemesis, Stream
 from generators.model import Change, Layout, Message, Written
+from generators.profiles import Profile
 from generators.storage import bulk, codec, records
 from generators.storage.jsonform import to_line
 from generators.tables import load as tables
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 STEP: Final = 64
 """Units that are disturbed together."""

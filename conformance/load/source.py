@@ -16,12 +16,13 @@ from conformance.lanes import Lanes, lanes_of
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.model import Layout, Message, Table, Written
+from generators.profiles import Profile
 from generators.publishing.cluster import Cluster
 from generators.publishing.layouts import topic_of
 from generators.publishing.pacing import Delivered, Published, PublishStopped, publish_paced
 from generators.tables import load as tables
 from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 COMMITTED_S: Final = 0.2
 """Interval of commits, and of aborted transactions, in seconds."""

@@ -39,11 +39,12 @@ from generators.bulk.orders import LoadOptions
 from generators.drawing.cases import LAYOUT, as_case
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Table
+from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target, fields, of
 from generators.storage import codec
 from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 SAMPLED: Final = 400
 """Approximate number of judged messages."""

@@ -38,11 +38,12 @@ from generators.model import (
     Value,
     Written,
 )
+from generators.profiles import Profile
 from generators.sources import registry as sources
 from generators.sources.boundaries import of_three
 from generators.tables.scenarios import TAG as TABLES
 from generators.tables.schema import place
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 Measure = tuple[int, int, int, int, int]
 """Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared

@@ -23,8 +23,9 @@ from conformance.judging.output import OutputRow, read
 from generators.drawing import shared_history as differential
 from generators.drawing.shared_history import KEY, Reference
 from generators.model import Cell, Layout, State, Value
+from generators.profiles import Profile
 from generators.sources import mysql
-from generators.wire_format import Format, Loss, Profile, get
+from generators.wire_format import Format, Loss, get
 
 SHOWN: Final = 5
 """Differences kept per format."""

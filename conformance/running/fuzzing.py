@@ -29,8 +29,9 @@ from conformance.rules.rules import Aspect, Obligation, Rule, Subject, rules
 from conformance.rules.rules import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
+from generators.profiles import Profile
 from generators.storage import codec
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
     from generators.tables.user_values import Values

@@ -42,7 +42,8 @@ from conformance.running.prepared import Prepared, Settings, request
 from conformance.running.run import finish, load
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Kind, Message, Table, Written
-from generators.wire_format import Format, Profile
+from generators.profiles import Profile
+from generators.wire_format import Format
 
 MOST: Final = 100_000
 """Limit of the messages that are judged at once."""

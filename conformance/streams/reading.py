@@ -44,12 +44,13 @@ from conformance.streams.recipes import (
 from conformance.streams.written import Written
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, named
+from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
 from generators.storage import codec
 from generators.tables import streams as of_tables
 from generators.tables.user_values import Values
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 BATCHES: Final = 4
 """Micro-batches of a query whose processes are killed; few, since after a cold start each costs

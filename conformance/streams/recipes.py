@@ -20,11 +20,12 @@ from generators.drawing.shared_history import streamed
 from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, named
 from generators.model import Deployment, Kind, Message, Op, Written
+from generators.profiles import Profile
 from generators.publishing.layouts import topic_of
 from generators.storage import records
 from generators.tables.schema import UserTable
 from generators.tables.user_values import Values
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 CHANGES: Final = 90
 """Approximate number of row changes per history."""

@@ -26,9 +26,9 @@ from generators.bulk.templates import (
     varint,
 )
 from generators.model import Instant, Layout, Message, Op, Value, Written
+from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import START
-from generators.wire_format import Profile
 
 _MOST_ROWS: Final = 4
 """With more rows a message, learning takes longer than it saves."""

@@ -32,10 +32,11 @@ from generators.model import (
     Table,
     Value,
 )
+from generators.profiles import Profile
 from generators.sources import boundaries
 from generators.sources import registry as sources
 from generators.sources.boundaries import START
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 __all__ = ["cases", "load_scenario", "load_table", "messages", "rng", "scenario"]
 

@@ -30,7 +30,8 @@ from generators.garbage.wellformed import (
     packed_left,
 )
 from generators.model import Deployment, History, Message
-from generators.wire_format import Format, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import Format, get
 
 __all__ = ["HUGE", "Left", "Mutant", "Mutants", "State", "by_deployment", "oracle"]
 

@@ -28,11 +28,12 @@ from generators.model import (
     Table,
     Value,
 )
+from generators.profiles import Profile
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
 from generators.sources.boundaries import START
 from generators.sources.pools import pools
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 BLOCK: Final = 256
 """Units that share a random stream."""

@@ -17,7 +17,8 @@ from generators.bulk.templates import NotLearned
 from generators.drawing.cases import LAYOUT
 from generators.errors import UsageError
 from generators.model import Layout, Message
-from generators.wire_format import Format, Profile
+from generators.profiles import Profile
+from generators.wire_format import Format
 
 
 def messages(

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from generators.model import Case, History, Layout, Origin, RowChange, Scenario, Table, Written
+from generators.profiles import Profile
 from generators.sources import boundaries
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 LAYOUT = Layout()
 """The layout of every case: the default topic and number of partitions."""

@@ -30,9 +30,10 @@ from generators.model import (
     Table,
     Value,
 )
+from generators.profiles import Profile
 from generators.sources import mysql, postgresql
 from generators.sources.pools import pools
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 NAME: Final = "one_history"
 KEY: Final = "id"

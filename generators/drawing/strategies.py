@@ -42,9 +42,10 @@ from generators.model import (
     Value,
     Written,
 )
+from generators.profiles import Profile
 from generators.sources import registry as sources
 from generators.sources.boundaries import START
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 T = TypeVar("T")
 

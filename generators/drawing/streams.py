@@ -30,8 +30,9 @@ from generators.model import (
     Watermark,
     Written,
 )
+from generators.profiles import Profile
 from generators.sources import registry as sources
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 START_MS: Final = 1_700_000_000_000
 

@@ -32,8 +32,9 @@ from generators.model import (
     Value,
     Written,
 )
+from generators.profiles import P
 from generators.sources.boundaries import change, insert, named, neutral
-from generators.wire_format import P, Writer
+from generators.wire_format import Writer
 
 Member = Callable[[RowChange, Change], Any]
 """What a member holds, from the event and the row's change, whose `row` numbers the rows of the

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
@@ -30,7 +29,6 @@ from generators.families.mysql_texts import HEX, LATIN1, TextForms, supports
 from generators.model import (
     Cell,
     Change,
-    Deployment,
     Event,
     Kind,
     Logical,
@@ -45,88 +43,51 @@ from generators.model import (
     Value,
     ZeroDate,
 )
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, named, neutral
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, Limit, Profile, about, meanings
+from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DialectProfile", "write"]
 
 NAME: Final = "canal-dialects-json"
-TENCENT, HUAWEI, ALIYUN, CKAFKA = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
 LISTED: Final = "list"
 """A binary as a text of a list of its bytes, in decimal (`Deployment.binary`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialectProfile(Profile):
-    """A service, with what its messages have otherwise than Canal's.
-
-    `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has
-    no sqlType; `described` False has neither types nor keys; `gtid` is there; `seconds`: `es` and
-    `ts` are in seconds, id is 0; `whole_old`: `old` is whole; `deleted_in_old`: see its option;
-    `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
-    """
+    """A service, with what its messages have otherwise than Canal's."""
 
     zoned: bool = False
+    """A TIMESTAMP has its offset, in UTC."""
     bare_types: bool = False
+    """Types have no parameters."""
     codes: bool = True
+    """Messages have sqlType."""
     described: bool = True
+    """Messages have types and keys."""
     gtid: bool = False
+    """Messages have the member gtid."""
     seconds: bool = False
+    """`es` and `ts` are in seconds, and id is 0."""
     whole_old: bool = False
+    """`old` of an UPDATE is the whole row."""
     deleted_in_old: bool = False
+    """A deleted row stands in `old`, and `data` is null."""
     init: bool = False
+    """A row of a full load has the type INIT."""
     ddl: str = ""
+    """The type of a statement, "" for Canal's."""
+    datetime_code: int = SQL_TYPES["datetime"]
+    """The code of DATETIME in sqlType. The page of DRS has 94, which is no code of JDBC."""
+    example_order: bool = False
+    """Members are in the order of the page's example; else in that of the alphabet."""
 
 
-_LATIN: Final = Deployment("Asia/Shanghai", binary=LATIN1)
-_plain: Final = partial(
-    DialectProfile,
-    assumed="values, but binaries and TIMESTAMP of Tencent DTS and binaries of Huawei DRS",
-)
-RELEASES: Final = {
-    TENCENT: _plain(
-        TENCENT,
-        deployment=replace(_LATIN, binary=HEX),
-        zoned=True,
-        bare_types=True,
-        codes=False,
-        init=True,
-    ),
-    HUAWEI: _plain(
-        HUAWEI,
-        deployment=replace(_LATIN, binary=LISTED),
-        bare_types=True,
-        whole_old=True,
-        deleted_in_old=True,
-        init=True,
-        ddl="DDL",
-    ),
-    ALIYUN: _plain(ALIYUN, deployment=_LATIN),
-    CKAFKA: _plain(
-        CKAFKA, deployment=_LATIN, codes=False, described=False, seconds=True, whole_old=True
-    ),
-}
-
-CHOICES: Final = Choices(
-    NAME,
-    tuple(RELEASES),
-    meanings(NAME),
-    limits=(
-        Limit("compatible", "is a mode of Tencent DTS", releases=(TENCENT,)),
-        Limit("gtid", "is a member of Tencent DTS", releases=(TENCENT,)),
-        Limit(
-            "deleted-in-old",
-            "is known of Aliyun DTS, and always so in Huawei DRS",
-            releases=(ALIYUN,),
-        ),
-    ),
-    facts={"compatible": {"zoned": False, "deployment": _LATIN}},
-)
-
-
-profile: Final = partial(CHOICES.made, RELEASES)
+CHOICES: Final = read_choices(NAME, DialectProfile)
 
 
 def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
@@ -160,10 +121,8 @@ def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
 
 
 def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
-    # The page of DRS has 94 for datetime, which is no code of JDBC.
-    own = {"datetime": 94} if profile.release == HUAWEI else {}
-    codes = {c.name: own.get(c.type.name, SQL_TYPES[c.type.name]) for c in table.columns}
-    return codes if profile.codes else None
+    codes = {**SQL_TYPES, "datetime": profile.datetime_code}
+    return {c.name: codes[c.type.name] for c in table.columns} if profile.codes else None
 
 
 def _listed(image: Member) -> Member:
@@ -218,7 +177,7 @@ _DRS: Final = (
 def _text(members: dict[str, Any], profile: DialectProfile) -> str:
     """The message, its members in the order of Huawei's example or of the alphabet."""
     return json_text(
-        {name: members[name] for name in (_DRS if profile.release == HUAWEI else sorted(members))}
+        {name: members[name] for name in (_DRS if profile.example_order else sorted(members))}
     )
 
 
@@ -322,7 +281,7 @@ def writes(type: SourceType) -> bool:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=writes,

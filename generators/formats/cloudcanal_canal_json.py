@@ -11,54 +11,31 @@ is offered for compatibility with it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
-from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, about, meanings
+from generators.model import Change, History, Layout, Written
+from generators.profile_tables import read_choices
+from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "CanalJsonProfile", "profile", "write"]
+__all__ = ["FORMAT", "CanalJsonProfile", "write"]
 
 NAME: Final = "cloudcanal-canal-json"
 
 
 @dataclass(frozen=True, slots=True)
 class CanalJsonProfile(messages.CloudCanalProfile):
-    """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key
-    (cloudcanal#canal-old-open).
-    """
+    """What is open in Canal Json beside what both formats leave open."""
 
     labels: ClassVar[bool] = False
-    no_old: str = "[]"
+    no_old: Literal["[]", "null", ""] = "[]"
+    """What INSERT and DELETE have for `old`, "" for no such member (cloudcanal#canal-old-open)."""
 
 
-_NEW_YORK: Final = Deployment(time_zone="America/New_York")
-
-
-CHOICES: Final = Choices(
-    NAME,
-    (messages.RELEASE,),
-    meanings(NAME),
-    (("null-old", "without-old"),),
-    facts={
-        "null-old": {"no_old": "null", "deployment": {"time_zone": "Asia/Shanghai"}},
-        "without-old": {"no_old": "", "deployment": {"time_zone": "Asia/Kolkata"}},
-        "deleted-in-both": {"deleted_in": "both"},
-    },
-)
-build: Final = partial(
-    CHOICES.made,
-    {
-        messages.RELEASE: CanalJsonProfile(
-            messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED
-        )
-    },
-)
-profile: Final = partial(build, messages.RELEASE)
+CHOICES: Final = read_choices(NAME, CanalJsonProfile)
 
 _SHAPE: Final = messages.EnvelopeShape(messages.CANAL_ACTIONS, transaction_end=False)
 
@@ -98,7 +75,7 @@ def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, build),
+    **about(NAME, CHOICES),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=canal_scenarios,

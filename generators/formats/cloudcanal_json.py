@@ -11,58 +11,32 @@ are in alphabetical order, with `isDdl` they are not.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import json_scenarios
-from generators.families.mysql_texts import BASE64, HEX, supports
+from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
-from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, about, meanings
+from generators.model import Change, History, Layout, Written
+from generators.profile_tables import read_choices
+from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "JsonProfile", "profile", "write"]
+__all__ = ["FORMAT", "JsonProfile", "write"]
 
 NAME: Final = "cloudcanal-json"
 
 
 @dataclass(frozen=True, slots=True)
 class JsonProfile(messages.CloudCanalProfile):
-    """`ddl_key` names the flag `ddl` (cloudcanal#ddl-key). `keyed` fills `pks`, which the examples
-    leave empty (cloudcanal#keys-empty).
-    """
+    """What is open in CloudCanal Json beside what both formats leave open."""
 
     ddl_key: bool = False
+    """The flag of a DDL is named `ddl`, not `isDdl` (cloudcanal#ddl-key)."""
     keyed: bool = False
+    """`pks` is filled, which the examples leave empty (cloudcanal#keys-empty)."""
 
 
-_NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
-_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata", binary=HEX)
-_SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
-
-
-CHOICES: Final = Choices(
-    NAME,
-    (messages.RELEASE,),
-    meanings(NAME),
-    (("deleted-in-before", "deleted-in-both"),),
-    facts={
-        "milliseconds": {"deployment": _KOLKATA},
-        "ddl-key": {"bare_integers": True, "deployment": _SHANGHAI},
-        "described": {"keyed": True, "numbered": True},
-        "deleted-in-before": {"deleted_in": "old"},
-        "deleted-in-both": {"deleted_in": "both"},
-    },
-)
-build: Final = partial(
-    CHOICES.made,
-    {
-        messages.RELEASE: JsonProfile(
-            messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED
-        )
-    },
-)
-profile: Final = partial(build, messages.RELEASE)
+CHOICES: Final = read_choices(NAME, JsonProfile)
 
 _WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
 DDL_ACTIONS: Final = {
@@ -108,7 +82,7 @@ def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Chan
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, build),
+    **about(NAME, CHOICES),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=json_scenarios,

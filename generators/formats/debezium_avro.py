@@ -26,7 +26,6 @@ from generators.families import confluent
 from generators.families.connect import Schema, partition_of, schema_text
 from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
-from generators.formats.debezium_json.profiles import CHOICES as OF_CONNECTORS
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
 from generators.formats.debezium_json.rows import NamesClash
 from generators.garbage.faults import LABELS, CellFault, Way
@@ -38,45 +37,14 @@ from generators.model import (
     Value,
     Written,
 )
+from generators.profile_tables import read_choices
 from generators.sources import mysql
 from generators.sources.boundaries import every_type, slug
 from generators.sources.registry import source
-from generators.wire_format import Choices, Format, about, meanings
+from generators.wire_format import Format, about
 
 NAME: Final = "debezium-avro"
-_NOT_HERE: Final = ("schemaless", "plain-key", "legacy-tombstone", "numeric", "flat")
-"""Options of JsonConverter, and of what it alone can write."""
-
-
-CHOICES: Final = Choices(
-    NAME,
-    OF_CONNECTORS.releases,
-    {
-        **{
-            name: meaning
-            for name, meaning in OF_CONNECTORS.options.items()
-            if name not in _NOT_HERE
-        },
-        **meanings(NAME),
-    },
-    (*OF_CONNECTORS.exclusive, ("record-name", "topic-record-name")),
-    tuple(limit for limit in OF_CONNECTORS.limits if limit.option not in _NOT_HERE),
-)
-
-
-def profile(release: str, *options: str) -> DebeziumProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for a pair that
-    cannot be.
-    """
-    ordered = CHOICES.checked(release, options)
-    common = connectors.profile(
-        release, *(option for option in ordered if option not in confluent.STRATEGIES)
-    )
-    modes, deployment = (
-        replace(common.modes, avro=True),
-        replace(common.deployment, schemas="registry"),
-    )
-    return replace(common, options=ordered, modes=modes, deployment=deployment, avro_names=True)
+CHOICES: Final = read_choices(NAME, DebeziumProfile)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
@@ -95,7 +63,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 
 
 def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
-    message, subject = written.message, confluent.strategy(profile.options)
+    message, subject = written.message, confluent.STRATEGIES[profile.subjects]
     key, value = (
         text and confluent.converted(text.decode(), message.topic, side, subject)
         for side, text in (("key", message.key), ("value", message.value))
@@ -224,7 +192,7 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=supports,

@@ -27,8 +27,6 @@ __all__ = ["FORMAT", "write"]
 _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
-BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
-
 
 _SNAPSHOT: Final = Schema(
     "string",
@@ -84,4 +82,4 @@ def _value(event: Event) -> str:
     return _cdl.document(event, members)
 
 
-FORMAT: Final = format_of(_NAME, BASE, write)
+FORMAT: Final = format_of(_NAME, write)

@@ -27,8 +27,6 @@ __all__ = ["FORMAT", "write"]
 _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
-BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
-
 
 _PROPERTY: Final = Schema("struct", fields=fields("name:string value:int64"))
 _TRANSACTION: Final = Schema(
@@ -67,4 +65,4 @@ def _value(event: Event) -> str:
     return _cdl.document(event, members)
 
 
-FORMAT: Final = format_of(_NAME, BASE, write)
+FORMAT: Final = format_of(_NAME, write)

@@ -40,15 +40,16 @@ from generators.model import (
     Value,
     ZeroDate,
 )
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, Loss, Profile, about, meanings
+from generators.wire_format import Format, Loss, about
 
 __all__ = ["FORMAT", "MaxwellProfile", "write"]
 
 NAME: Final = "maxwell-json"
-RELEASE: Final = "1.45.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,7 @@ class MaxwellProfile(Profile):
     ddl: bool = False
 
 
-CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME), (("xoffset", "without-commit-info"),))
-
-
-profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
+CHOICES: Final = read_choices(NAME, MaxwellProfile)
 
 
 def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
@@ -385,7 +383,7 @@ def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=lambda type: supports(type) and type.name not in mysql.SPATIAL,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
@@ -45,14 +44,15 @@ from generators.model import (
     Table,
     Value,
 )
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
-from generators.wire_format import Choices, Format, Profile, about, meanings
+from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "OggProfile", "write"]
 
 NAME: Final = "ogg-json"
-RELEASE: Final = "19.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,7 @@ class OggProfile(Profile):
     colons: bool = False
 
 
-CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME))
-ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Oracle"
-
-
-profile: Final = partial(CHOICES.made, {RELEASE: OggProfile(RELEASE, assumed=ASSUMED)})
+CHOICES: Final = read_choices(NAME, OggProfile)
 
 NUMBERS: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE})
 _CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
@@ -201,7 +197,7 @@ _UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=supports,

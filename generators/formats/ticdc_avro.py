@@ -40,6 +40,7 @@ from generators.families.ticdc.defaults import stored_expression
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
 from generators.families.ticdc.sink import (
     Sent,
+    SinkProfile,
     Stopped,
     committed,
     default_of,
@@ -71,51 +72,38 @@ from generators.model import (
     Table,
     Value,
 )
+from generators.profile_tables import read_choices
 from generators.sources import mysql
 from generators.sources.boundaries import ID, every_type
-from generators.wire_format import Choices, Format, Limit, Profile, about, meanings
+from generators.wire_format import Format, about
 
 NAME: Final = "ticdc-avro"
 SPACE: Final = "default"
 """The changefeed's namespace."""
-_NEW: Final = "new-8.5.7"
 
 
 @dataclass(frozen=True, slots=True)
-class TicdcAvroProfile(Profile):
-    """A TiCDC release and its options as facts about the bytes.
-
-    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width.
-    The others are options.
-    """
+class TicdcAvroProfile(SinkProfile):
+    """A TiCDC release and its options as facts about the bytes."""
 
     deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
     new: bool = False
+    """The new architecture, whose keys are primary keys and whose BITs have the column's width."""
     force_replicate: bool = False
+    """Tables without a key are written."""
     extension: bool = False
+    """A row has its operation, commitTs and time."""
     checksum: bool = False
+    """Three fields of the row's checksum follow the row."""
+    checksum_version: int = 2
+    """The version that the checksum's field names."""
     decimal_string: bool = False
+    """A DECIMAL is its text, not Avro's logical type."""
     bigint_string: bool = False
+    """A BIGINT UNSIGNED is its text, not a long that wraps."""
 
 
-RELEASES: Final = {
-    name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)
-}
-
-
-CHOICES: Final = Choices(
-    NAME,
-    tuple(RELEASES),
-    meanings(NAME),
-    limits=(
-        Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
-        Limit("checksum", "needs extension", needs=("extension",)),
-    ),
-    facts={"force-replicate": {"deployment": Deployment("Asia/Kolkata", schemas="registry")}},
-)
-
-
-profile: Final = partial(CHOICES.made, RELEASES)
+CHOICES: Final = read_choices(NAME, TicdcAvroProfile)
 
 
 def _messages(
@@ -124,7 +112,7 @@ def _messages(
     if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
         rows = (
-            placed_rows(event, profile.options, layout.partitions, profile.new)
+            placed_rows(event, profile, layout.partitions, profile.new)
             if key or profile.force_replicate
             else ()
         )
@@ -242,7 +230,7 @@ def _extension(event: RowChange, op: Op, row: Row, profile: TicdcAvroProfile) ->
     values: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
     is_half = op is not event.op and not profile.new
     if profile.checksum and is_half and split_by_ticdc(event, row, partial(moved, table)):
-        values += ["0", False, 1 if profile.release == "v7.1.6" else 2]
+        values += ["0", False, profile.checksum_version]
     elif profile.checksum:
         columns = [c for c in table.columns if c.generated != "virtual"]
         stored = {
@@ -250,11 +238,7 @@ def _extension(event: RowChange, op: Op, row: Row, profile: TicdcAvroProfile) ->
             for c in columns
         }
         checksum = checksum_of(columns, stored)
-        values += (
-            [str(checksum), False, 1 if profile.release == "v7.1.6" else 2]
-            if checksum
-            else ["", False, 0]
-        )
+        values += [str(checksum), False, profile.checksum_version] if checksum else ["", False, 0]
     return dict(zip(_FIELDS, values, strict=False))
 
 
@@ -433,7 +417,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     yield cases.of(ID, *own).case(
         "values/default", inserted(row), updated(row, full), tags=("default",)
     )
-    yield declared("values/declared", database, profile.release, "virtual")
+    yield declared("values/declared", database, profile, "virtual")
     columns = (
         Column("b", mysql.text("varchar", 16), False),
         Column("a", mysql.decimal(10, 2), False),
@@ -509,7 +493,7 @@ def _faults() -> Iterable[Any]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     container="confluent",

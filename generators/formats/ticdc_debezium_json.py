@@ -55,6 +55,7 @@ from generators.formats.debezium_json.envelope import envelope_schema, schema_ch
 from generators.model import (
     Column,
     Default,
+    Deployment,
     Event,
     Json,
     Kind,
@@ -72,49 +73,43 @@ from generators.model import (
     Watermark,
     ZeroDate,
 )
+from generators.profile_tables import read_choices
 from generators.sources import mysql
 from generators.sources.boundaries import ID, neutral
-from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, meanings
+from generators.wire_format import Format, Loss, about
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
-_OLD: Final = "v8.1.2"
-_NEW: Final = "new-8.5.6"
 
 
 @dataclass(frozen=True, slots=True)
-class TicdcDebeziumProfile(Profile):
-    """A TiCDC release and its options as facts about the bytes.
+class TicdcDebeziumProfile(sink.SinkProfile):
+    """A TiCDC release and its options as facts about the bytes."""
 
-    `keyed`: records have the row's key. `filled`: a column's default stands for NULL, and the epoch
-    for a zero TIMESTAMP. `years`: years 1 to 99 are moved to 1970 to 2069. `statements`: DDL is
-    written, and watermarks where `extension` says so. `schemaless` leaves the schema block out,
-    `before` the before image of an UPDATE.
-    """
-
+    deployment: Deployment = Deployment(
+        decimal="double",
+        temporal="adaptive_time_microseconds",
+        binary="base64",
+        bigint_unsigned="long",
+        schemas="message",
+    )
     keyed: bool = True
+    """Records have the row's key."""
     filled: bool = True
+    """A column's default stands for NULL, and the epoch for a zero TIMESTAMP."""
     years: bool = True
+    """Years 1 to 99 are moved to 1970 to 2069."""
     statements: bool = False
+    """DDL is written, and watermarks where `extension` says so."""
     extension: bool = False
+    """Watermarks are written, of op `m`."""
     schemaless: bool = False
+    """Key and value are the payload alone, without its schema."""
     before: bool = True
+    """An UPDATE has its before image."""
 
 
-RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
-    _OLD: TicdcDebeziumProfile(_OLD, keyed=False, filled=False, years=False),
-    "v8.5.7": TicdcDebeziumProfile("v8.5.7"),
-    _NEW: TicdcDebeziumProfile(_NEW, statements=True),
-    sink.NEWEST: TicdcDebeziumProfile(sink.NEWEST, statements=True),
-}
-_LATER: Final = (_NEW, sink.NEWEST)
-CHOICES: Final = Choices(
-    NAME,
-    tuple(RELEASES),
-    meanings(NAME),
-    (),
-    (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES),
-)
+CHOICES: Final = read_choices(NAME, TicdcDebeziumProfile)
 
 
 @cache
@@ -127,17 +122,6 @@ def modes(*, adjusts_years: bool) -> Modes:
         escapes_labels=False,
         year_zero=0,
         adjusts_years=adjusts_years,
-    )
-
-
-def profile(release: str, *options: str) -> TicdcDebeziumProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go
-    together.
-    """
-    made = CHOICES.made(RELEASES, release, *options)
-    schemas = "none" if made.schemaless else "message" if made.keyed else "value"
-    return replace(
-        made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas)
     )
 
 
@@ -269,9 +253,7 @@ def _messages(
 ) -> Iterator[sink.Sent]:
     match event:
         case RowChange():
-            for place, op, before, after in sink.placed_rows(
-                event, profile.options, layout.partitions
-            ):
+            for place, op, before, after in sink.placed_rows(event, profile, layout.partitions):
                 yield (place,), *_row(event, op, before, after, profile, ms)
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield range(layout.partitions), *_statement(event, profile, ms)
@@ -281,7 +263,7 @@ def _messages(
 
 write: Final = sink.writer(_messages)
 _json: Final = partial(json_text, spell=text.iterator_string)
-_OWN: Final = debezium.profile("2.5.4.Final")
+_OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 
 
@@ -424,7 +406,7 @@ def _row(
     ms: int,
 ) -> sink.Sent:
     table = event.table
-    columns = sink.columns_of_rows(table, profile.options)
+    columns = sink.columns_of_rows(table, profile)
 
     def wires(row: Row) -> Mapping[str, DebeziumCell]:
         how = {"new": profile.filled, "years": profile.years, "classic": not profile.statements}
@@ -551,7 +533,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
         updated(row, {"a": "x"}),
         tags=("default-for-null",),
     )
-    yield declared("values/declared", database, profile.release)
+    yield declared("values/declared", database, profile)
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
     zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
     yield cases.of(ID, *(Column(neutral(n), type, False) for n, type in types.items())).case(
@@ -602,7 +584,7 @@ def _wires(profile: TicdcDebeziumProfile) -> Wire:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     losses=losses,

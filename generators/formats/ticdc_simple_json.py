@@ -32,10 +32,11 @@ from generators.families.ticdc import text
 from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
-from generators.families.ticdc_simple.profiles import CHOICES, SimpleProfile, profile
+from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.scenarios import scenarios
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
+from generators.profile_tables import read_choices
 from generators.sources import mysql
 from generators.wire_format import Format, about
 
@@ -241,10 +242,10 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     )
 
 
-__all__ = ["FORMAT", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
+__all__ = ["FORMAT", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "write"]
 
 FORMAT: Final[Format[SimpleProfile]] = Format(
-    **about("ticdc-simple-json", CHOICES, profile),
+    **about("ticdc-simple-json", read_choices("ticdc-simple-json", SimpleProfile)),
     write=write,
     scenarios=scenarios,
     cell_faults=cell_faults,

@@ -28,7 +28,8 @@ from generators.model import (
     State,
     Written,
 )
-from generators.wire_format import Format, Profile
+from generators.profiles import Profile
+from generators.wire_format import Format
 
 RECORDED: Final = "recorded"
 

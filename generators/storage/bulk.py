@@ -22,11 +22,12 @@ from generators.bulk.orders import DEFAULT, LoadOptions
 from generators.drawing.cases import LAYOUT
 from generators.errors import HarnessError
 from generators.model import Layout, Message
+from generators.profiles import Profile
 from generators.storage import codec, records
 from generators.storage._folder import whole_folder
 from generators.storage.corpus import PARQUET, CorpusError
 from generators.storage.jsonform import Malformed, Plain, from_line, to_line
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 VERSION: Final = 1
 BULK: Final = "bulk.json"

@@ -22,6 +22,7 @@ from typing import Any, Final
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
 from generators.model import Case, Change, Deployment, Message, Table, Written
+from generators.profiles import Profile
 from generators.storage import codec, records
 from generators.storage._folder import Sink, whole_folder
 from generators.storage.jsonform import (
@@ -43,7 +44,7 @@ from generators.storage.jsonform import (
     string,
     to_line,
 )
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 VERSION: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -15,8 +15,9 @@ from typing import Any, Final
 from generators.bulk import expander as bulk
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import Case
+from generators.profiles import Profile
 from generators.storage import corpus
-from generators.wire_format import Format, Profile, formats
+from generators.wire_format import Format, formats
 
 SEED: Final = 7
 NAMES: Final = (

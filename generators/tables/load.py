@@ -28,10 +28,11 @@ from generators.model import (
     Table,
     Value,
 )
+from generators.profiles import Profile
 from generators.sources.boundaries import START
 from generators.tables.schema import UserTable
 from generators.tables.user_values import Values
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 OPS: Final = ((Op.INSERT, 50), (Op.UPDATE, 40), (Op.DELETE, 10))
 CHANGED: Final = 3

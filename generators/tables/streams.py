@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from generators.drawing.streams import STATEMENTS, Key, Story, Streamed, tell
 from generators.model import Column, Layout, Row, Table, Value
+from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.postgresql_values import UNAVAILABLE
 from generators.tables.histories import ADDED
 from generators.tables.scenarios import distinct_rows, droppable
 from generators.tables.schema import UserTable, place, referred
 from generators.tables.user_values import Values
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format
 
 ROWS: Final = 48
 """Rows with different keys, as far as the columns have values."""

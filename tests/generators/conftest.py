@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from generators.model import Case
-from generators.wire_format import FORMATS, Format, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import FORMATS, Format, get
 
 TWO = {
     "ticdc-canal-json": ("v5.3.4", "v8.5.7+extension+claim-check"),

@@ -14,29 +14,9 @@ import pytest
 from generators import wire_format
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.errors import UnknownName, UsageError
-from generators.wire_format import (
-    FORMATS,
-    Choices,
-    Format,
-    Limit,
-    Profile,
-    about,
-    formats,
-    get,
-    meanings,
-)
-
-SHAPES = Choices(
-    "shapes",
-    ("1", "2"),
-    {"round": "", "square": "", "big": "", "bigger": ""},
-    (("round", "square"),),
-    (
-        Limit("big", "came with 2", ("2",)),
-        Limit("bigger", "needs big", needs=("big",)),
-        Limit("big", "is flat", without=("square",)),
-    ),
-)
+from generators.profile_tables import read_file, read_format
+from generators.profiles import Profile
+from generators.wire_format import FORMATS, Format, about, formats, get
 
 
 def composed(fmt: Format[Any]) -> list[Profile]:
@@ -50,25 +30,6 @@ def composed(fmt: Format[Any]) -> list[Profile]:
                 except UsageError:
                     continue
     return profiles
-
-
-def test_options_are_ordered_and_checked() -> None:
-    assert SHAPES.checked("2", ("bigger", "round", "big")) == ("round", "big", "bigger")
-    with pytest.raises(
-        UnknownName, match=r"unknown option 'rond' of shapes\. Did you mean 'round'"
-    ):
-        SHAPES.checked("1", ("rond",))
-    with pytest.raises(UnknownName, match="unknown release '3' of shapes"):
-        SHAPES.checked("3", ())
-    for release, options, why in (
-        ("1", ("round", "round"), "each may be given once"),
-        ("1", ("square", "round"), "options round and square of shapes exclude each other"),
-        ("1", ("big",), r"shapes 1\+big: big came with 2"),
-        ("2", ("bigger",), "bigger needs big"),
-        ("2", ("big", "square"), "big is flat"),
-    ):
-        with pytest.raises(UsageError, match=why):
-            SHAPES.checked(release, options)
 
 
 @pytest.mark.parametrize("fmt", tuple(formats()), ids=lambda fmt: fmt.name)
@@ -93,66 +54,23 @@ def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
             fmt.build(release, *twice)
 
 
-FAMILY: Final = {"debezium-avro": "debezium-json", "ticdc-simple-avro": "ticdc-simple-json"}
-"""Formats that have options of another one, too."""
-
-
 @pytest.mark.parametrize("fmt", tuple(formats()), ids=lambda fmt: fmt.name)
 def test_a_format_is_what_its_file_says(fmt: Format[Any]) -> None:
-    own = about(fmt.name, fmt.choices, fmt.build)
-    assert {key: getattr(fmt, key) for key in own} == own and all(own.values())
-    family = meanings(FAMILY[fmt.name]) if fmt.name in FAMILY else {}
-    assert (
-        meanings(fmt.name).items()
-        <= fmt.choices.options.items()
-        <= {**family, **meanings(fmt.name)}.items()
-    )
-    limited = {name for limit in fmt.choices.limits for name in (limit.option, *limit.needs)}
-    assert limited <= fmt.choices.options.keys()
+    from_file = about(fmt.name, fmt.choices)
+    assert {key: getattr(fmt, key) for key in from_file} == from_file and all(from_file.values())
 
 
 def test_every_file_is_a_format_s_and_every_shared_text_is_of_several() -> None:
     assert {
         path.stem for path in Path(wire_format.__file__).with_name("formats").glob("*.toml")
     } == {*FORMATS, "shared"}
-    empty = Counter(
+    silent = Counter(
         option
         for name in FORMATS
-        for option, text in wire_format._own(name)["options"].items()
-        if not text
+        for option, row in read_format(name).get("options", {}).items()
+        if isinstance(row, dict) and "says" not in row
     )
-    assert empty.keys() == wire_format._table("shared").keys() and min(empty.values()) > 1
-
-
-@pytest.mark.parametrize(
-    ("line", "wrong", "why"),
-    [
-        (
-            'title = "Toy"',
-            'titel = "Toy"',
-            r"toy-json\.toml: unknown or missing: titel, title\. A format's file has kinds, opt",
-        ),
-        ('title = "Toy"', "", r"toy-json\.toml: unknown or missing: title\."),
-        (
-            'big = "Big."',
-            'big = ""',
-            r"toy-json\.toml: options without a text, here and in shared\.toml: big$",
-        ),
-        ('title = "Toy"', "title = Toy", r"toy-json\.toml: Invalid value \(at line 1, "),
-    ],
-)
-def test_a_file_that_is_wrong_is_told(
-    line: str, wrong: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = 'title = "Toy"\nsource = ""\nposition = ""\nprofiles = []\nkinds = []\noptions.lz4 = ""\noptions.big = "Big."\n'
-    monkeypatch.setattr(wire_format, "_table", wire_format._table.__wrapped__)
-    monkeypatch.setattr(wire_format.resources, "files", lambda _package: tmp_path)
-    (tmp_path / "shared.toml").write_text('lz4 = "Compressed."', "utf-8")
-    (tmp_path / "toy-json.toml").write_text(right, "utf-8")
-    assert meanings("toy-json") == {"lz4": "Compressed.", "big": "Big."}
-    (tmp_path / "toy-json.toml").write_text(right.replace(line, wrong), "utf-8")
-    with pytest.raises(UsageError, match=why):
-        meanings("toy-json")
+    assert silent.keys() == read_file("shared").keys() and min(silent.values()) > 1
 
 
 WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {

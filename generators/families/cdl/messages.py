@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from generators.families.connect import Schema, envelope, payload_text
 from generators.model import (
@@ -41,8 +41,9 @@ from generators.model import (
     Value,
     Written,
 )
+from generators.profiles import Profile
 from generators.sources import mysql
-from generators.wire_format import Loss, Profile
+from generators.wire_format import Loss
 
 ASSUMED: Final = (
     "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and"
@@ -57,34 +58,24 @@ DEBEZIUM: Final = "io.debezium.time"
 
 @dataclass(frozen=True, slots=True)
 class CdlProfile(Profile):
-    """A message version of CDL and the table's replica identity.
+    """A message version of CDL and the table's replica identity."""
 
-    `identity` is `full` (the whole row before) or `default` (nothing before an UPDATE, the key
-    before a DELETE); `package` is the package of the vendor's logical types, which the document
-    blacks out; `heartbeat` says whether HEARTBEAT_IDENTIFIER is there; `properties` is the order of
-    `transaction.properties`, `store` the source's name.
-    """
-
-    identity: str = "full"
     deployment: Deployment = Deployment(schemas="message")
+    assumed: str = ASSUMED
+    source: str = "postgresql"
+    identity: Literal["full", "default"] = "full"
+    """`full`: the whole row stands before an UPDATE and a DELETE; `default`: nothing before an
+    UPDATE, the key before a DELETE."""
     package: str = "com.xxx"
+    """The package of the vendor's logical types, which the document blacks out."""
     heartbeat: bool = True
+    """Rows have the member HEARTBEAT_IDENTIFIER."""
     properties: tuple[str, ...] = ("lsn", "txId")
+    """The order of `transaction.properties`."""
     store: str = "postgresql"
-
-    @property
-    def text_timestamps(self) -> bool:
-        """Whether timestamps are texts; version 1.0 writes milliseconds."""
-        return self.release != "1.0"
-
-
-FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "default-identity": {"identity": "default"},
-    "other-package": {"package": "com.example.mrs"},
-    "opengauss": {"store": "opengauss"},
-    "txid-first": {"properties": ("txId", "lsn")},
-    "heartbeat-identifier": {"heartbeat": True},
-}
+    """The name of the source."""
+    text_timestamps: bool = False
+    """Timestamps are texts; else they are milliseconds."""
 
 
 _NUMBERS: Final = (

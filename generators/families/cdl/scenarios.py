@@ -8,16 +8,16 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from functools import partial
 from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, read, updated
-from generators.families.cdl.messages import FACTS, CdlProfile, losses, supports
+from generators.families.cdl.messages import CdlProfile, losses, supports
 from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, RowChange, Scenario, Table
+from generators.profile_tables import read_choices
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change, insert, named
-from generators.wire_format import Choices, Format, Writer, about, meanings
+from generators.wire_format import Format, Writer, about
 
 _AT: Final = Instant(1_707_047_996_013, 1)
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
@@ -114,12 +114,10 @@ def cell_faults(profile: CdlProfile) -> tuple[CellFault, ...]:
     return _FAULTS
 
 
-def format_of(name: str, base: CdlProfile, write: Writer[CdlProfile]) -> Format[CdlProfile]:
-    """The format of a message version, of which `base` is the plain profile."""
-    choices = Choices(name, (base.release,), meanings(name), facts=FACTS)
-    build = partial(choices.made, {base.release: base})
+def format_of(name: str, write: Writer[CdlProfile]) -> Format[CdlProfile]:
+    """The format of a message version."""
     return Format(
-        **about(name, choices, build),
+        **about(name, read_choices(name, CdlProfile)),
         write=write,
         scenarios=scenarios,
         supports=supports,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
 from generators.families.java_text import (
@@ -44,8 +44,8 @@ from generators.model import (
     TransactionMark,
     Written,
 )
+from generators.profiles import Profile
 from generators.sources import mysql
-from generators.wire_format import Profile
 
 SEND_LAG_MS: Final = 1377
 RELEASE: Final = "2022"
@@ -71,22 +71,24 @@ class CloudCanalProfile(Profile):
     """An edition of the vendor's page and the readings that it leaves open, as the facts that
     change what is written.
 
-    `numbered` gives every event a batch or sequence number, else it is 0 as in every example.
-    `partial_old` leaves the columns that an UPDATE did not change out of its old rows, as Canal
-    does (cloudcanal#before-whole-open). `deleted_in` says which of the two lists have a deleted
-    row: "data", "old" or "both" (cloudcanal#delete-open). `labels` is the format's spelling of ENUM
-    and SET (`mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in
-    whole seconds in every example. `bare_integers` is MySQL 8.0.19 and later: integers have no
-    display width. `ddl_topic` sends DDL to a topic of its own.
+    `labels` is the format's spelling of ENUM and SET (`mysql_texts.TextForms`).
     """
 
     labels: ClassVar[bool] = True
+    assumed: str = ASSUMED
     numbered: bool = False
+    """Every event has a batch or sequence number, else it is 0 as in every example."""
     partial_old: bool = False
-    deleted_in: str = "data"
+    """Old rows of an UPDATE lack the columns that did not change, as Canal's do
+    (cloudcanal#before-whole-open)."""
+    deleted_in: Literal["data", "old", "both"] = "data"
+    """Which of the two lists have a deleted row (cloudcanal#delete-open)."""
     milliseconds: bool = False
+    """The commit time has milliseconds; it is in whole seconds in every example."""
     bare_integers: bool = False
+    """The server is MySQL 8.0.19 or later: integers have no display width."""
     ddl_topic: bool = False
+    """DDL goes to a topic of its own."""
 
     @property
     def forms(self) -> TextForms:

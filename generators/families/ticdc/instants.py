@@ -48,12 +48,10 @@ _DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
 """Columns with precision and scale, a vector, other character sets; each with a value."""
 
 
-def declared_columns(release: str) -> Mapping[str, tuple[Column, Value]]:
-    """The columns that a release can have: TiDB has vectors since v8.4."""
+def declared_columns(*, vectors: bool) -> Mapping[str, tuple[Column, Value]]:
+    """The columns of a table; `vectors`: TiDB has the type VECTOR."""
     return {
-        name: pair
-        for name, pair in _DECLARED.items()
-        if name != "v" or not release.startswith(("v5", "v6", "v7", "v8.1"))
+        name: pair for name, pair in _DECLARED.items() if vectors or pair[0].type.name != "vector"
     }
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
+from generators.families.ticdc.sink import SinkProfile
 from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import (
@@ -20,7 +21,6 @@ from generators.sources.boundaries import (
     scenario,
 )
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Profile
 
 AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
@@ -30,7 +30,7 @@ AMBIGUOUS: Final[Mapping[str, int]] = {
 
 
 def statements(
-    database: str, profile: Profile, actions: Collection[str] = ()
+    database: str, profile: SinkProfile, actions: Collection[str] = ()
 ) -> Iterator[Scenario]:
     """A statement of each action, of those named if some are; several tables in one, awkward text,
     one that TiDB restores.
@@ -49,9 +49,7 @@ def statements(
     name = "ddl/awkward-text"
     table = 'awk`ward <"t">&汉'
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
-    if (
-        "routed" not in profile.options
-    ):  # a lone backslash stops TiCDC's router (ticdc#table-routing)
+    if not profile.routed:  # a lone backslash stops TiCDC's router (ticdc#table-routing)
         yield named(
             name,
             SchemaChange(START, "table comment", sql, database, table),
@@ -94,9 +92,9 @@ def key_updates(database: str) -> Iterator[Scenario]:
     )
 
 
-def selected(database: str, profile: Profile) -> Iterator[Scenario]:
+def selected(database: str, profile: SinkProfile) -> Iterator[Scenario]:
     """Rows of a table of which column-selectors leave out a column, in the middle of it."""
-    if "selected" not in profile.options:
+    if not profile.selected:
         return
     columns = (
         ID,
@@ -120,11 +118,11 @@ def watermark(tso: int) -> Scenario:
     return named("control/watermark", Watermark(at(tso)), tags=("control",))
 
 
-def declared(name: str, database: str, release: str, *tags: str) -> Scenario:
+def declared(name: str, database: str, profile: SinkProfile, *tags: str) -> Scenario:
     """A row of columns with precision and scale, a vector, other character sets, and a virtual
     one.
     """
-    known = declared_columns(release)
+    known = declared_columns(vectors=profile.vectors)
     columns = (
         ID,
         *(column for column, _ in known.values()),

@@ -13,8 +13,8 @@ import random
 import unicodedata
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from generators.errors import Refused
@@ -41,55 +41,33 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.wire_format import Limit, P, Profile, Writer
+from generators.profiles import P, Profile
+from generators.wire_format import Writer
 
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
-REDUCED: Final = ("handle-key-only", "claim-check")
-"""The options that take columns out of large messages."""
-
-
-def reduction(options: Sequence[str]) -> str:
-    """The one of REDUCED among the options of a profile, "" without."""
-    return next((option for option in options if option in REDUCED), "")
-
-
-COMPRESSION: Final = ("snappy", "lz4")
-
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
-
-
-DISPATCHERS: Final = ("index-value", "ts", "columns")
-"""The options that choose the partitions of rows."""
 
 
 Sent: TypeAlias = tuple[Any, ...]
 """A message: the partitions that it goes to, its key, its value, its changes."""
 
 
-REDUCED_LIMIT: Final = 9_000
-COMPRESSED_LIMIT: Final = 2_000
+@dataclass(frozen=True, slots=True)
+class SinkProfile(Profile):
+    """What a release's sink does whatever the protocol is, and options that every protocol has."""
 
-
-def delivered(
-    options: Sequence[str], deployments: Mapping[str, Deployment], limit: int
-) -> dict[str, Any]:
-    """Facts of a profile with these options: its deployment by the compression, what becomes of a
-    message larger than its limit, which is `limit` where nothing does, and how partitions are
-    chosen.
-    """
-    compression = next((option for option in COMPRESSION if option in options), "none")
-    reduce = reduction(options)
-    if reduce:
-        limit = REDUCED_LIMIT if compression == "none" else COMPRESSED_LIMIT
-    dispatcher = next((option for option in options if option in DISPATCHERS), "table")
-    return {
-        "deployment": deployments[compression],
-        "reduce": reduce,
-        "max_message_bytes": limit,
-        "dispatcher": dispatcher,
-    }
+    deployment: Deployment = Deployment("Asia/Shanghai")
+    vectors: bool = True
+    """TiDB has the type VECTOR (since v8.4)."""
+    stored_select: bool = False
+    """The statement of a view has the SELECT that TiDB stored (ticdc#view-stored-select)."""
+    selected: bool = False
+    """column-selectors leave out the columns whose names begin with hidden_
+    (ticdc#column-selectors)."""
+    routed: bool = False
+    """Tables come from another database than messages name (ticdc#table-routing)."""
 
 
 def partition_of(
@@ -146,18 +124,11 @@ def row_hash(
     return crc
 
 
-NEWEST: Final = "new-8.5.7"
-"""The release that routes tables, and has TiDB's stored SELECT in the statement of a view."""
-
-
-ROUTES: Final = Limit("routed", f"is an option of {NEWEST} alone", (NEWEST,))
-
-
-def columns_of_rows(table: Table, options: Sequence[str]) -> tuple[Column, ...]:
+def columns_of_rows(table: Table, profile: SinkProfile) -> tuple[Column, ...]:
     """The columns that rows have on the wire: no virtual one, and what column-selectors leave
     (ticdc#column-selectors).
     """
-    hidden = "hidden_" if "selected" in options else "\0"
+    hidden = "hidden_" if profile.selected else "\0"
     return tuple(
         c for c in table.columns if c.generated != "virtual" and not c.name.startswith(hidden)
     )
@@ -172,24 +143,22 @@ def default_of(column: Column) -> Default | None:
     return column.default
 
 
-def source_of(table: Table, options: Sequence[str]) -> Table:
+def source_of(table: Table, profile: SinkProfile) -> Table:
     """The table at the source, by whose names a row's partition is chosen (ticdc#table-routing)."""
-    return replace(table, database=f"source_{table.database}") if "routed" in options else table
+    return replace(table, database=f"source_{table.database}") if profile.routed else table
 
 
 def statement(
-    event: SchemaChange, profile: Profile, placement: bool = False, ttl_off: bool = True
+    event: SchemaChange, profile: SinkProfile, placement: bool = False, ttl_off: bool = True
 ) -> str:
     """The text of a DDL as the profile's TiCDC sends it. Raises Refused for one that is not known
     here.
     """
-    if profile.release == NEWEST and parse(event.sql).resolved:
+    if profile.stored_select and parse(event.sql).resolved:
         raise Refused(
             f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}"
         )
-    return restored(
-        event.sql, placement, ttl_off, event.database if "routed" in profile.options else ""
-    )
+    return restored(event.sql, placement, ttl_off, event.database if profile.routed else "")
 
 
 class Stopped(Exception):
@@ -257,12 +226,12 @@ def committed(
 
 
 def placed_rows(
-    event: RowChange, options: Sequence[str], partitions: int, new: bool = False
+    event: RowChange, profile: SinkProfile, partitions: int, new: bool = False
 ) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
     """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs
     of keys split.
     """
-    source = source_of(event.table, options)
+    source = source_of(event.table, profile)
     for op, before, after in split_rows(event, split_keys=True, new=new):
         yield (
             partition_of("table", source, after or before or {}, event.at.tso, partitions),

@@ -98,7 +98,7 @@ def plan(
                     last.rows += len(rows)
                 for op, before, after in rows:
                     row, dispatcher = after or before or {}, profile.dispatcher
-                    source = source_of(event.table, profile.options)
+                    source = source_of(event.table, profile)
                     where = partition_of(
                         dispatcher,
                         source,
@@ -221,7 +221,7 @@ def _row(
 def _image(known: Known, profile: SimpleProfile, row: Row) -> records.RowImage:
     return {
         c.name: (c.type, _stored(c.type, row[c.name]))
-        for c in columns_of_rows(known.table, profile.options)
+        for c in columns_of_rows(known.table, profile)
     }
 
 

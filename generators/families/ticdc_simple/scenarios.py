@@ -116,9 +116,7 @@ def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     awkward = Table(database, 'awk`ward <"t">&汉', (ID, _C), ("id",))
     sql = f"ALTER TABLE {mysql.quote(awkward.name)} COMMENT = '<b>&\"\\\\''\u2028'"
     event = SchemaChange(START, "table comment", sql, database, awkward.name, awkward, awkward)
-    if (
-        "routed" not in profile.options
-    ):  # a lone backslash stops TiCDC's router (ticdc#table-routing)
+    if not profile.routed:  # a lone backslash stops TiCDC's router (ticdc#table-routing)
         yield named(name, event, tags=("ddl:awkward text",))
     name = "ddl/composite-key"
     key = (Column("b", mysql.integer("int"), False), Column("a", mysql.text("varchar", 64), False))
@@ -242,7 +240,7 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     )
     yield shared.minus_zero(database)
     yield shared.doubles(database)
-    known = declared_columns(profile.release)
+    known = declared_columns(vectors=profile.vectors)
     event = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
     yield cases.of(ID, *(column for column, _ in known.values())).case(
         "types/declared", Bootstrap(START, OWN), event

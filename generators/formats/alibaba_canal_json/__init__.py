@@ -31,7 +31,6 @@ from generators.formats.alibaba_canal_json.profiles import (
     STATEMENT_TYPES,
     CanalProfile,
     ddl_type,
-    profile,
 )
 from generators.formats.alibaba_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
@@ -74,7 +73,7 @@ TRANSACTION_BYTES: Final = 150
 """About what BEGIN, the frame of an event and COMMIT take in the binlog."""
 TS_LAG_MS: Final = 120
 
-__all__ = ["FORMAT", "CanalProfile", "partition_of", "profile", "write"]
+__all__ = ["FORMAT", "CanalProfile", "partition_of", "write"]
 
 Texts: TypeAlias = Mapping[str, str | None]
 Wires: TypeAlias = Mapping[str, CanalCell]
@@ -265,7 +264,7 @@ def _flats(
         case RowChange():
             yield from _row_messages(event, profile, layout)
         case SchemaChange():
-            kind = ddl_type(event.action, profile.release)
+            kind = ddl_type(event.action, profile)
             if kind is not None:
                 yield 0, *_ddl_message(event, kind, profile)
         case SourceStatement():
@@ -593,7 +592,7 @@ def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 
 FORMAT: Final = Format(
-    **about("alibaba-canal-json", CHOICES, profile),
+    **about("alibaba-canal-json", CHOICES),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

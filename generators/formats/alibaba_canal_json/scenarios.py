@@ -131,7 +131,7 @@ def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
 
 def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     for action in mysql.DDL_ACTIONS:
-        if ddl_type(action, profile.release) is not None:
+        if ddl_type(action, profile) is not None:
             event = ddl_event(action, cases.database)
             yield of_statement(
                 replace(

@@ -34,7 +34,6 @@ from generators.formats.aliyun_dts_avro.profiles import (
     TaskFacts,
     changed,
     followed,
-    profile,
 )
 from generators.formats.aliyun_dts_avro.scenarios import scenarios
 from generators.formats.aliyun_dts_avro.schema import FIELD, AvroRecord, Datum, cell_bytes, whole
@@ -62,7 +61,7 @@ from generators.model import (
 )
 from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "AliyunProfile", "profile", "write"]
+__all__ = ["FORMAT", "AliyunProfile", "write"]
 
 COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less
@@ -405,7 +404,7 @@ def physical(parts: Sequence[str]) -> list[str]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=supports,

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, meanings
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
 
 NAME: Final = "aliyun-dts-avro"
-
-ASSUMED: Final = (
-    "Avro branch of TEXT, BINARY, VARBINARY and of PostgreSQL's types, type texts of objects,"
-    " charset of TEXT as BinaryObject, zero TIMESTAMP, trailing zeros of BINARY, labels of ENUM and"
-    " SET, spelling of JSON, precision and scale of Float and Decimal, precision of BIT,"
-    " DateTime.millis of values without a fraction, tags of control records, object name of"
-    " PostgreSQL's DDL"
-)
 
 SETTING: Final = "dts-setting"
 """A `SourceStatement` of this family is no record: its `sql`, a JSON object, sets fields of
@@ -38,42 +30,46 @@ of `sql`.
 
 @dataclass(frozen=True, slots=True)
 class AliyunProfile(Profile):
-    """An edition of the schema with a source's and a task's choices.
-
-    `born` writes bornTimestamp, in seconds. `source_type` and `source_version` are the record's
-    Source; `fraction` is the unit of DateTime.millis (micros or nanos). `null_fraction` leaves
-    millis null where it would be 0. `physical` is a reader of PostgreSQL's physical log.
-    `logical_tags` writes a physical object name, and the logical one in tags.
-
-    `text` is the branch of the TEXT family (binary-object, text-object, character), `binary` that
-    of BINARY and VARBINARY (character, object). `charset` is the character set of CHAR and VARCHAR,
-    `charsets` that of types by name; a value that it cannot hold is of a column in utf8mb4.
-    `offset` is the zone of TimestampWithTimeZone in minutes, `booleans` are the texts of
-    PostgreSQL's boolean.
-
-    `partial` has EmptyObject NONE in before images for what was not captured. `framing` puts arrays
-    and maps into blocks, `processed` writes processTimestamps, `meta_version` writes metaVersion.
-    """
+    """An edition of the schema with a source's and a task's choices."""
 
     deployment: Deployment = Deployment(schemas="published")
     born: bool = True
+    """Records have bornTimestamp, in seconds."""
     version: int = 0
+    """The record's version."""
     source_type: str = "MySQL"
+    """sourceType of the record's Source."""
     source_version: str = "8.0.28"
-    fraction: str = "micros"
+    """version of the record's Source."""
+    fraction: Literal["micros", "nanos"] = "micros"
+    """The unit of DateTime.millis."""
     null_fraction: bool = False
+    """DateTime.millis is null where it would be 0."""
     physical: bool = False
+    """The reader is one of PostgreSQL's physical log."""
     logical_tags: bool = False
-    text: str = "binary-object"
-    binary: str = "character"
+    """The object name is the physical one, and tags have the logical one."""
+    text: Literal["binary-object", "text-object", "character"] = "binary-object"
+    """The branch of the TEXT family."""
+    binary: Literal["character", "object"] = "character"
+    """The branch of BINARY and VARBINARY."""
     charset: str = "utf8mb4"
+    """The character set of CHAR and VARCHAR; a value that it cannot hold is of a column in
+    utf8mb4."""
     charsets: tuple[tuple[str, str], ...] = ()
+    """The character sets of types by name, where it is another one."""
     offset: int = 480
+    """The zone of TimestampWithTimeZone in minutes."""
     booleans: tuple[str, str] = ("f", "t")
+    """The texts of PostgreSQL's boolean, false and true."""
     partial: bool = False
+    """Before images have EmptyObject NONE for what was not captured."""
     framing: Framing = ONE_BLOCK
+    """How arrays and maps are put into blocks."""
     processed: bool = False
+    """Records have processTimestamps."""
     meta_version: bool = True
+    """Tags have metaVersion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,59 +110,6 @@ def changed(facts: TaskFacts, setting: str) -> TaskFacts:
     return replace(facts, **values)
 
 
-RELEASES: Final = {
-    "2019": AliyunProfile(
-        "2019", assumed=ASSUMED, born=False, meta_version=False, version=170844600
-    ),
-    "2020-06": AliyunProfile("2020-06", assumed=ASSUMED),
-}
-
-
-_FACTS: Final[dict[str, dict[str, Any]]] = {
-    "postgresql": {
-        "source": "postgresql",
-        "source_type": "PostgreSQL",
-        "source_version": "13.4",
-        "charset": "utf8",
-    },
-    "physical-log": {
-        "physical": True,
-        "fraction": "nanos",
-        "offset": -210,
-        "booleans": ("false", "true"),
-    },
-    "drds": {
-        "source_type": "DRDS",
-        "source_version": "5.4.12",
-        "fraction": "nanos",
-        "logical_tags": True,
-    },
-    "logical-names": {"logical_tags": True, "source_version": "8.0.34"},
-    "text-character": {"text": "character", "null_fraction": True},
-    "text-object": {"text": "text-object", "binary": "object"},
-    "legacy-charsets": {
-        "charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))
-    },
-    "blocks": {"framing": Framing((1, 2), sized=False), "processed": True},
-    "sized-blocks": {"framing": Framing((2,), sized=True), "processed": True},
-}
-
-CHOICES: Final = Choices(
-    NAME,
-    tuple(RELEASES),
-    meanings(NAME),
-    (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
-    (
-        Limit("physical-log", "needs postgresql", needs=("postgresql",)),
-        Limit(
-            "postgresql",
-            "has no choice of MySQL's",
-            without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
-        ),
-    ),
-    _FACTS,
-)
-
-profile: Final = partial(CHOICES.made, RELEASES)
+CHOICES: Final = read_choices(NAME, AliyunProfile)
 """The plain one, which bench and load take, is the last. One deployment: the bytes tell everything.
 """

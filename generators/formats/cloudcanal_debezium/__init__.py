@@ -11,20 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
-from generators.families.cloudcanal.messages import RELEASE, ddl_topic, text_faults
+from generators.families.cloudcanal.messages import ddl_topic, text_faults
 from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
-from generators.families.mysql_texts import HEX, TextForms, image, supports
+from generators.families.mysql_texts import TextForms, image, supports
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
 from generators.garbage.faults import LABELS, CellFault
 from generators.model import (
     Change,
-    Deployment,
     Event,
     History,
     Instant,
@@ -37,9 +35,11 @@ from generators.model import (
     SchemaChange,
     Written,
 )
-from generators.wire_format import Choices, Format, Profile, about, meanings
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
+from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "EnvelopeProfile", "profile", "write"]
+__all__ = ["FORMAT", "EnvelopeProfile", "write"]
 
 NAME: Final = "cloudcanal-debezium"
 COMMITS_PER_FILE: Final = 1000
@@ -56,45 +56,27 @@ MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
 `typed`.
 """
 
-_TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX, schemas="message")
-
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeProfile(Profile):
-    """What the vendor's page and article leave open, as facts about the bytes.
+    """What the vendor's page and article leave open, as facts about the bytes."""
 
-    `sample` orders members as the article's message does. `typed` writes Debezium's values and
-    Connect's schema instead of texts and CloudCanal's own schema. `schemas` writes the schema
-    block. `empty_images` writes the missing image of an INSERT or DELETE as `{}`, as the page's
-    example does, instead of null. `ddl_op` gives a DDL message the op `a` of the table, which its
-    example lacks. `ddl_topic` sends DDL to a topic of its own.
-    """
-
+    assumed: str = ASSUMED
     sample: bool = False
+    """Members are in the order of the article's message."""
     typed: bool = False
+    """Values are Debezium's, in Connect's schema; else texts, in CloudCanal's own schema."""
     schemas: bool = True
+    """The message has its schema block."""
     empty_images: bool = True
+    """The image that an INSERT or DELETE lacks is `{}`, as in the page's example; else null."""
     ddl_op: bool = False
+    """A DDL message has the op `a` of the page's table, which its example lacks."""
     ddl_topic: bool = False
+    """DDL goes to a topic of its own."""
 
 
-CHOICES: Final = Choices(
-    NAME,
-    (RELEASE,),
-    meanings(NAME),
-    (("sample", "typed"),),
-    facts={
-        "sample": {"empty_images": False},
-        "typed": {"deployment": replace(MODES.deployment, schemas="message")},
-        "schemaless": {"schemas": False, "deployment": {"schemas": "none"}},
-        "null-images": {"empty_images": False},
-        "op-a": {"ddl_op": True},
-    },
-)
-build: Final = partial(
-    CHOICES.made, {RELEASE: EnvelopeProfile(RELEASE, deployment=_TEXTS, assumed=ASSUMED)}
-)
-profile: Final = partial(build, RELEASE)
+CHOICES: Final = read_choices(NAME, EnvelopeProfile)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
@@ -235,7 +217,7 @@ def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, build),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=shape.scenarios,
     supports=supports,

@@ -18,10 +18,10 @@ from generators.families.cloudcanal.messages import jdbc_type
 from generators.families.connect import Schema, fields
 from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
+from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, named
 from generators.sources.ddl import ddl_event, ddl_name, of_statement
-from generators.wire_format import Profile
 
 _SOURCE: Final = Schema(
     "struct",

@@ -32,7 +32,7 @@ from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.known_columns import KnownColumns
-from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, profile, supports
+from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.garbage.faults import LABELS
 from generators.model import (
@@ -60,7 +60,7 @@ from generators.model import (
 from generators.sources.boundaries import START
 from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "DebeziumProfile", "profile", "write"]
+__all__ = ["FORMAT", "DebeziumProfile", "write"]
 
 LEGACY_NULL: Final = '{"schema":null,"payload":null}'
 """What Kafka Connect before 2.2 wrote for a null without schema, in keys and values."""
@@ -747,7 +747,7 @@ class _Writer:
 
 
 FORMAT: Final = Format(
-    **about("debezium-json", CHOICES, profile),
+    **about("debezium-json", CHOICES),
     write=write,
     scenarios=scenarios,
     supports=supports,

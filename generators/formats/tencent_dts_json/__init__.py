@@ -21,8 +21,6 @@ from generators.formats.tencent_dts_json.profiles import (
     CHOICES,
     NAME,
     TencentProfile,
-    build,
-    profile,
 )
 from generators.formats.tencent_dts_json.rows import (
     Texts,
@@ -57,7 +55,7 @@ from generators.model import (
 )
 from generators.wire_format import Format, Loss, about
 
-__all__ = ["FORMAT", "TencentProfile", "profile", "write"]
+__all__ = ["FORMAT", "TencentProfile", "write"]
 
 GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
 COMMITS_PER_FILE: Final = 1000
@@ -341,7 +339,7 @@ def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, build),
+    **about(NAME, CHOICES),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

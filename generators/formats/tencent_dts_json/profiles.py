@@ -5,48 +5,41 @@ that change what is written.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
-from generators.model import Deployment
-from generators.wire_format import Choices, Profile, meanings
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
 
 NAME: Final = "tencent-dts-json"
-RELEASE: Final = "version-1"
-"""The value of `version`; the vendor names no release."""
-
-ASSUMED: Final = (
-    "JSON types and shapes, record key, partition hash, year, bit, enum, set, json, zero dates,"
-    " TIME beyond a day, number texts, time zone of TIMESTAMP, empty binaries, fields of HEARTBEAT"
-    " and CHECKPOINT, names in a DDL record"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class TencentProfile(Profile):
-    """Message version 1 with an edition's and a deployment's choices.
-
-    `absent` leaves out fields that do not apply, else they are null. `short_lists` ends a value
-    list after its last value that is not NULL. `upper_hex` is the letter case of binaries.
-    `padded_time` writes TIME with six fraction digits. `pk_hash` places a row by its table and key.
-    `epoch_ms` writes TIMESTAMP as a number of milliseconds, `index_is_total` reads `index` as the
-    older edition does. `binlog_codes` are the binlog's own type numbers, else the protocol's.
-    `source_type` is the field's text. `own_digits` gives TIMESTAMP the fraction digits of its
-    column, up to three.
-    """
+    """Message version 1 with an edition's and a deployment's choices."""
 
     absent: bool = False
+    """Members that do not apply are left out; else they are null."""
     short_lists: bool = False
+    """A value list ends after its last value that is not NULL."""
     upper_hex: bool = False
+    """Binaries are in upper-case hex digits."""
     padded_time: bool = False
+    """TIME has six fraction digits, whatever its column declares."""
     pk_hash: bool = False
+    """A row's partition follows from its table and key."""
     epoch_ms: bool = False
+    """TIMESTAMP is a number of milliseconds."""
     index_is_total: bool = False
+    """`index` is the number of rows, as the older edition of the page reads it."""
     binlog_codes: bool = True
+    """Type numbers are the binlog's own; else the protocol's."""
     source_type: str = "MySQL"
+    """The text of the member sourceType."""
     tags: str = "null"
+    """The JSON of the member tags."""
     own_digits: bool = False
+    """TIMESTAMP has the fraction digits of its column, up to three."""
 
     @property
     def forms(self) -> TextForms:
@@ -61,28 +54,4 @@ class TencentProfile(Profile):
         )
 
 
-_SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
-
-
-CHOICES: Final = Choices(
-    NAME,
-    (RELEASE,),
-    meanings(NAME),
-    facts={
-        "own-digits": {"deployment": {"time_zone": "Asia/Kolkata"}},
-        "sparse": {
-            **dict.fromkeys(("absent", "short_lists"), True),
-            "binlog_codes": False,
-            "source_type": "TDSQL-C MySQL",
-            "deployment": {"time_zone": "America/New_York"},
-        },
-        "older-edition": {
-            **dict.fromkeys(("epoch_ms", "index_is_total"), True),
-            "tags": '{"lowerCaseTableNames":"0"}',
-        },
-    },
-)
-build: Final = partial(
-    CHOICES.made, {RELEASE: TencentProfile(RELEASE, deployment=_SHANGHAI, assumed=ASSUMED)}
-)
-profile: Final = partial(build, RELEASE)
+CHOICES: Final = read_choices(NAME, TencentProfile)

@@ -26,7 +26,7 @@ from generators.families.ticdc.ddl import parse
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import partition_of
-from generators.formats.ticdc_canal_json.profiles import CHOICES, TicdcProfile, profile
+from generators.formats.ticdc_canal_json.profiles import CHOICES, TicdcProfile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
@@ -71,7 +71,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         match event:
             case RowChange():
                 source, zone = (
-                    sink.source_of(event.table, profile.options),
+                    sink.source_of(event.table, profile),
                     profile.deployment.time_zone,
                 )
                 for op, before, after in _split(
@@ -196,7 +196,7 @@ class _Images:
         after: Row | None,
         keep: tuple[str, ...] | None = None,
     ) -> _Images:
-        columns = sink.columns_of_rows(table, profile.options)
+        columns = sink.columns_of_rows(table, profile)
         if keep is not None:
             columns = tuple(c for c in columns if c.name in keep)
         if profile.column_order == "sorted":
@@ -395,7 +395,7 @@ def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Cha
     return _pack(profile, body), sink.committed(Kind.WATERMARK, stamp.at, "", "")
 
 
-__all__ = ["FORMAT", "TicdcProfile", "partition_of", "profile", "write"]
+__all__ = ["FORMAT", "TicdcProfile", "partition_of", "write"]
 
 
 def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
@@ -432,7 +432,7 @@ def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 
 FORMAT: Final[Format[TicdcProfile]] = Format(
-    **about("ticdc-canal-json", CHOICES, profile),
+    **about("ticdc-canal-json", CHOICES),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

@@ -6,166 +6,78 @@ Read at the releases' tags. Facts: ticdc#canal-crlf, #canal-old-partial, #canal-
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, REDUCED, delivered
+from generators.families.ticdc.sink import (
+    SinkProfile,
+)
 from generators.families.ticdc.text import Doubles
-from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, meanings
+from generators.profile_tables import read_choices
 
 
 @dataclass(frozen=True, slots=True)
-class TicdcProfile(Profile):
-    """A TiCDC release and its Canal-JSON options as facts about the bytes.
-
-    `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row
-    again); `dml_key_order` are the last two keys of a DML; `column_order` and `mysql_type_order`
-    order the keys of column objects ("random" is Go's map order); `split_keys` tells that an UPDATE
-    of any key becomes DELETE and INSERT (clustered integer keys always do); `json_doubles` is how
-    the TiDB inside spells doubles of JSON documents; `max_message_bytes` is compared only when
-    `reduce` says what becomes of a larger message; `delete_handle_key` tells that a DELETE has the
-    columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
-    `dispatcher` chooses the partitions of rows; `raw_change` tells that TiCDC itself splits no
-    UPDATE; `placement_rules` that statements keep placement rules, `ttl_off` that TiCDC turns TTL
-    off in them (ticdc#ddl-restored).
-    """
+class TicdcProfile(SinkProfile):
+    """A TiCDC release and its Canal-JSON options as facts about the bytes."""
 
     new: bool = False
+    """The new architecture."""
     extension: bool = False
+    """Messages have the member `_tidb`, and there are watermarks."""
     terminator: bytes = b""
+    """What follows a message (ticdc#canal-crlf)."""
     ts_filled: bool = True
+    """`ts` is the time of building; else 0."""
     insert_old: Literal["null", "[null]"] = "null"
+    """The JSON text of an INSERT's `old`."""
     delete_old: Literal["null", "data"] = "null"
+    """A DELETE's `old`: null, or the row of `data` again."""
     dml_key_order: tuple[str, str] = ("old", "data")
+    """The last two members of a row change."""
     column_order: Literal["table", "sorted"] = "table"
+    """The order of the members of column objects."""
     mysql_type_order: Literal["random", "sorted", "table"] = "random"
+    """The order of the members of mysqlType; `random` is that of Go's maps."""
     unsigned_suffix: bool = True
+    """mysqlType says `unsigned`."""
     zerofill_suffix: bool = True
+    """mysqlType says `zerofill`."""
     params_in_mysql_type: bool = False
+    """mysqlType has a type's parameters, as Canal's has (ticdc#canal-content-compatible)."""
     legacy_sql_types: bool = False
+    """sqlType has the codes of releases before v5.4."""
     float_via_double: bool = False
+    """A FLOAT is written by way of a double, with digits that it has not."""
     binary_lossy: bool = False
+    """A binary's bytes that are not ISO-8859-1's are lost."""
     null_text_bug: bool = False
+    """A text `null` is written as NULL."""
     old_updated_only: bool = False
+    """`old` of an UPDATE has only the columns that changed (ticdc#canal-old-partial)."""
     split_keys: bool = True
+    """An UPDATE of any key becomes DELETE and INSERT; one of a clustered integer key always does
+    (ticdc#key-update)."""
     json_doubles: Doubles = "go"
+    """How the TiDB inside spells doubles of JSON documents."""
     ddl_broadcast: bool = False
+    """DDL goes to every partition."""
     max_message_bytes: int = 10 * 1024 * 1024
-    reduce: str = ""
+    """The limit of a message's size; compared only where `reduce` says what becomes of a larger
+    one."""
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    """What becomes of a message above the limit (ticdc#canal-handle-key-only, #canal-claim-check)."""
     delete_handle_key: bool = False
+    """A DELETE has the columns of the handle key alone."""
     row_key: bool = False
-    dispatcher: str = "table"
+    """The extension has TiKV's key of the row."""
+    dispatcher: Literal["table", "index-value", "ts", "columns"] = "table"
+    """What chooses the partition of a row (ticdc#partitions)."""
     raw_change: bool = False
+    """TiCDC itself splits no UPDATE."""
     placement_rules: bool = False
+    """Statements keep placement rules (ticdc#ddl-restored)."""
     ttl_off: bool = True
+    """TiCDC turns TTL off in statements (ticdc#ddl-restored)."""
 
 
-_ESCAPING_ASSUMED: Final = "JSON escaping of DML before v6.5 (Go's standard rules)"
-_V6_5_1: Final = TicdcProfile(
-    "v6.5.1",
-    terminator=b"\r\n",
-    zerofill_suffix=False,
-    float_via_double=True,
-    split_keys=False,
-    ttl_off=False,
-)
-_V5_4: Final = replace(
-    _V6_5_1,
-    release="v5.4.3",
-    placement_rules=True,
-    assumed=_ESCAPING_ASSUMED,
-    terminator=b"",
-    dml_key_order=("data", "old"),
-    column_order="sorted",
-    mysql_type_order="sorted",
-)
-_V5_3: Final = replace(
-    _V5_4,
-    release="v5.3.4",
-    ts_filled=False,
-    insert_old="[null]",
-    delete_old="data",
-    unsigned_suffix=False,
-    legacy_sql_types=True,
-    binary_lossy=True,
-    ddl_broadcast=True,
-)
-OPTIONS: Final = meanings("ticdc-canal-json")
-_DISPATCHERS: Final = ("index-value", "ts")
-_OPTIONS_7_1: Final = (
-    "extension",
-    "content-compatible",
-    "only-updated",
-    "handle-key-only",
-    "delete-handle-key",
-    *_DISPATCHERS,
-    "raw-change",
-)
-_OPTIONS_NEW: Final = tuple(option for option in OPTIONS if option != "routed")
-_OPTIONS_8_5: Final = tuple(option for option in _OPTIONS_NEW if option != "row-key")
-
-RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
-    "v5.3.4": (_V5_3, _DISPATCHERS),
-    "v5.4.3": (_V5_4, ("extension", *_DISPATCHERS)),
-    "v6.5.1": (_V6_5_1, ("extension", *_DISPATCHERS)),
-    "v6.5.11": (
-        TicdcProfile("v6.5.11", terminator=b"\r\n", ttl_off=False),
-        (
-            "extension",
-            "content-compatible",
-            "handle-key-only",
-            "delete-handle-key",
-            *_DISPATCHERS,
-            "raw-change",
-        ),
-    ),
-    "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
-    "v8.5.7": (TicdcProfile("v8.5.7"), _OPTIONS_8_5),
-    "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), _OPTIONS_NEW),
-    "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), _OPTIONS_NEW),
-    NEWEST: (TicdcProfile(NEWEST, new=True), tuple(OPTIONS)),
-}
-"""Each release without options, and the options that it has."""
-
-
-def _since(option: str) -> Limit:
-    having = tuple(name for name, (_, options) in RELEASES.items() if option in options)
-    return Limit(option, f"is an option of {', '.join(having)} alone", having)
-
-
-CHOICES: Final = Choices(
-    "ticdc-canal-json",
-    tuple(RELEASES),
-    OPTIONS,
-    (REDUCED, COMPRESSION, DISPATCHERS),
-    (
-        *map(_since, OPTIONS),
-        Limit("selected", "leaves out columns that columns takes", without=("columns",)),
-        *(
-            Limit(option, "needs extension", needs=("extension",))
-            for option in ("handle-key-only", "claim-check", "row-key")
-        ),
-    ),
-)
-
-DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
-    "none": Deployment("Asia/Shanghai"),
-    "snappy": Deployment("America/New_York", compression="snappy"),
-    "lz4": Deployment("Asia/Kolkata", compression="lz4"),
-}
-
-
-def profile(release: str, *options: str) -> TicdcProfile:
-    """The profile of a release with options; they are named in one fixed order, whatever the order
-    of the arguments.
-
-    Raises UnknownName for an unknown release or option, UsageError for an option that the release
-    has not, for two options that exclude each other, and for one that needs the extension.
-    """
-    made = CHOICES.made({name: base for name, (base, _) in RELEASES.items()}, release, *options)
-    compatible = "content-compatible" in options
-    facts = delivered(options, DEPLOYMENTS, made.max_message_bytes)
-    updated_only = compatible or "only-updated" in options
-    return replace(made, params_in_mysql_type=compatible, old_updated_only=updated_only, **facts)
+CHOICES: Final = read_choices("ticdc-canal-json", TicdcProfile)

@@ -112,7 +112,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield cases.of(ID, *(Column(n, type) for n, (type, _) in typed.items())).case(
         "unsigned/parameters", inserted({"id": 1, **{n: value for n, (_, value) in typed.items()}})
     )
-    yield shared.declared("types/declared", database, profile.release)
+    yield shared.declared("types/declared", database, profile)
     everything = every_type(lambda _type: True)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})

@@ -28,8 +28,7 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from generators.errors import Refused
 from generators.families.cases import OWN, Cases, inserted
@@ -41,7 +40,6 @@ from generators.model import (
     Cell,
     Change,
     Column,
-    Deployment,
     Event,
     Instant,
     Kind,
@@ -56,11 +54,12 @@ from generators.model import (
     Watermark,
     ZeroDate,
 )
+from generators.profile_tables import read_choices
 from generators.sources import mysql
 from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral
-from generators.wire_format import Choices, Format, Limit, Profile, about, meanings
+from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "OpenProfile", "profile", "write"]
+__all__ = ["FORMAT", "OpenProfile", "write"]
 
 NAME: Final = "ticdc-open-protocol"
 BATCH: Final = 16
@@ -69,62 +68,33 @@ _FRAME: Final = 24
 """Bytes of framing that TiCDC adds to an event before it compares with `max-message-bytes`."""
 _LENGTH: Final = 8
 """Bytes of the length before each part of a record."""
-_OLD: Final = "v7.1.6"
-_NEW: Final = "new-8.5.6"
-_LATER: Final = ("v8.5.7", _NEW, sink.NEWEST)
 _STORAGE: Final = "s3://claim-check/open-protocol"
 
 
 @dataclass(frozen=True, slots=True)
-class OpenProfile(Profile):
-    """A TiCDC release and its options as facts about the bytes.
-
-    `new`: the new architecture, whose JSON is in the table's order and without HTML escapes, with empty names instead of none.
-    `short_escapes`: \\b and \\f of Go 1.22. `before`: an UPDATE has `p`; `only_updated`: `p` has the changed columns only.
-    `reduce` says what becomes of an event larger than `max_message_bytes`; `delete_handle_key`: a DELETE has the handle key only.
-    """
+class OpenProfile(sink.SinkProfile):
+    """A TiCDC release and its options as facts about the bytes."""
 
     new: bool = False
+    """The new architecture, whose JSON is in the table's order and without HTML escapes, with empty
+    names instead of none."""
     short_escapes: bool = True
+    """JSON has escapes of two characters for \\b and \\f (Go since 1.22)."""
     before: bool = True
+    """An UPDATE has `p`."""
     only_updated: bool = False
+    """`p` has the columns that changed alone."""
     batch: int = BATCH
-    reduce: str = ""
+    """The number of events in a record, at most."""
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    """What becomes of an event larger than `max_message_bytes`."""
     max_message_bytes: int = 10 * 1024 * 1024
+    """The limit of an event's size."""
     delete_handle_key: bool = False
+    """A DELETE has the columns of the handle key alone."""
 
 
-_SHANGHAI: Final = Deployment("Asia/Shanghai")
-RELEASES: Final[Mapping[str, OpenProfile]] = {
-    _OLD: OpenProfile(_OLD, deployment=_SHANGHAI, short_escapes=False),
-    "v8.5.7": OpenProfile("v8.5.7", deployment=_SHANGHAI),
-    _NEW: OpenProfile(_NEW, deployment=_SHANGHAI, new=True),
-    sink.NEWEST: OpenProfile(sink.NEWEST, deployment=_SHANGHAI, new=True),
-}
-CHOICES: Final = Choices(
-    NAME,
-    tuple(RELEASES),
-    meanings(NAME),
-    (("only-updated", "without-before"), sink.REDUCED),
-    (
-        *(
-            Limit(name, f"is an option of {', '.join(_LATER)} alone", _LATER)
-            for name in ("without-before", "claim-check", "selected")
-        ),
-        sink.ROUTES,
-    ),
-    {
-        "one-row": {"batch": 1},
-        "without-before": {"deployment": Deployment("Asia/Kolkata")},
-        **{
-            option: {"reduce": option, "max_message_bytes": sink.REDUCED_LIMIT}
-            for option in sink.REDUCED
-        },
-    },
-)
-
-
-profile: Final = partial(CHOICES.made, RELEASES)
+CHOICES: Final = read_choices(NAME, OpenProfile)
 
 _CODES: Final[Mapping[str, int]] = {
     "create database": 1,
@@ -210,9 +180,7 @@ def _records(
     match event:
         case RowChange():
             waiting: dict[int, list[_Event]] = {}
-            for place, op, before, after in sink.placed_rows(
-                event, profile.options, layout.partitions
-            ):
+            for place, op, before, after in sink.placed_rows(event, profile, layout.partitions):
                 key, value, change = _Row(profile, event.table, op, before, after, event.at).event(
                     chance
                 )
@@ -374,7 +342,7 @@ class _Row:
         )
         columns = (
             c
-            for c in sink.columns_of_rows(self.table, self.profile.options)
+            for c in sink.columns_of_rows(self.table, self.profile)
             if keep is None or c.name in keep
         )
         return (
@@ -438,7 +406,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     }
     for label, raw in raws.items():
         yield cases.value(f"quoted/{label}", mysql.binary("varbinary", 64), raw, tags=("quoted",))
-    yield shared.declared("values/declared", database, profile.release, "virtual")
+    yield shared.declared("values/declared", database, profile, "virtual")
     everything = every_type(lambda _type: True)
     nothing: Row = dict.fromkeys(column.name for column in everything.columns)
     quoted: list[Row] = [
@@ -458,7 +426,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     container="frames",

@@ -25,10 +25,9 @@ from typing import Any, ClassVar, Final
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.ticdc import text
 from generators.families.ticdc_simple.encoding import publish, timestamp
-from generators.families.ticdc_simple.profiles import CHOICES
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
 from generators.formats.ticdc_simple_avro.faults import FAULTS, FITS, cell_faults, unfit
-from generators.formats.ticdc_simple_avro.profiles import AvroProfile, profile
+from generators.formats.ticdc_simple_avro.profiles import CHOICES, AvroProfile
 from generators.formats.ticdc_simple_avro.scenarios import scenarios
 from generators.formats.ticdc_simple_avro.schema import (
     ENCODER,
@@ -146,10 +145,10 @@ def _fraction(number: str) -> str:
     return number if "." in number else f"{number}.0"
 
 
-__all__ = ["FORMAT", "AvroProfile", "Binary", "profile", "signed", "write"]
+__all__ = ["FORMAT", "AvroProfile", "Binary", "signed", "write"]
 
 FORMAT: Final[Format[AvroProfile]] = Format(
-    **about("ticdc-simple-avro", CHOICES, profile),
+    **about("ticdc-simple-avro", CHOICES),
     write=write,
     scenarios=scenarios,
     container="avro",

@@ -22,8 +22,9 @@ from conformance.cases.catalogue import (
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Origin, RowChange, Written
+from generators.profiles import Choices, Profile
 from generators.sources.registry import of_table
-from generators.wire_format import FORMATS, Choices, Format, KindRow, Profile, get
+from generators.wire_format import FORMATS, Format, KindRow, get
 
 SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")
 """A format of each container, one of them of two sources; how cases are drawn and grouped is no
@@ -249,8 +250,7 @@ MIXED = Format(
     kinds=(KindRow("row", "ROW"),),
     position="none",
     scenarios=lambda _profile, _database: (),
-    choices=Choices("mixed", ("my", "our", "pg"), {}),
-    build=Profile,
+    choices=Choices("mixed", {name: Profile(name) for name in ("my", "our", "pg")}),
     cell_faults=lambda _profile: (),
     unfit=lambda _profile, _fits: (),
 )

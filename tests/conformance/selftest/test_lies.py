@@ -29,7 +29,8 @@ from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
 from generators.families.avro import Encoder
 from generators.model import Message
-from generators.wire_format import FORMATS, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import FORMATS, get
 
 LIES = [(name, lie) for name in FORMATS for lie in lies(name)]
 

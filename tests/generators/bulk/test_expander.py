@@ -19,8 +19,9 @@ from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.errors import UsageError
 from generators.model import Deployment, History, Layout, Message, Op, RowChange, Value, Written
+from generators.profiles import Choices, Profile
 from generators.sources import mysql, pools, postgresql
-from generators.wire_format import Choices, Format, Profile, get
+from generators.wire_format import Format, get
 
 TICDC = get("ticdc-canal-json")
 CANAL = get("alibaba-canal-json")
@@ -48,7 +49,7 @@ def _write_texts(history: History, profile: Profile, layout: Layout) -> list[Wri
 
 
 PG = Profile("1", source="postgresql")
-NONE = Choices("toy", ("1",), {})
+NONE = Choices("toy", {"1": PG})
 PG_TOY = Format(
     "toy",
     "Toy",
@@ -59,7 +60,6 @@ PG_TOY = Format(
     "none",
     lambda _profile, _database: (),
     NONE,
-    Profile,
 )
 
 

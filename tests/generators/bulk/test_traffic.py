@@ -17,7 +17,8 @@ from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
 from generators.errors import UnknownName, UsageError
 from generators.model import Layout, Message, Op, RowChange
-from generators.wire_format import FORMATS, Format, Profile, get
+from generators.profiles import Profile
+from generators.wire_format import FORMATS, Format, get
 
 ODD = LoadOptions(((Op.INSERT, 1), (Op.UPDATE, 1)), "zipf", 2, 5, 0.5, 40)
 TICDC = get("ticdc-canal-json")

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +33,10 @@ from generators.model import (
     Watermark,
     Written,
 )
+from generators.profiles import Choices, Profile
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Format, KindRow
 
 INT = mysql.integer("int")
 WIDE = boundaries.every_type(s.any_type)
@@ -58,7 +58,9 @@ def write(history: History, profile: Profile, layout: model.Layout) -> list[Writ
     return written
 
 
-CHOICES = Choices("toy", ("1", "2"), {"wide": "Messages are wide."})
+CHOICES = Choices(
+    "toy", {name: Profile(name) for name in ("1", "2")}, {"wide": "Messages are wide."}
+)
 TOY = Format(
     name="toy",
     title="Toy",
@@ -74,7 +76,6 @@ TOY = Format(
     position="none",
     scenarios=lambda _profile, _database: (),
     choices=CHOICES,
-    build=partial(CHOICES.made, {"1": Profile("1"), "2": Profile("2")}),
 )
 MIXED = dataclasses.replace(TOY, profiles=(Profile("my"), Profile("pg", source="postgresql")))
 ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))

@@ -21,7 +21,6 @@ from generators.formats.alibaba_canal_json import (
     _Flat,
     _placement,
     partition_of,
-    profile,
     write,
 )
 from generators.formats.alibaba_canal_json.cells import column_type
@@ -530,7 +529,7 @@ def test_rows_go_to_the_partitions_that_were_recorded(
 ) -> None:
     if recorded == "m102-1.1.4":
         facts = {**facts, "database_hash": True}  # this release has no such switch
-    variant = dataclasses.replace(profile("1.1.8"), **facts)
+    variant = dataclasses.replace(FORMAT.build("1.1.8"), **facts)
     (recording,) = (entry for entry in store.recordings("canal") if entry.name == recorded)
     bodies = {m.event: json.loads(m.value or b"") for m in store.messages(recording)}
     placed = [
@@ -557,7 +556,9 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
         Column("c", mysql.text("text"), declared="TEXT(100)"),
     )
     event = insert(Table("d", "t", columns, ("id",)), {"id": (1 << 64) - 5, "c": "é"})
-    live, asked = (message(profile("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",)))
+    live, asked = (
+        message(FORMAT.build("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",))
+    )
     assert (live["mysqlType"], live["data"]) == (
         {"id": "SERIAL", "c": "TEXT(100)"},
         [{"id": "-5", "c": "Ã©"}],
@@ -573,17 +574,17 @@ def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_it
     shown = []
     for name in ("plain", "dot.ted"):
         event = insert(Table("d", name, columns, (), (("b",), ("a😀",))), {"a😀": 1, "b": 2})
-        body, _ = message(profile("1.1.5", "tsdb-off"), event)
+        body, _ = message(FORMAT.build("1.1.5", "tsdb-off"), event)
         assert (body["mysqlType"]["a?"], body["data"]) == ("enum('?','é')", [{"a?": "1", "b": "2"}])
         shown.append(body["pkNames"])
     assert shown == [None, ["a?"]]
 
 
 def test_a_dynamic_topic_is_of_the_table() -> None:
-    (record,) = written(profile("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
+    (record,) = written(FORMAT.build("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
     assert record.message.topic == "db1_t_case"
     (record,) = written(
-        profile("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1")
+        FORMAT.build("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1")
     )
     assert record.message.topic == "topic"
 
@@ -596,20 +597,20 @@ def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> Non
         change(table, Op.UPDATE, *rows),
         insert(table, {"id": 9}),
     )
-    assert len(write(History(events), profile("1.1.6", "pk-hash"), Layout(partitions=1))) == 1
-    assert len(write(History(events), profile("1.1.7", "pk-hash"), Layout(partitions=1))) == 3
-    assert len(write(History(events), profile("1.1.6"), Layout(partitions=1))) == 3
+    assert len(write(History(events), FORMAT.build("1.1.6", "pk-hash"), Layout(partitions=1))) == 1
+    assert len(write(History(events), FORMAT.build("1.1.7", "pk-hash"), Layout(partitions=1))) == 3
+    assert len(write(History(events), FORMAT.build("1.1.6"), Layout(partitions=1))) == 3
 
 
 def test_binary_is_right_padded_or_not() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 4))))
-    (record,) = written(profile("1.1.8"), insert(table, {"id": 1, "c": b"a"}))
+    (record,) = written(FORMAT.build("1.1.8"), insert(table, {"id": 1, "c": b"a"}))
     cell = (record.changes[0].after or {})["c"]
     assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "a", (b"a", b"a\0\0\0"))
 
 
 def test_mysql_8_has_no_display_widths() -> None:
-    eight = profile("1.1.8", "mysql8")
+    eight = FORMAT.build("1.1.8", "mysql8")
     kinds = (
         mysql.integer("int", unsigned=True),
         mysql.boolean(),
@@ -688,7 +689,7 @@ def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
     table = dataclasses.replace(
         TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)"))
     )
-    body, record = message(profile("1.1.8"), insert(table, {"id": 1, "c": "é"}))
+    body, record = message(FORMAT.build("1.1.8"), insert(table, {"id": 1, "c": "é"}))
     cell = (record.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == (
         "\u00c3\u00a9",

@@ -8,7 +8,7 @@ import pytest
 from literals import literal
 from writing import Writing
 
-from generators.formats.canal_dialects_json import FORMAT, DialectProfile, profile, write
+from generators.formats.canal_dialects_json import FORMAT, DialectProfile, write
 from generators.model import Column, Instant, Op, SchemaChange, SourceType, Table, Value
 from generators.sources import boundaries, mysql
 
@@ -19,7 +19,7 @@ CKAFKA = literal("tencent-ckafka-ddl.json")
 def test_the_statement_of_ckafkas_page() -> None:
     sql = "CREATE DATABASE `dip_test` CHARSET utf8mb4 COLLATE utf8mb4_0900_ai_ci"
     event = SchemaChange(Instant(1655812326000), "create database", sql, "dip_test")
-    assert texts(profile("tencent-ckafka"), event) == [CKAFKA]
+    assert texts(FORMAT.build("tencent-ckafka"), event) == [CKAFKA]
 
 
 HUAWEI = {
@@ -42,7 +42,7 @@ def test_the_members_of_huaweis_example() -> None:
     columns = tuple(Column(name, type) for name, (type, _) in HUAWEI.items())
     row: dict[str, Value] = {"id": 1, "c2": b"jg"}
     (text,) = texts(
-        profile("huawei-drs"),
+        FORMAT.build("huawei-drs"),
         boundaries.change(Table("test01", "test ", columns, ("id",)), Op.DELETE, (row, None)),
     )
     message = json.loads(text)

@@ -10,7 +10,7 @@ from typing import Any
 from literals import literal
 from tables import keyed
 
-from generators.formats.cloudcanal_debezium import FORMAT, EnvelopeProfile, profile
+from generators.formats.cloudcanal_debezium import FORMAT, EnvelopeProfile
 from generators.model import (
     Column,
     Event,
@@ -61,7 +61,7 @@ def alter() -> SchemaChange:
 
 def test_the_documents_insert() -> None:
     event = change(TABLE, Op.INSERT, (None, ROW), at=AT)
-    record = written(event, profile("schemaless"))
+    record = written(event, FORMAT.build("2022", "schemaless"))
     pos = payload(event)["source"]["pos"]
     assert record.message.value == (DML % pos).encode()
     with_schema = json.loads(written(event).message.value or b"")
@@ -71,12 +71,12 @@ def test_the_documents_insert() -> None:
 
 
 def test_the_documents_statement() -> None:
-    record = written(alter(), profile("schemaless"))
+    record = written(alter(), FORMAT.build("2022", "schemaless"))
     assert record.message.value == (DDL % payload(alter())["source"]["pos"]).encode()
 
 
 def test_what_the_field_table_says_instead() -> None:
-    other = profile("op-a", "null-images")
+    other = FORMAT.build("2022", "op-a", "null-images")
     assert other.name == "2022+null-images+op-a"
     assert other.deployment == FORMAT.profiles[0].deployment
     assert payload(alter(), other)["op"] == "a"
@@ -99,7 +99,7 @@ def test_the_message_of_the_vendors_article() -> None:
         ("column_1",),
     )
     event = change(table, Op.INSERT, (None, {"column_1": 3}), at=Instant(1_659_614_884_026, 0))
-    record = written(event, profile("sample"))
+    record = written(event, FORMAT.build("2022", "sample"))
     (expected,) = record.changes
     pos = int((expected.position or "").partition(":")[2])
     assert (record.message.value or b"").decode() == SAMPLE % pos
@@ -110,8 +110,8 @@ def test_typed_values_are_debeziums() -> None:
     table = Table("d", "t", (Column("n", mysql.integer("int")), Column("d", mysql.decimal(10, 2))))
     event = change(table, Op.INSERT, (None, {"n": 3, "d": Decimal("1.50")}))
     assert payload(event)["after"] == {"n": "3", "d": "1.50"}
-    assert payload(event, profile("typed"))["after"] == {"n": 3, "d": "AJY="}
-    assert profile("typed").deployment.decimal == "precise"
+    assert payload(event, FORMAT.build("2022", "typed"))["after"] == {"n": 3, "d": "AJY="}
+    assert FORMAT.build("2022", "typed").deployment.decimal == "precise"
 
 
 def test_a_later_commit_may_be_in_the_next_file() -> None:

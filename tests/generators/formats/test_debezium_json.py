@@ -28,7 +28,7 @@ from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
 from generators.families.debezium.values import header_text
-from generators.formats.debezium_json import DebeziumProfile, profile
+from generators.formats.debezium_json import FORMAT, DebeziumProfile
 from generators.formats.debezium_json.envelope import adjusted, field_name, topic_name
 from generators.model import Column, Kind, Op, SchemaChange, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
@@ -324,7 +324,7 @@ def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(
         "public",
     )
     (record,) = written(
-        profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3})
+        FORMAT.build(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3})
     )
     assert list(json.loads(record.message.key or b"")["payload"]) == names
     assert list(record.changes[0].keys or ()) == names
@@ -340,7 +340,7 @@ def test_a_character_beyond_java_s_char_is_two_underscores() -> None:
     """SchemaNameAdjuster.validFullname, AbstractTopicNamingStrategy. `_` before a digit is
     Character.isDigit's, and ² is none.
     """
-    avro = replace(profile("3.5.0.Final", "postgresql"), avro_names=True)
+    avro = replace(FORMAT.build("3.5.0.Final", "postgresql"), avro_names=True)
     names = {"\U0001f600": "__", "a\U0001f600b": "a__b", "1a": "_1a", "²a": "_a", "é": "_"}
     assert {name: field_name(name, avro, False) for name in names} == names
     assert (adjusted("p.\U0001f600.Value", avro), topic_name("p", "\U0001f600")) == (

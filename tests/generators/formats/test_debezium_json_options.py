@@ -13,7 +13,7 @@ from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, wri
 
 from generators import model
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.formats.debezium_json import profile, write
+from generators.formats.debezium_json import FORMAT, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
 from generators.model import (
     Change,
@@ -57,7 +57,7 @@ def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> No
 
 def test_a_flattened_delete_is_the_text_null() -> None:
     """debezium#flattened."""
-    plain = profile("3.5.0.Final", "mariadb", "flat", "schemaless")
+    plain = FORMAT.build("3.5.0.Final", "mariadb", "flat", "schemaless")
     row = {**ROW}
     records = written(
         plain,
@@ -74,7 +74,7 @@ def test_a_flattened_delete_is_the_text_null() -> None:
     assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
     for release in ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final"):
         (whole,) = written(
-            profile(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None))
+            FORMAT.build(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None))
         )
         value = json.loads(whole.message.value or b"")
         fields = [field["field"] for field in value["schema"]["fields"]]
@@ -129,7 +129,7 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
         (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))),
         ("q`q",),
     )
-    old = profile(release)
+    old = FORMAT.build(release)
     created = model.SchemaChange(
         START,
         "create table",
@@ -159,7 +159,7 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
     theirs = Table(
         "d", "t`t", (Column("q`q", number, False), Column("a", number)), ("q`q",), schema="public"
     )
-    (other,) = written(profile(release, "postgresql"), boundaries.insert(theirs, {"q`q": 1}))
+    (other,) = written(FORMAT.build(release, "postgresql"), boundaries.insert(theirs, {"q`q": 1}))
     assert list(payload(other)["after"]) == ["q`q", "a"]
 
 
@@ -174,15 +174,15 @@ def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> Non
     (plain,) = written(PG, row)
     assert payload(plain)["after"] == {"id": 1}
     assert list(plain.changes[0].after or {}) == ["id"]
-    (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
+    (asked,) = written(FORMAT.build("3.5.0.Final", "postgresql", "include-unknown"), row)
     assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
 
 
 def test_what_3_6_changes() -> None:
     """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
-    assert profile("3.6.1.Final").connector == "mysql"
-    new = profile("3.6.1.Final", "postgresql", "string").modes
-    old = profile("3.5.0.Final", "postgresql", "string").modes
+    assert FORMAT.build("3.6.1.Final").connector == "mysql"
+    new = FORMAT.build("3.6.1.Final", "postgresql", "string").modes
+    old = FORMAT.build("3.5.0.Final", "postgresql", "string").modes
     large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
     amounts = [
         _debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json
@@ -202,7 +202,9 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
     """debezium#unique-keys."""
     whole = mysql.integer("int")
     table = Table("d", "t", (Column("n", whole), Column("u", whole, False)), (), (("n",), ("u",)))
-    (record,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
+    (record,) = written(
+        FORMAT.build(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2})
+    )
     assert record.message.key == key
 
 
@@ -214,7 +216,7 @@ def test_a_column_called_as_an_added_member_stops_the_flattened_connector(
     column: str, options: tuple[str, ...]
 ) -> None:
     """debezium#flattened-names; without PostgreSQL there is no __lsn."""
-    p = profile("3.5.0.Final", "schemaless", *options)
+    p = FORMAT.build("3.5.0.Final", "schemaless", *options)
     number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
     for name, count in ((column, 0), ("x", 1)):
         table = Table(
@@ -235,7 +237,7 @@ def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> N
         (("postgresql",), {"snapshot": "incremental", "txId": None, "lsn": None}),
         (("mariadb",), {"snapshot": "incremental", "row": 0, "thread": None}),
     ):
-        p = profile("3.5.0.Final", "schemaless", *options)
+        p = FORMAT.build("3.5.0.Final", "schemaless", *options)
         subject = table if "postgresql" in options else CUSTOMERS
         row: dict[str, Value] = {"id": 1, "name": "x", "n": 0.5}
         row = {c.name: row[c.name] for c in subject.columns}
@@ -266,7 +268,7 @@ def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> N
 
 
 def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
-    p = profile("3.5.0.Final", "postgresql", "schemaless")
+    p = FORMAT.build("3.5.0.Final", "postgresql", "schemaless")
     number = postgresql.integer("integer")
     tables = [
         Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public")
@@ -305,7 +307,7 @@ def test_postgresqls_types_are_told_as_its_driver_tells_them(
     type: model.SourceType, shown: str
 ) -> None:
     """debezium#source-type."""
-    p = profile("3.5.0.Final", "postgresql", "source-type")
+    p = FORMAT.build("3.5.0.Final", "postgresql", "source-type")
     parameters = source_parameters(Column("c", type), p)
     assert [text for _, text in parameters] == [*shown.split(), "c"]
 
@@ -318,7 +320,7 @@ def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_s
         ("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]),
         ("1.9.7.Final", [(), (), ()]),
     ):
-        records = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
+        records = write(History(events), FORMAT.build(release, "postgresql", "flat"), Layout("cdc"))
         assert [record.message.headers for record in records] == headers
 
 
@@ -326,7 +328,7 @@ def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
     """debezium#flattened."""
     for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
         (record,) = written(
-            profile(release, "flat-rewrite"),
+            FORMAT.build(release, "flat-rewrite"),
             boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)),
         )
         value = json.loads(record.message.value or b"")
@@ -341,7 +343,7 @@ def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
     not in the key.
     """
     number = postgresql.integer("integer")
-    old = profile(release, "postgresql")
+    old = FORMAT.build(release, "postgresql")
     columns = (
         Column("id", number, False),
         Column("n", number, False, default=Default("5", 5)),
@@ -381,7 +383,9 @@ def test_a_release_leaves_columns_of_some_types_out() -> None:
     left = {
         release: tuple(
             payload(
-                written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0]
+                written(
+                    FORMAT.build(release, "postgresql", *options), boundaries.insert(table, row)
+                )[0]
             )["after"]
         )
         for release, *options in (
@@ -401,7 +405,7 @@ def test_a_release_leaves_columns_of_some_types_out() -> None:
 
 def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
     """connect#decimal-numeric, debezium#variable-scale."""
-    modes = profile("3.5.0.Final", "postgresql", "numeric").modes
+    modes = FORMAT.build("3.5.0.Final", "postgresql", "numeric").modes
     fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
     wires = [
         _debezium_postgresql.wire(type, Decimal("1.50"), modes)
@@ -416,5 +420,5 @@ def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms:
     """debezium#gtid-times."""
     table = Table("d", "t", (Column("a", mysql.integer("int")),))
     event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
-    (record,) = written(profile("2.5.4.Final", "schemaless", *options), event)
+    (record,) = written(FORMAT.build("2.5.4.Final", "schemaless", *options), event)
     assert json.loads(record.message.value or b"")["source"]["ts_ms"] == START.ms + ms

@@ -22,7 +22,7 @@ from debezium_rows import (
 )
 
 from generators import model
-from generators.formats.debezium_json import DebeziumProfile, profile, write
+from generators.formats.debezium_json import FORMAT, DebeziumProfile, write
 from generators.model import (
     Column,
     Default,
@@ -128,7 +128,7 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
         ),
     )
     for name in (("3.5.0.Final", "mariadb"), ("3.6.1.Final",)):
-        records = written(profile(*name), *events)
+        records = written(FORMAT.build(*name), *events)
         columns = [
             payload(record)["tableChanges"][0]["table"]["columns"]
             for record in records
@@ -220,7 +220,9 @@ def test_postgresql_writes_no_schema_change() -> None:
 
 
 @pytest.mark.parametrize(
-    "p", [profile("3.5.0.Final", "postgresql"), profile("2.5.4.Final")], ids=lambda p: p.name
+    "p",
+    [FORMAT.build("3.5.0.Final", "postgresql"), FORMAT.build("2.5.4.Final")],
+    ids=lambda p: p.name,
 )
 def test_a_truncation_has_the_schema_of_the_rows_about_it(p: DebeziumProfile) -> None:
     """What 3.5.0 and 2.5.4 wrote after ALTER TABLE ... ADD COLUMN c integer DEFAULT 1."""
@@ -268,7 +270,7 @@ def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
     assert [record.changes[0].kind for record in written(NEW, event)] == [Kind.ROW]
     assert [record.changes[0].kind for record in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
     assert [record.changes[0].kind for record in written(OLD, event)] == [Kind.DDL]
-    (old,), (_, middle) = written(profile("1.9.7.Final"), event), written(MIDDLE, event)
+    (old,), (_, middle) = written(FORMAT.build("1.9.7.Final"), event), written(MIDDLE, event)
     assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
     assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == (
         [],
@@ -281,7 +283,9 @@ def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
     gone = SchemaChange(
         START, "drop table", "DROP TABLE customers", "inventory", "customers", CUSTOMERS, None
     )
-    wired = {p.release: payload(written(p, gone)[0]) for p in (NEW, MIDDLE, profile("1.9.7.Final"))}
+    wired = {
+        p.release: payload(written(p, gone)[0]) for p in (NEW, MIDDLE, FORMAT.build("1.9.7.Final"))
+    }
     assert {release: body["tableChanges"] for release, body in wired.items()} == {
         "3.5.0.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
         "2.5.4.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
@@ -292,7 +296,7 @@ def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
 
 def test_schema_of_a_schema_change_of_1_9() -> None:
     """debezium#table-changes-of-drop."""
-    (record,) = written(profile("1.9.7.Final"), DDL)
+    (record,) = written(FORMAT.build("1.9.7.Final"), DDL)
     fields = {
         field["field"]: field
         for field in json.loads(record.message.value or b"")["schema"]["fields"]
@@ -332,7 +336,7 @@ def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
     table = Table("inv", "a\\b", columns, ("id",), schema="public")
     for release, optional in (("1.4.0.Final", True), ("2.5.4.Final", True), ("3.5.0.Final", False)):
         (record,) = written(
-            profile(release, "postgresql"),
+            FORMAT.build(release, "postgresql"),
             model.RowChange(START, table, Op.INSERT, (model.RowImages(None, {"id": 1, "a": 2}),)),
         )
         key = json.loads(record.message.key or b"")
@@ -400,7 +404,7 @@ def test_columns_of_a_schema_change() -> None:
 
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     """debezium#query."""
-    asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
+    asked = FORMAT.build("3.5.0.Final", "schemaless", "transaction", "include-query")
     row = boundaries.insert(CUSTOMERS, ROW)
     renamed = SchemaChange(
         START,
@@ -426,7 +430,7 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     assert third["source"]["query"] == "INSERT INTO `customers` SELECT * FROM `customers_new`"
     assert [body["source"]["query"] for body in (read, ddl)] == [None, None]
     assert (begin["status"], end["status"]) == ("BEGIN", "END")
-    bare = written(profile("3.5.0.Final", "schemaless", "transaction"), *events)
+    bare = written(FORMAT.build("3.5.0.Final", "schemaless", "transaction"), *events)
     assert [
         payload(record)["source"]["query"] for record in bare if "source" in payload(record)
     ] == [None] * 5
@@ -442,7 +446,7 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
         options = ("postgresql",) if type.source == "postgresql" else ()
         schema = "public" if options else None
         table = Table("d", "t", (Column("c", type, default=default),), schema=schema)
-        (record,) = written(profile(release, *options), boundaries.insert(table, {"c": None}))
+        (record,) = written(FORMAT.build(release, *options), boundaries.insert(table, {"c": None}))
         return json.dumps(payload(record)["after"]["c"])
 
     quoted = Default("'d''q'", "d'q")
@@ -464,7 +468,7 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
 
 def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
     """debezium#statement-boundary."""
-    p = profile("3.5.0.Final", "mariadb", "transaction", "schemaless")
+    p = FORMAT.build("3.5.0.Final", "mariadb", "transaction", "schemaless")
     sql = SchemaChange(
         START,
         "truncate table",
@@ -489,7 +493,7 @@ def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
         "data_collection_order": 1,
     }
     assert again["status"] == "BEGIN" and again["id"] != begin["id"]
-    assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
+    assert not write(History((view,)), FORMAT.build("3.5.0.Final", "transaction"), Layout("cdc"))
 
 
 def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
@@ -508,7 +512,7 @@ def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
         None,
         table,
     )
-    (record,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
+    (record,) = write(History((add,)), FORMAT.build("2.5.4.Final", "schemaless"), Layout("cdc"))
     columns = json.loads(record.message.value or b"")["tableChanges"][0]["table"]["columns"]
     assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
 

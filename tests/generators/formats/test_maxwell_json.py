@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from generators import model
-from generators.formats.maxwell_json import FORMAT, profile, write
+from generators.formats.maxwell_json import FORMAT, write
 from generators.model import (
     Column,
     Default,
@@ -27,7 +27,7 @@ from generators.model import (
 )
 from generators.sources import boundaries, mysql
 
-ALL = profile("1.45.0", "position", "primary-keys", "ids", "ddl")
+ALL = FORMAT.build("1.45.0", "position", "primary-keys", "ids", "ddl")
 COLUMNS = (
     Column("id", mysql.integer("int"), nullable=False),
     Column("m", mysql.TYPES["double"]),

@@ -12,7 +12,7 @@ import pytest
 from literals import literal
 from writing import Writing
 
-from generators.formats.ogg_json import FORMAT, OggProfile, profile, supports, write
+from generators.formats.ogg_json import FORMAT, OggProfile, supports, write
 from generators.model import Column, Instant, Op, Row, Table
 from generators.sources import boundaries, mysql
 
@@ -36,7 +36,7 @@ def test_an_update_of_oracles_samples() -> None:
     after = {**before, "PRODUCT_PRICE": Decimal(14000)}
     at = Instant(1370211281000)
     (text,) = texts(
-        profile("19.1", "tokens", "colons"),
+        FORMAT.build("19.1", "tokens", "colons"),
         boundaries.change(ORDERS, Op.UPDATE, (before, after), at=at),
     )
     documented = literal("oracle-ogg-update.json")
@@ -65,7 +65,7 @@ def test_the_example_of_flinks_documentation() -> None:
     change = boundaries.change(
         table, Op.UPDATE, (before, {**before, "weight": Decimal("5.15")}), at=Instant(1589384406000)
     )
-    (text,) = texts(profile("19.1", "primary-keys"), change)
+    (text,) = texts(FORMAT.build("19.1", "primary-keys"), change)
     own, documented = json.loads(text), json.loads(FLINK)
     assert own.keys() == documented.keys()
     assert {n: own[n] for n in own if n not in ("table", "current_ts", "pos")} == {

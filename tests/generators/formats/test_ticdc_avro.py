@@ -13,7 +13,7 @@ import fastavro
 import pytest
 
 from generators.families import confluent
-from generators.formats.ticdc_avro import FORMAT, adjusted, profile, write
+from generators.formats.ticdc_avro import FORMAT, adjusted, write
 from generators.model import (
     Column,
     Default,
@@ -72,7 +72,7 @@ TESTED: tuple[tuple[SourceType, str], ...] = (
 
 def messages(table: Table, *rows: Row) -> list[Message]:
     events = tuple(insert(table, row) for row in rows)
-    return [record.message for record in write(History(events), profile("v7.1.6"), Layout())]
+    return [record.message for record in write(History(events), FORMAT.build("v7.1.6"), Layout())]
 
 
 def schema(half: bytes | None) -> Any:
@@ -141,7 +141,7 @@ def test_a_row_is_the_bytes_of_ticdc_s_own_encoder(of: str) -> None:
             change(table, Op.DELETE, (empty, None)),
         )
     )
-    sent = [record.message for record in write(history, profile(release, *options), Layout())]
+    sent = [record.message for record in write(history, FORMAT.build(release, *options), Layout())]
     assert [(message.value or b"")[5:].hex() for message in sent] == [
         *ticdc_avro_bytes.VALUES[of],
         "",
@@ -197,7 +197,7 @@ def test_the_default_of_a_decimal_as_text_is_the_stored_text(stored: str, value:
         Column("c", mysql.decimal(14, 4), False, default=default),
     )
     row = insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": Decimal("2.5")})
-    (record,) = write(History((row,)), profile("v8.5.7", "decimal-string"), Layout())
+    (record,) = write(History((row,)), FORMAT.build("v8.5.7", "decimal-string"), Layout())
     assert schema(record.message.value)["fields"][1]["default"] == stored
 
 
@@ -219,7 +219,7 @@ def test_the_checksum_of_half_an_update_that_ticdc_split_is_zero() -> None:
     update = change(table, Op.UPDATE, ({"id": 1, "u": 2}, {"id": 1, "u": 3}))
     layout, options = Layout(), ("extension", "checksum")
     for release, is_zero in (("v8.5.7", True), ("new-8.5.7", False)):
-        _, inserted = write(History((update,)), profile(release, *options), layout)
+        _, inserted = write(History((update,)), FORMAT.build(release, *options), layout)
         datum = fastavro.schemaless_reader(
             io.BytesIO((inserted.message.value or b"")[5:]), schema(inserted.message.value), None
         )

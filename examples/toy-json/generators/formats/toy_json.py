@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
 from generators.model import History, Layout, Logical, Scenario, SourceType, Written
-from generators.wire_format import Choices, Format, Profile, about, meanings
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
+from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "ToyProfile", "write"]
 
@@ -24,15 +25,13 @@ NAME: Final = "toy-json"
 
 @dataclass(frozen=True, slots=True)
 class ToyProfile(Profile):
-    """A release of Toy CDC. `whole_old` writes the whole row into `old`."""
+    """A release of Toy CDC with its options."""
 
     whole_old: bool = False
+    """`old` holds the whole row."""
 
 
-CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
-
-
-profile: Final = partial(CHOICES.made, {"1.0": ToyProfile("1.0")})
+CHOICES: Final = read_choices(NAME, ToyProfile)
 
 _SUPPORTED: Final = frozenset(
     {Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME}
@@ -75,7 +74,7 @@ def scenarios(profile: ToyProfile, database: str) -> Iterator[Scenario]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=supports,

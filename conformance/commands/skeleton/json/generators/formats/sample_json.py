@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from generators.errors import UsageError
@@ -20,7 +19,9 @@ from generators.model import (
     SourceType,
     Written,
 )
-from generators.wire_format import Choices, Format, Profile, about, meanings
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
+from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "SampleProfile", "write"]
 
@@ -34,10 +35,7 @@ class SampleProfile(Profile):
     """
 
 
-CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
-
-
-profile: Final = partial(CHOICES.made, {"1.0": SampleProfile("1.0")})
+CHOICES: Final = read_choices(NAME, SampleProfile)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.TEXT, Logical.DATETIME})
 
@@ -78,7 +76,7 @@ def scenarios(profile: SampleProfile, database: str) -> Iterator[Scenario]:
 
 
 FORMAT: Final = Format(
-    **about(NAME, CHOICES, profile),
+    **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
     supports=supports,

@@ -1,0 +1,309 @@
+"""Reads the table of a format's profiles from the TOML file of the format.
+
+    [releases."1.5"]                        # a release: what it has otherwise than the class says
+    escapes = "FASTJSON1"
+
+    [releases."1.6"]
+    like = "1.5"                            # ... and otherwise than another release
+    keeps_key = false
+
+    [options.minimal]                       # an option: what it means, and the facts that it sets
+    says = "binlog_row_image=MINIMAL"       # without it, shared.toml says so
+    group = "image"                         # of a group at most one option is given
+    sets = { image = "minimal", deployment.time_zone = "UTC" }
+    when = [{ since = "1.6" }, { without = ["gbk"], why = "is refused beside gbk" }]
+
+    [[pairs]]                               # what only a combination has
+    until = "1.5"
+    needs = ["minimal"]
+    sets = { keeps_key = true }
+
+    [family]                                # the releases and options of another format's file,
+    like = "other-json"                     # but for some options; `releases` adds facts to them
+    without = ["flat"]
+
+A condition has `releases`, or `since` and `until` in the order of the releases, and `needs` and
+`without`, which name options; one of `when` holds of the releases of `among` alone, if it has that.
+Facts are fields of the format's profile class.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from generators.errors import UnknownName, UsageError
+from generators.profiles import Choices, Facts, Limit, P, Pair, with_facts
+
+FILE: Final = "generators/formats/{}.toml"
+"""Where a format's file lies."""
+
+_MUST: Final = frozenset({"title", "source", "position", "profiles", "kinds"})
+_MAY: Final = frozenset({"releases", "options", "pairs", "family"})
+_OPTION_KEYS: Final = frozenset({"says", "group", "sets", "when"})
+_CONDITION_KEYS: Final = frozenset({"releases", "since", "until", "needs", "without"})
+_FAMILY_KEYS: Final = frozenset({"like", "without", "sets"})
+
+
+@cache
+def read_file(name: str) -> dict[str, Any]:
+    """A TOML file beside the formats' modules."""
+    # Executors import the package from a zip.
+    text = resources.files("generators.formats").joinpath(f"{name}.toml").read_text("utf-8")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{FILE.format(name)}: {error}") from error
+
+
+def read_format(name: str) -> dict[str, Any]:
+    """The file of a format. Raises UsageError for keys that a format's file has not, or lacks."""
+    table = read_file(name)
+    wrong = (table.keys() - _MAY) ^ _MUST
+    if not table.keys() & {"releases", "family"}:
+        wrong |= {"releases"}
+    if wrong:
+        raise UsageError(
+            f"{FILE.format(name)}: unknown or missing: {', '.join(sorted(wrong))}. A format's file"
+            f" has {', '.join(sorted(_MUST))}, and may have {', '.join(sorted(_MAY))}."
+        )
+    return table
+
+
+def read_choices(name: str, profile_class: type[P]) -> Choices[P]:
+    """The releases and options of a format, as its file has them. Raises UsageError that names file
+    and key, what is legal there, and the nearest match.
+    """
+    table = _read_table(name)
+    place = _Place(FILE.format(name))
+    releases = tuple(table.releases)
+    bases = {
+        release: _base(table.releases, release, profile_class, place.at("releases"))
+        for release in releases
+    }
+    rows = {option: _option_row(name, option, row) for option, row in table.options.items()}
+    known_options = (*rows, *table.left_out)
+    limits: list[Limit] = []
+    facts: dict[str, Facts] = {}
+    groups: dict[str, list[str]] = {}
+    for option, row in rows.items():
+        at = place.at("options").at(option)
+        facts[option] = _facts(row.get("sets", {}), profile_class, at.at("sets"))
+        groups.setdefault(row.get("group", option), []).append(option)
+        for number, condition in enumerate(row.get("when", ())):
+            here = at.at(f"when[{number}]")
+            here.refuse_unknown(condition, _CONDITION_KEYS | {"among", "why"})
+            limit = _condition(condition, releases, known_options, here)
+            why = condition.get("why") or _why(limit, here)
+            among = tuple(condition.get("among", ()))
+            limits.append(Limit(**limit, option=option, why=why, among=among))
+    pairs: list[Pair] = []
+    for number, row in enumerate(table.pairs):
+        here = place.at(f"pairs[{number}]")
+        here.refuse_unknown(row, _CONDITION_KEYS | {"sets"})
+        pair_facts = _facts(row.get("sets", {}), profile_class, here.at("sets"))
+        pairs.append(Pair(**_condition(row, releases, known_options, here), facts=pair_facts))
+    return Choices(
+        of=name,
+        bases=bases,
+        options={option: row["says"] for option, row in rows.items()},
+        exclusive=tuple(tuple(group) for group in groups.values() if len(group) > 1),
+        limits=tuple(limits),
+        facts=facts,
+        pairs=tuple(pairs),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in a file, for errors: `generators/formats/toy-json.toml: options.big.sets`."""
+
+    file: str
+    keys: tuple[str, ...] = ()
+
+    def at(self, key: str) -> _Place:
+        return _Place(self.file, (*self.keys, key))
+
+    def __str__(self) -> str:
+        return f"{self.file}: {'.'.join(self.keys)}"
+
+    def error(self, message: str) -> UsageError:
+        return UsageError(f"{self} {message}")
+
+    def unknown(self, what: str, value: str, legal: Iterable[str]) -> UsageError:
+        return UsageError(f"{self}: {UnknownName(what, value, legal)}")
+
+    def refuse_unknown(self, row: Mapping[str, Any], legal: Iterable[str]) -> None:
+        for key in row:
+            if key not in legal:
+                raise self.unknown("key", key, legal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The rows of a format's releases, options and pairs; `left_out` are options of its family
+    that it has not, which conditions may name all the same.
+    """
+
+    releases: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, str | Mapping[str, Any]]
+    pairs: Sequence[Mapping[str, Any]]
+    left_out: Sequence[str] = ()
+
+
+def _read_table(name: str) -> _Table:
+    """A format's rows, with those of the format that its `family` names: facts of its own come on
+    top of the family's, options of its own behind them.
+    """
+    file = read_format(name)
+    own = _Table(file.get("releases", {}), file.get("options", {}), file.get("pairs", ()))
+    if "family" not in file:
+        return own
+    family = file["family"]
+    place = _Place(FILE.format(name)).at("family")
+    place.refuse_unknown(family, _FAMILY_KEYS)
+    other = _read_table(family["like"])
+    left_out = family.get("without", ())
+    for option in left_out:
+        if option not in other.options:
+            raise place.at("without").unknown("option", option, other.options)
+    releases = {
+        release: _merge(_merge(row, family.get("sets", {})), own.releases.get(release, {}))
+        for release, row in other.releases.items()
+    }
+    added = {name: row for name, row in own.releases.items() if name not in releases}
+    options = {option: row for option, row in other.options.items() if option not in left_out}
+    pairs = (pair for pair in other.pairs if not _names_any(pair, left_out))
+    return _Table(
+        releases={**releases, **added},
+        options={**options, **own.options},
+        pairs=(*pairs, *own.pairs),
+        left_out=(*other.left_out, *left_out),
+    )
+
+
+def _merge(row: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the other's keys on top, in tables below it, too."""
+    merged = dict(row)
+    for key, value in other.items():
+        below = merged.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            value = _merge(below, value)
+        merged[key] = value
+    return merged
+
+
+def _names_any(pair: Mapping[str, Any], options: Sequence[str]) -> bool:
+    return not set(options).isdisjoint(pair.get("needs", ()))
+
+
+def _base(
+    rows: Mapping[str, Mapping[str, Any]], release: str, profile_class: type[P], place: _Place
+) -> P:
+    """A release without options: the class's defaults, then the facts of each release that it is
+    like, the farthest first, then its own.
+    """
+    line = [release]
+    while (nearer := rows[line[-1]].get("like")) is not None:
+        if nearer not in rows:
+            raise place.at(line[-1]).at("like").unknown("release", nearer, rows)
+        if nearer in line:
+            raise place.at(release).error(f"is like itself: {' -> '.join((*line, nearer))}")
+        line.append(nearer)
+    profile = profile_class(release)
+    for name in reversed(line):
+        row = {fact: value for fact, value in rows[name].items() if fact != "like"}
+        profile = with_facts(profile, _facts(row, profile_class, place.at(name)))
+    return profile
+
+
+def _option_row(name: str, option: str, row: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row of an option: a text alone is what it `says`; what it has not, shared.toml has."""
+    place = _Place(FILE.format(name)).at("options").at(option)
+    given = {"says": row} if isinstance(row, str) else row
+    place.refuse_unknown(given, _OPTION_KEYS)
+    says = given.get("says") or read_file("shared").get(option, "")
+    if not says:
+        raise place.error("says nothing of what the option means, here and in shared.toml")
+    return {**given, "says": says}
+
+
+def _condition(
+    row: Mapping[str, Any], releases: Sequence[str], options: Iterable[str], place: _Place
+) -> dict[str, tuple[str, ...]]:
+    """Releases that the row's `releases`, or its `since` and `until`, leave, and its options."""
+    for key in ("needs", "without"):
+        for option in row.get(key, ()):
+            if option not in options:
+                raise place.at(key).unknown("option", option, options)
+    named = list(row.get("releases", ()))
+    for release in (
+        *named,
+        *row.get("among", ()),
+        *(row[key] for key in ("since", "until") if key in row),
+    ):
+        if release not in releases:
+            raise place.unknown("release", release, releases)
+    if "since" in row or "until" in row:
+        first = releases.index(row["since"]) if "since" in row else 0
+        last = releases.index(row["until"]) if "until" in row else len(releases) - 1
+        named += releases[first : last + 1]
+    return {
+        "releases": tuple(named),
+        "needs": tuple(row.get("needs", ())),
+        "without": tuple(row.get("without", ())),
+    }
+
+
+def _why(limit: Mapping[str, Sequence[str]], place: _Place) -> str:
+    """Why an option may not be given, where its row does not say so: some releases have it."""
+    if limit["needs"] or limit["without"]:
+        raise place.error("has no `why`, which says why the option may not be given")
+    return f"is an option of {', '.join(limit['releases'])} alone"
+
+
+def _facts(row: Mapping[str, Any], holder: type[Any], place: _Place) -> Facts:
+    """The facts of a row as values of the holder's fields."""
+    hints = get_type_hints(holder)
+    names = [field.name for field in fields(holder)]
+    facts: dict[str, Any] = {}
+    for name, value in row.items():
+        if name not in names:
+            raise place.unknown(f"fact of {holder.__name__}", name, names)
+        facts[name] = _value(hints[name], value, place.at(name))
+    return facts
+
+
+def _value(hint: Any, value: Any, place: _Place) -> Any:
+    """A value of TOML as one of the field's type: the name of an Enum's member, a text for bytes, a
+    list for a tuple, a table for fields of a dataclass.
+    """
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        (hint,) = (part for part in get_args(hint) if part is not type(None))
+        return _value(hint, value, place)
+    if origin is Literal:
+        legal = get_args(hint)
+        if value not in legal:
+            raise place.unknown("value", str(value), map(str, legal))
+        return value
+    if origin is tuple and isinstance(value, list):
+        (part, *_) = get_args(hint)
+        return tuple(_value(part, each, place) for each in value)
+    if isinstance(hint, type) and issubclass(hint, Enum) and isinstance(value, str):
+        if value not in hint.__members__:
+            raise place.unknown("value", value, hint.__members__)
+        return hint[value]
+    if isinstance(hint, type) and is_dataclass(hint) and isinstance(value, dict):
+        return _facts(value, hint, place)
+    if hint is bytes and isinstance(value, str):
+        return value.encode()
+    if type(value) is not hint:
+        raise place.error(f"= {value!r}: expected {getattr(hint, '__name__', hint)}")
+    return value
