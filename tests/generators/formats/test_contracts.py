@@ -282,8 +282,10 @@ def test_options_that_do_not_go_together_say_why(wrong: str, why: str) -> None:
 
 
 _OF_PROFILE = {"release", "options", "assumed", "source", "deployment"}
+_SINK = {"selected", "routed", "stored_select", "vectors"}
+"""Facts of every protocol of TiCDC: options, the server's types and its stored SELECT."""
 UNFLIPPED = {
-    "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off"},
+    "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off", *_SINK},
     "alibaba-canal-json": {
         *(
             "connection_charset",
@@ -294,6 +296,7 @@ UNFLIPPED = {
             "mariadb",
             "old_time",
             "table_hash",
+            "table_options_silent",
         )
     },
     "cloudcanal-json": {"ddl_topic"},
@@ -308,19 +311,21 @@ UNFLIPPED = {
         "physical",
         "source_type",
     },
-    "ticdc-simple-json": {"dispatcher"},
-    "ticdc-simple-avro": {"dispatcher", "float_verb", "short_escapes"},
-    "huawei-cdl-json": {"heartbeat"},
-    "huawei-cdl-debezium": {"properties"},
+    "ticdc-simple-json": {"dispatcher", *_SINK},
+    "ticdc-simple-avro": {"dispatcher", "float_verb", "short_escapes", *_SINK},
+    "huawei-cdl-json": {"heartbeat", "text_timestamps"},
+    "huawei-cdl-debezium": {"properties", "text_timestamps"},
     "maxwell-json": {"ddl"},
-    "canal-dialects-json": {"gtid", "seconds"},
+    "canal-dialects-json": {"datetime_code", "example_order", "gtid", "seconds"},
     "ogg-json": {"before"},
-    "ticdc-avro": {"force_replicate"},
-    "debezium-json": {"avro_names"},
+    "ticdc-avro": {"force_replicate", "checksum_version", *_SINK},
+    "ticdc-open-protocol": _SINK,
+    "ticdc-debezium-json": _SINK,
+    "debezium-json": {"avro_names", "subjects"},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])}
     - {"modes", "avro_names", *_OF_PROFILE},
 }
-"""Facts that only options change, or that are another format's; literal tests of the format hold
+"""Facts that only options or releases change, or that are another format's; literal tests of the format hold
 what they write.
 """
 
