@@ -116,7 +116,6 @@ CHOICES: Final = read_choices(NAME, TicdcDebeziumProfile)
 def modes(*, adjusts_years: bool) -> Modes:
     """What of Debezium 2.4, whose version TiCDC names, its cells are like."""
     return Modes(
-        (2, 4),
         decimal="double",
         binary="base64",
         escapes_labels=False,

@@ -86,13 +86,13 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str 
             type.name == "bigint" and type.unsigned and modes.bigint_unsigned == "precise"
         ):
             return values.decimal_schema(
-                20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise"
+                modes.unsigned_precision or None, 0, modes, nullable, mode="precise"
             )
         case Logical.INT if declared in BOOLEANS:
             return Schema("boolean", nullable)
         case Logical.DOUBLE if declared == "REAL":
             return Schema("float", nullable)
-        case Logical.INT if declared == _SIGNED_ZEROFILL and modes.release < (2, 0):
+        case Logical.INT if declared == _SIGNED_ZEROFILL and not modes.widens_signed_zerofill:
             return Schema(_INTEGERS[type.name], nullable)
         case Logical.FLOAT if declared == "FLOAT(":
             return Schema("double", nullable)
@@ -105,7 +105,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str 
         case Logical.DECIMAL:
             return values.decimal_schema(type.precision, type.scale or 0, modes, nullable)
         case Logical.FLOAT:
-            return Schema("float" if modes.release >= (2, 0) else "double", nullable)
+            return Schema(modes.float_schema, nullable)
         case Logical.YEAR:
             return semantic("int32", "io.debezium.time.Year", nullable)
         case Logical.ENUM | Logical.SET:
@@ -305,7 +305,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
                 "" if kept_ == value else "BINARY is padded with zero bytes",
             )
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
-            if type.logical is Logical.TIMESTAMP and not snapshot and modes.release < (3, 6):
+            if type.logical is Logical.TIMESTAMP and not snapshot and modes.zero_timestamp_is_epoch:
                 text = values.zoned_text(0, _width(type, modes, snapshot))
                 return Meaning(text, 0, _ZERO_TIMESTAMP, options=(0, value))
             return Meaning(None, None, _ZERO)
@@ -318,7 +318,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             return Meaning(values.zoned_text(value, _width(type, modes, snapshot)), value)
         case Logical.TIME, int():
             shown_time = (
-                value if snapshot or modes.release >= (2, 0) else misread_time(value, type.fsp)
+                misread_time(value, type.fsp) if modes.misreads_time and not snapshot else value
             )
             meaning = values.time_value(shown_time, type.fsp, modes)
             if shown_time == value:
@@ -399,7 +399,7 @@ def _width(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
     """Fraction digits of a streamed TIMESTAMP: as declared from 2.2 on, as many as needed before,
     in snapshots and without.
     """
-    return type.fsp if type.fsp and modes.release >= (2, 2) and not snapshot else None
+    return type.fsp if type.fsp and modes.pads_timestamps and not snapshot else None
 
 
 def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:

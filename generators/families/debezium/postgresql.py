@@ -101,14 +101,14 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
 
 _WITHOUT_SCHEMA: Final = ("money[]", "name[]", "interval[]", "varbit[]", "xml[]", "point[]")
 """Types of which a column is always left out."""
-_SINCE_2: Final = ("bytea[]", "oid[]")
+_BYTEA_ARRAYS: Final = ("bytea[]", "oid[]")
 
 
 def _is_unknown(name: str, modes: Modes) -> bool:
     """Whether the connector has no schema for a type of that name, but bytes with
     `include.unknown.datatypes`.
     """
-    return name in postgresql.UNKNOWN or (name == "tsvector" and modes.release <= (2, 5))
+    return name in postgresql.UNKNOWN or (name == "tsvector" and not modes.has_tsvector)
 
 
 def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
@@ -117,7 +117,7 @@ def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
     """
     return (
         type.name in _WITHOUT_SCHEMA
-        or (type.name in _SINCE_2 and modes.release < (2, 0))
+        or (type.name in _BYTEA_ARRAYS and not modes.has_bytea_arrays)
         or (not unknown_types and _is_unknown(type.name.removesuffix("[]"), modes))
     )
 
@@ -131,7 +131,7 @@ def _wire_scale(type: SourceType) -> int:
 
 def _money(modes: Modes) -> str:
     """`money` followed `decimal.handling.mode` from 1.8 on."""
-    return modes.decimal if modes.precise or modes.release >= (1, 8) else "precise"
+    return modes.decimal if modes.precise or modes.money_follows_decimal else "precise"
 
 
 def wire(
@@ -156,7 +156,7 @@ def wire(
     if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
         return _hidden(type, modes, nullable)
     lost_name = not snapshot and (
-        type.name == "name" or (type.name == "ltree" and modes.release < (2, 0))
+        type.name == "name" or (type.name == "ltree" and modes.loses_streamed_ltree)
     )
     meaning = (
         Meaning(None, None, _NAME, lost=True)
@@ -208,7 +208,7 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         and schema_.type == "string"
         and not postgresql_values.unconstrained(type)
     ):
-        shown = java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
+        shown = java_decimal(0, _wire_scale(type), plain=modes.plain_decimals)
     return wired(
         schema_,
         type,
@@ -277,7 +277,7 @@ def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to
     2.0 null.
     """
-    if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
+    if type.name.endswith("[]") and (not modes.unavailable_arrays or _unwritten(type, modes)):
         empty: Any = []
         lost = (
             "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes"
@@ -324,7 +324,7 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             shown = [_UUID]
         case "hstore" if modes.hstore == "map":
             shown = {UNAVAILABLE: UNAVAILABLE}
-        case "hstore" if modes.release >= (2, 5):
+        case "hstore" if modes.unavailable_hstore_is_object:
             shown = json.dumps({UNAVAILABLE: UNAVAILABLE}, separators=(",", ":"))
         case "integer[]" | "bigint[]" | "date[]":
             shown = list(UNAVAILABLE.encode())
@@ -379,7 +379,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
                 None if type.length == 1 else b"", None if type.length == 1 else 0, _NO_BITS
             )
         case Logical.BIT, int() if (
-            snapshot and modes.release < (3, 6) and (type.name, type.length) == ("varbit", 1)
+            snapshot and modes.snapshot_loses_varbit and (type.name, type.length) == ("varbit", 1)
         ):
             return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
@@ -401,7 +401,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
             meaning = values.datetime_value(value, type.fsp, modes)
             return meaning if _is_common(value) else _beyond(meaning.value)
         case Logical.TIMESTAMP, int():
-            width = type.fsp if type.fsp and modes.release >= (2, 2) else None
+            width = type.fsp if type.fsp and modes.pads_timestamps else None
             text = values.zoned_text(value, width)
             return Meaning(text, value) if _is_common(value) else _beyond(text)
         case Logical.TIME, int():
@@ -459,7 +459,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
             corrupt=True,
         )
     if type.name == "money":
-        double = (snapshot and modes.release < (3, 6)) or modes.release < (2, 0)
+        double = modes.money_is_double or (snapshot and modes.snapshot_money_is_double)
         read = Decimal(double_text(float(value))) if double else value
         if double and _money(modes) == "string":
             text = double_text(float(value))

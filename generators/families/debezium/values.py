@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from generators.families.connect import Raw, Schema, payload_text
 from generators.families.java_text import double_text, java_decimal, two_complement, unscaled
@@ -43,16 +43,10 @@ UNSIGNEDS: Final = ("long", "precise")
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What of a connector decides how values are written: its release as (major, minor) and the
-    options that the module names.
-
-    `escapes_labels`: commas in labels of streamed ENUM values are escaped. `year_zero`: the year
-    that a streamed YEAR 0 becomes. `adjusts_years`: `enable.time.adjuster`. They are the same in
-    every release. `avro`: the converter is Avro's, of which level one has a decimal's digits and
-    the shortest of a float.
+    """What of a connector decides how values are written: its options, and what its releases do
+    otherwise. The defaults are those of 3.5.
     """
 
-    release: tuple[int, int] = (3, 5)
     decimal: str = "precise"
     temporal: str = "adaptive_time_microseconds"
     binary: str = "bytes"
@@ -61,9 +55,48 @@ class Modes:
     hstore: str = "json"
     money_digits: int = 2
     escapes_labels: bool = True
+    """Commas in labels of streamed ENUM values are escaped."""
     year_zero: int = 1900
+    """The year that a streamed YEAR 0 becomes."""
     adjusts_years: bool = True
+    """`enable.time.adjuster`."""
     avro: bool = False
+    """The converter is Avro's, of which level one has a decimal's digits and the shortest of a
+    float."""
+    plain_decimals: bool = True
+    """A decimal as text has no exponent (since 1.9)."""
+    unsigned_precision: int = 20
+    """The precision in the schema of a BIGINT UNSIGNED as Decimal, 0 for none (before 2.4)."""
+    float_schema: Literal["float", "double"] = "float"
+    """The type of MySQL's FLOAT; before 2.0 it is widened to a double."""
+    widens_signed_zerofill: bool = True
+    """A column that is declared SIGNED and ZEROFILL has the next wider type (since 2.0)."""
+    misreads_time: bool = False
+    """A streamed TIME is read wrongly from the binlog (before 2.0)."""
+    pads_timestamps: bool = True
+    """A streamed TIMESTAMP has the fraction digits that its column declares (since 2.2), else as
+    many as needed."""
+    zero_timestamp_is_epoch: bool = True
+    """A streamed zero TIMESTAMP is 1970-01-01T00:00:00Z (before 3.6), else null."""
+    money_follows_decimal: bool = True
+    """`money` follows `decimal.handling.mode` (since 1.8)."""
+    money_is_double: bool = False
+    """`money` is read as a double (before 2.0)."""
+    snapshot_money_is_double: bool = True
+    """`money` is read as a double in snapshots (before 3.6)."""
+    snapshot_loses_varbit: bool = True
+    """varbit(1) is lost in snapshots (before 3.6)."""
+    loses_streamed_ltree: bool = False
+    """A streamed ltree is lost (before 2.0)."""
+    has_tsvector: bool = True
+    """tsvector has a schema; up to 2.5 it is a type that the connector does not know."""
+    has_bytea_arrays: bool = True
+    """bytea[] and oid[] have a schema (since 2.0)."""
+    unavailable_arrays: bool = True
+    """An array that was not sent has the placeholder (since 2.1), else it is null."""
+    unavailable_hstore_is_object: bool = True
+    """An hstore that was not sent is an object of the placeholder (since 2.5), else the placeholder
+    alone."""
 
     @property
     def precise(self) -> bool:
@@ -252,7 +285,7 @@ def decimal_value(
         case "double":
             return double_of(value, precision, scale)
         case "string":
-            return Meaning(java_decimal(number, scale, plain=modes.release >= (1, 9)), value)
+            return Meaning(java_decimal(number, scale, plain=modes.plain_decimals), value)
     wide = modes.decimal == "numeric" and max(precision, scale) > 38
     return Meaning(
         connect_decimal(number, scale, modes), value, _WIDE if wide else "", corrupt=wide

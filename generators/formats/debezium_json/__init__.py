@@ -128,7 +128,7 @@ class _Writer:
         self.profile, self.layout, self.prefix = profile, layout, layout.topic
         self.chance = random.Random(f"{history.seed}/{profile.name}")
         self.written: list[Written] = []
-        self.reading = _rows.Reading(history.events, profile.version >= (2, 0))
+        self.reading = _rows.Reading(history.events, profile.marks_tables)
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
         self.file = f"mysql-bin.{self.chance.randrange(1, 999):06d}"
@@ -204,7 +204,7 @@ class _Writer:
         """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's
         (debezium#flattened).
         """
-        given = self.profile.flat and self.profile.version == (2, 5)
+        given = self.profile.flat and self.profile.flat_headers_everywhere
         return tuple((name, text.encode()) for name, text in members.items()) if given else ()
 
     # Positions
@@ -237,7 +237,7 @@ class _Writer:
         """The source block. `in_transaction` is False of a logical message that no transaction
         holds.
         """
-        version, profile = self.profile.version, self.profile
+        profile = self.profile
         in_log = snapshot in ("", _rows.INCREMENTAL)
         shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
         block: dict[str, Any] = {
@@ -261,8 +261,7 @@ class _Writer:
                 "pos": self.place,
                 "row": row,
             }
-            # 1.4 reads no thread of a statement (debezium#snapshot-source).
-            threadless = mariadb or not in_log or (is_statement and version < (1, 5))
+            threadless = mariadb or not in_log or (is_statement and not profile.statement_threads)
             block["thread"] = None if threadless else 7
             block["query"] = self.query or None
         else:
@@ -272,7 +271,7 @@ class _Writer:
             if snapshot == _rows.INCREMENTAL:
                 block |= {"txId": None, "lsn": None}
                 last = place = f'"{self.last_commit}"'
-            if version >= (1, 5):
+            if profile.sequence:
                 block["sequence"] = f"[{last},{place}]"
         return payload_text(envelope.source_schema(profile), block)
 
@@ -296,7 +295,7 @@ class _Writer:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
         return (
             f"{self.transaction}:{self.place}"
-            if self.profile.version >= (2, 0)
+            if self.profile.transaction_lsn
             else str(self.transaction)
         )
 
@@ -440,7 +439,7 @@ class _Writer:
         key = _rows.key_json(place.shape, sent)
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones and not self.profile.flat:
-            if self.profile.is_mysql and self.profile.version < (1, 5):
+            if self.profile.is_mysql and not self.profile.tombstone_headers:
                 headers = ()
             change = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(
@@ -563,7 +562,7 @@ class _Writer:
     def truncate(self, at: Instant, table: Table) -> None:
         """TRUNCATE, which releases before 2.0 do not write (1.4 does not know it)."""
         profile = self.profile
-        if profile.version < (2, 0):
+        if not profile.writes_truncate:
             return
         self.advance()
         shape = _rows.shape_of(
@@ -591,7 +590,7 @@ class _Writer:
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
             self.truncate(event.at, self.known.table(event.before))
-            if profile.version >= (3, 5):
+            if not profile.truncate_has_statement:
                 return
         if not profile.is_mysql or event.action in SILENT:
             return
@@ -604,10 +603,10 @@ class _Writer:
         changes = table_changes(known, self.charsets.get(event.database, "utf8mb4"), profile)
         if event.after is not None and changes and changes[0]["table"]:
             self.known.described(event.after, changes[0]["table"]["columns"])
-        unnamed = "" if event.table and profile.version >= (1, 5) else None
-        truncated = event.action == "truncate table" and profile.version >= (1, 5)
+        unnamed = "" if event.table and not profile.short_schema_changes else None
+        truncated = event.action == "truncate table" and not profile.short_schema_changes
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
-        if event.old_name and profile.version < (1, 5):
+        if event.old_name and profile.short_schema_changes:
             # Both tables, in the order of a HashSet of their ids (debezium#schema-change-names).
             named = hash_order(
                 [f"{event.database}.{name}" for name in (event.table, event.old_name)]
@@ -713,7 +712,7 @@ class _Writer:
     def logical_message(self, event: SourceStatement, content: bytes) -> None:
         """PostgreSQL's logical decoding message, which 1.4 does not know; `table` is its prefix."""
         profile = self.profile
-        if profile.is_mysql or profile.version < (1, 8):
+        if profile.is_mysql or not profile.logical_messages:
             return
         self.advance()
         in_transaction = not event.family.endswith("-alone")

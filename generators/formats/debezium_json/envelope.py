@@ -17,12 +17,6 @@ from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql, postgresql, postgresql_values
 
-_ALLOWED: Final = (
-    ((3, 1), "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental"),
-    ((1, 8), "true,last,false,incremental"),
-    ((0, 0), "true,last,false"),
-)
-
 
 def mangled(name: str) -> str:
     """An identifier as the PostgreSQL connectors 1.4 to 2.5 read it from the replication stream:
@@ -68,7 +62,7 @@ def adjusted(name: str, profile: DebeziumProfile) -> str:
     """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before
     (debezium#schema-names).
     """
-    if profile.version >= (2, 0) and not profile.avro_names:
+    if profile.keeps_schema_names and not profile.avro_names:
         return name
     return underscored(r"[^A-Za-z0-9_.]|^[0-9.]", name)
 
@@ -81,20 +75,18 @@ def topic_name(*parts: str) -> str:
 @lru_cache(maxsize=64)
 def source_schema(profile: DebeziumProfile) -> Schema:
     """The schema of `source`."""
-    version = profile.version
-    allowed = next(text for since, text in _ALLOWED if version >= since)
     snapshot = Schema(
         "string",
         True,
         "io.debezium.data.Enum",
         1,
-        parameters=(("allowed", allowed),),
+        parameters=(("allowed", profile.snapshot_markers),),
         default='"false"',
     )
     declared = "version:string connector:string name:string ts_ms:int64 snapshot db:string"
-    if version >= (1, 5):
+    if profile.sequence:
         declared += " sequence:string?"
-    if version >= (2, 6):
+    if profile.fine_stamps:
         declared += " ts_us:int64? ts_ns:int64?"
     if profile.is_mysql:
         declared += (
@@ -103,13 +95,13 @@ def source_schema(profile: DebeziumProfile) -> Schema:
         )
     else:
         declared += " schema:string table:string txId:int64? lsn:int64? xmin:int64?"
-        declared += " origin:string? origin_lsn:int64?" * (version >= (3, 5))
+        declared += " origin:string? origin_lsn:int64?" * profile.origins
     name = f"io.debezium.connector.{profile.connector}.Source"
     return Schema(
         "struct",
         False,
         name,
-        1 if version >= (3, 1) else None,
+        profile.source_version or None,
         fields=fields(declared, snapshot=snapshot),
     )
 
@@ -117,7 +109,7 @@ def source_schema(profile: DebeziumProfile) -> Schema:
 @lru_cache(maxsize=64)
 def transaction_schema(profile: DebeziumProfile) -> Schema:
     """The schema of `transaction`."""
-    number = _numbered(profile)
+    number = profile.struct_version or None
     members = fields("id:string total_order:int64 data_collection_order:int64")
     return Schema("struct", True, "event.block" if number else "", number, fields=members)
 
@@ -125,14 +117,12 @@ def transaction_schema(profile: DebeziumProfile) -> Schema:
 @lru_cache(maxsize=1024)
 def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Schema:
     """The schema of a change of a row of that schema, in the order of the release's members."""
-    rest = "op:string ts_ms:int64?" + " ts_us:int64? ts_ns:int64?" * (profile.version >= (2, 6))
+    rest = "op:string ts_ms:int64?" + " ts_us:int64? ts_ns:int64?" * profile.fine_stamps
     last = f"transaction {rest}" if profile.transaction_first else f"{rest} transaction"
     blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile)}
     members = fields(f"before after source {last}", before=row, after=row, **blocks)
-    number = 2 if profile.version >= (2, 6) else _numbered(profile)
-    return Schema(
-        "struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=members
-    )
+    name = adjusted(f"{full_name}.Envelope", profile)
+    return Schema("struct", False, name, profile.envelope_version or None, fields=members)
 
 
 def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
@@ -143,29 +133,22 @@ def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
     )
     if profile.flat == "flat-rewrite":
         added = (
-            f"__deleted:string? {added}"
-            if profile.version >= (2, 0)
-            else f"{added} __deleted:string?"
+            f"__deleted:string? {added}" if profile.deleted_first else f"{added} __deleted:string?"
         )
     return replace(row, optional=False, fields=(*row.fields, *fields(added)))
 
 
 def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
-    """`ts_ms`, and from 2.6 on `ts_us` and `ts_ns`, of one moment."""
-    if profile.version < (2, 6):
+    """`ts_ms`, and with `fine_stamps` `ts_us` and `ts_ns`, of one moment."""
+    if not profile.fine_stamps:
         return {"ts_ms": ms}
     return {"ts_ms": ms, "ts_us": ms * 1000, "ts_ns": ms * 1_000_000}
-
-
-def _numbered(profile: DebeziumProfile) -> int | None:
-    """Structs other than rows have a version from 2.0 on."""
-    return 1 if profile.version >= (2, 0) else None
 
 
 @lru_cache(maxsize=64)
 def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a heartbeat."""
-    common, number = "io.debezium.connector.common", _numbered(profile)
+    common, number = "io.debezium.connector.common", profile.struct_version or None
     key = Schema(
         "struct", False, f"{common}.ServerNameKey", number, fields=fields("serverName:string")
     )
@@ -175,7 +158,7 @@ def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 @lru_cache(maxsize=64)
 def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a transaction's BEGIN and END."""
-    common, number = "io.debezium.connector.common", _numbered(profile)
+    common, number = "io.debezium.connector.common", profile.struct_version or None
     key = Schema(
         "struct", False, f"{common}.TransactionMetadataKey", number, fields=fields("id:string")
     )
@@ -196,7 +179,7 @@ def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a logical decoding message."""
     common = "io.debezium.connector.postgresql"
-    number = _numbered(profile)
+    number = profile.struct_version or None
     key = Schema("struct", False, f"{common}.MessageKey", number, fields=fields("prefix:string?"))
     content = fields("prefix:string? content", content=binary_schema(profile.modes, True))
     block = Schema("struct", False, f"{common}.Message", number, fields=content)
@@ -215,7 +198,7 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a schema change, by release (debezium#schema-change)."""
-    common, number = f"io.debezium.connector.{profile.connector}", _numbered(profile)
+    common, number = f"io.debezium.connector.{profile.connector}", profile.struct_version or None
     key = Schema(
         "struct", False, f"{common}.SchemaChangeKey", number, fields=fields("databaseName:string")
     )
@@ -223,7 +206,7 @@ def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
         f"source{' ts_ms:int64' if number else ''} databaseName:string? schemaName:string?"
         " ddl:string? tableChanges"
     )
-    if profile.version < (1, 5):
+    if profile.short_schema_changes:
         declared = "source databaseName:string ddl:string"
     changes = Schema("array", items=_change_schema(profile))
     members = fields(declared, source=source_schema(profile), tableChanges=changes)
@@ -231,9 +214,9 @@ def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 
 def _change_schema(profile: DebeziumProfile) -> Schema:
-    common, number = "io.debezium.connector.schema", _numbered(profile)
+    common, number = "io.debezium.connector.schema", profile.struct_version or None
     strings = Schema("array", True, items=Schema("string"))
-    comment = " comment:string?" if profile.version >= (1, 9) else ""
+    comment = " comment:string?" if profile.describes_comments else ""
     default = " defaultValueExpression:string? enumValues" if number else ""
     column = (
         "name:string jdbcType:int32 nativeType:int32? typeName:string typeExpression:string?"
@@ -324,7 +307,7 @@ def table_changes(
         return []
     type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
     quoted = ".".join('"' + part.replace('"', '""') + '"' for part in (event.database, event.table))
-    if type_ == "DROP" and profile.version < (2, 0):
+    if type_ == "DROP" and not profile.describes_drops:
         return []
     return [
         {
@@ -341,7 +324,7 @@ def keyed(table: Table, profile: DebeziumProfile) -> Table:
     (debezium#unique-keys).
     """
     nullable = {c.name for c in table.columns if c.nullable}
-    may_be = (key for key in table.unique if profile.version < (2, 0) or nullable.isdisjoint(key))
+    may_be = (key for key in table.unique if profile.nullable_keys or nullable.isdisjoint(key))
     key = table.primary_key or next(may_be, ())
     columns = tuple(
         replace(c, nullable=False) if c.name in key and not table.primary_key else c
@@ -421,7 +404,7 @@ def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
     """The comment as the statement spells it; "" up to 2.5, which runs without
     include.schema.comments (debezium#comments).
     """
-    return literal(named.comment) if profile.version > (2, 5) else ""
+    return literal(named.comment) if profile.comments else ""
 
 
 def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,9 @@ def stops(event: Event, profile: DebeziumProfile) -> bool:
     (debezium#flattened-without-source).
     """
     if not isinstance(event, RowChange):
-        return bool(profile.flat) and profile.version == (2, 5) and isinstance(event, Heartbeat)
+        return (
+            bool(profile.flat) and profile.flat_stops_at_heartbeats and isinstance(event, Heartbeat)
+        )
     added = (
         {*ADDED, "__deleted"}
         - ({"__lsn"} if profile.is_mysql else set())
@@ -57,7 +59,7 @@ def flattened(
     added["__source_ts_ms"] = source_ms
     if profile.flat == "flat-rewrite":
         marked = {"__deleted": string(str(gone).lower())}
-        added = {**marked, **added} if profile.version >= (2, 0) else {**added, **marked}
+        added = {**marked, **added} if profile.deleted_first else {**added, **marked}
     payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
     shown, full = image(shape, row), full_image(shape, row)
     change = Change(

@@ -69,13 +69,70 @@ class DebeziumProfile(Profile):
     """`include.unknown.datatypes`."""
     avro_names: bool = False
     """The adjustment of names to what Avro allows."""
+    snapshot_markers: str = (
+        "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental"
+    )
+    """What the schema allows for `source.snapshot`."""
+    marks_tables: bool = True
+    """`source.snapshot` marks the first and last row of each table (debezium#snapshot-markers)."""
+    incremental_snapshots: bool = True
+    """There are incremental snapshots (debezium#incremental)."""
+    logical_messages: bool = True
+    """PostgreSQL's logical decoding messages are written, of op `m`."""
+    knows_truncate: bool = True
+    """The connector knows TRUNCATE."""
+    writes_truncate: bool = True
+    """TRUNCATE is written, of op `t`."""
+    truncate_has_statement: bool = False
+    """A TRUNCATE of MySQL is written as a schema change, too."""
+    sequence: bool = True
+    """`source` has `sequence`."""
+    fine_stamps: bool = True
+    """`ts_us` and `ts_ns` stand beside `ts_ms`."""
+    origins: bool = True
+    """PostgreSQL's `source` has `origin` and `origin_lsn`."""
+    keeps_schema_names: bool = True
+    """A schema's name is as it is, else it has `_` for what Avro's names cannot have
+    (debezium#schema-names)."""
+    names_of_topics: bool = True
+    """Schemas of rows are named as their topics are, with `_` for what Kafka does not allow."""
+    source_version: int = 1
+    """The version of `source`'s schema, 0 for none."""
+    struct_version: int = 1
+    """The version of schemas that are neither `source`'s nor a row's, 0 for none."""
+    envelope_version: int = 2
+    """The version of an envelope's schema, 0 for none."""
+    deleted_first: bool = True
+    """`__deleted` stands before the other members that flattening adds."""
+    flat_stops_at_heartbeats: bool = False
+    """ExtractNewRecordState stops at messages without source (debezium#flattened-without-source)."""
+    flat_headers_everywhere: bool = False
+    """ExtractNewRecordState adds headers to messages that are no row's, too (debezium#flattened)."""
+    statement_threads: bool = True
+    """The thread of a statement is read (debezium#snapshot-source)."""
+    tombstone_headers: bool = True
+    """A tombstone of MySQL's has the headers of its delete."""
+    transaction_lsn: bool = True
+    """The id of a transaction of PostgreSQL has the place in the log behind it."""
+    key_in_table_order: bool = False
+    """Streamed keys of PostgreSQL have the table's order (debezium#record-key)."""
+    nullable_keys: bool = False
+    """A unique key of columns that may be NULL is taken for a key (debezium#unique-keys)."""
+    enum_defaults: bool = True
+    """The default of PostgreSQL's enum is known."""
+    binary_defaults: bool = True
+    """The default of BINARY is known; no source says what older connectors make of it."""
+    comments: bool = True
+    """Comments are known (`include.schema.comments`, debezium#comments)."""
+    describes_comments: bool = True
+    """Columns in tableChanges have the member `comment`."""
+    describes_drops: bool = True
+    """tableChanges has a dropped table."""
+    short_schema_changes: bool = False
+    """A schema change has four members, and no table but those that change; a RENAME has both, in
+    the order of a HashSet (debezium#schema-change-names)."""
     subjects: Literal["", "record-name", "topic-record-name"] = ""
     """The strategy of the registry's subjects, "" for the topic's name (confluent)."""
-
-    @property
-    def version(self) -> tuple[int, int]:
-        """Major and minor number of the release."""
-        return self.modes.release
 
     @property
     def is_mysql(self) -> bool:

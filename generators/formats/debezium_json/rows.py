@@ -146,7 +146,7 @@ def shape_of(
         raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
     outer, name = envelope.qualified(profile, table, snapshot)
     full_name = f"{prefix}.{outer}.{name}"
-    if profile.version >= (2, 0):
+    if profile.names_of_topics:
         full_name = envelope.topic_name(full_name)
     key = key_columns(table, profile, snapshot)
     replaced = dict(defaults)
@@ -237,7 +237,7 @@ def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple
     """The key's columns; PostgreSQL's stream up to 1.4 has them in the table's order
     (debezium#record-key).
     """
-    if not profile.is_mysql and profile.version < (1, 9) and not snapshot:
+    if not profile.is_mysql and profile.key_in_table_order and not snapshot:
         return tuple(c.name for c in table.columns if c.name in table.primary_key)
     return table.primary_key
 
@@ -293,7 +293,7 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
         return default.value is not None or default.text.lower().startswith(
             ("current_timestamp", "now")
         )
-    if type.name == "enum" and profile.version < (2, 0):
+    if type.name == "enum" and not profile.enum_defaults:
         return False
     variable = postgresql_values.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
@@ -325,7 +325,7 @@ def stand_in(
         type = replace(type, name="varbinary")
     elif isinstance(value, str) and "'" in value:
         value = default.text[1:-1]  # a quote stays doubled
-    elif type.logical is Logical.FLOAT and modes.release < (2, 0):
+    elif type.logical is Logical.FLOAT and modes.float_schema == "double":
         value = float(default.text.strip("'"))  # as the schema has it: a double
     # A time is misread in the log alone.
     read = type.logical is Logical.TIME

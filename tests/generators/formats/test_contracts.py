@@ -284,6 +284,37 @@ def test_options_that_do_not_go_together_say_why(wrong: str, why: str) -> None:
 _OF_PROFILE = {"release", "options", "assumed", "source", "deployment"}
 _SINK = {"selected", "routed", "stored_select", "vectors"}
 """Facts of every protocol of TiCDC: options, the server's types and its stored SELECT."""
+_OF_DEBEZIUM_S_RELEASES = {
+    "binary_defaults",
+    "comments",
+    "deleted_first",
+    "describes_comments",
+    "describes_drops",
+    "enum_defaults",
+    "envelope_version",
+    "fine_stamps",
+    "flat_headers_everywhere",
+    "flat_stops_at_heartbeats",
+    "incremental_snapshots",
+    "keeps_schema_names",
+    "key_in_table_order",
+    "knows_truncate",
+    "logical_messages",
+    "marks_tables",
+    "names_of_topics",
+    "nullable_keys",
+    "origins",
+    "sequence",
+    "short_schema_changes",
+    "snapshot_markers",
+    "source_version",
+    "statement_threads",
+    "struct_version",
+    "tombstone_headers",
+    "transaction_lsn",
+    "truncate_has_statement",
+    "writes_truncate",
+}
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off", *_SINK},
     "alibaba-canal-json": {
@@ -321,7 +352,7 @@ UNFLIPPED = {
     "ticdc-avro": {"force_replicate", "checksum_version", *_SINK},
     "ticdc-open-protocol": _SINK,
     "ticdc-debezium-json": _SINK,
-    "debezium-json": {"avro_names", "subjects"},
+    "debezium-json": {"avro_names", "subjects", *_OF_DEBEZIUM_S_RELEASES},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])}
     - {"modes", "avro_names", *_OF_PROFILE},
 }
