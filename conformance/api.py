@@ -13,7 +13,7 @@ from generators.errors import UsageError
 from generators.wire_format import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from conformance.judging.results import RunResult
     from conformance.running.events import Listener
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 def run(
     *named: Any,
-    format: str | tuple[str, ...] = (),
+    format: str | Sequence[str] = (),
     decoder: Any = None,
     spark: Any = None,
     isolated: bool = False,
     report: str | Path | None = None,
     mapping: Mapping[str, str] | None = None,
     level: str = "both",
-    writer_profile: str | tuple[str, ...] = "*",
+    writer_profile: str | Sequence[str] = "*",
     budget: str = "smoke",
     seed: int = 1,
     broker: str = "none",
@@ -36,13 +36,20 @@ def run(
     broker_properties: Mapping[str, str] | None = None,
     topic: str | None = None,
     topic_prefix: str | None = None,
-    select: tuple[str, ...] = (),
-    exclude: tuple[str, ...] = (),
+    select: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
     strict: bool = False,
+    expect: str | Path | None = None,
+    tables: str | Sequence[str] = (),
+    dialect: str | None = None,
+    database: str | None = None,
+    values: str | Path | None = None,
+    max_fail: int = 0,
+    reduce: bool = True,
     timeout_s: float = 120,
     master: str = "",
     remote: str = "",
-    spark_packages: tuple[str, ...] = (),
+    spark_packages: str | Sequence[str] = (),
     spark_conf: Mapping[str, str] | None = None,
     listen: Listener | None = None,
 ) -> RunResult:
@@ -55,7 +62,10 @@ def run(
     and without a session, it runs in a process of its own. `report` is a folder for the run's
     reports.
 
-    The other arguments are the options of `cdc-conformance run`; `broker_properties` are those of
+    The other arguments are the options of `cdc-conformance run`; where an option may be repeated, a
+    text or a list or tuple of texts. `expect` is the file of known failures; it is not written.
+    `tables` are files of DDL or databases; what is left out of them is not printed.
+    `broker_properties` are those of
     the Kafka client by name. `listen` gets the run's events (conformance.running.events). Nothing
     is printed, and nothing but `report` is saved. `RunResult.exit_code` is the command's,
     `failures` are the broken rules with the smallest message of each; a notebook shows the result
@@ -66,10 +76,13 @@ def run(
     """
     from conformance.brokers.asked import asked
     from conformance.cases.catalogue import budget as budget_of
+    from conformance.cases.tables import read_tables, writing
     from conformance.engines.child import QUICK
     from conformance.engines.live import name_of
     from conformance.engines.spark_conf import joined, merged
     from conformance.files import tables_in_cache
+    from conformance.judging import known
+    from conformance.judging.known import Expectations
     from conformance.reports import write_all
     from conformance.reports.notebook import NotebookResult
     from conformance.running.events import ignore
@@ -83,23 +96,41 @@ def run(
     decoder = decoders[0] if decoders else decoder
     formats = (
         *(name for name in named if isinstance(name, str)),
-        *((format,) if isinstance(format, str) else format),
+        *_several(format),
     )
+    user_tables = None
+    if tables:
+        user_tables = read_tables(
+            _several(tables), dialect, database, None if values is None else Path(values), seed
+        )
+        formats = writing(
+            formats or FORMATS,
+            formats,
+            _several(writer_profile),
+            user_tables.schema,
+            lambda _: None,
+        )
+    elif any((dialect, database, values)):
+        raise UsageError("dialect, database and values need tables")
     if isolated:
         spark = None
     tables_in_cache()
-    given = joined(spark_conf or {}, master=master, remote=remote, added=spark_packages)
+    given = joined(spark_conf or {}, master=master, remote=remote, added=_several(spark_packages))
     conf = given if spark is not None else merged(QUICK, given)
     settings = Settings(
         formats=formats or FORMATS,
+        tables=user_tables,
+        expect=Expectations() if expect is None else known.load(Path(expect)),
+        max_fail=max_fail,
+        reduce=reduce,
         budget=budget_of(budget),
         seed=seed,
         decoder=None if decoder is None else name_of(decoder),
         mapping=mapping or {},
         level=level,
-        writer_profile=writer_profile,
-        select=select,
-        exclude=exclude,
+        writer_profile=_several(writer_profile),
+        select=_several(select),
+        exclude=_several(exclude),
         strict=strict,
         timeout_s=timeout_s,
     )
@@ -109,3 +140,8 @@ def run(
     if report is not None:
         write_all(result, Path(report))
     return NotebookResult.of(result, None if report is None else Path(report, "report.html"))
+
+
+def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """An argument that may be one text, or several."""
+    return (texts,) if isinstance(texts, str) else tuple(texts)

@@ -31,6 +31,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
+import cramjam
 from cramjam import zstd
 
 from conformance.files import cache_dir, put
@@ -45,6 +46,11 @@ GENERATIONS: Final = 5
 """How many digests of sources keep their cases."""
 PACKAGES: Final = ("cramjam", "faker", "fastavro", "hypothesis", "orjson", "tzdata")
 """Distributions that have a part in what is written."""
+_UNREADABLE: Final = (
+    *(ValueError, TypeError, IndexError, KeyError, ArithmeticError, EOFError, AttributeError),
+    cramjam.DecompressionError,
+)
+"""What unpacking a file raises that another program wrote, or forged."""
 _STARTED: Final = time.time() - 2
 
 
@@ -61,7 +67,9 @@ def read(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
             with path.open("rb") as file:
                 owner, seal, packed = os.fstat(file.fileno()).st_uid, file.read(32), file.read()
             if _trusted(owner) and hashlib.sha256(packed).digest() == seal:
-                return _unpacked(packed)
+                with contextlib.suppress(*_UNREADABLE):
+                    return _unpacked(packed)
+            _say(f"{path} does not have the content that its digest says: its cases are made again")
     return None
 
 
@@ -72,10 +80,15 @@ def keep(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
         return
     try:
         packed = _packed(cases)
-        put(path, lambda: (hashlib.sha256(packed).digest(), packed), "the named cases")
+        put(path, lambda: (sealed(packed),), "the named cases")
     except HarnessError as error:
         _say(f"{error} Until then every process makes them again.")
     _evict()
+
+
+def sealed(packed: bytes) -> bytes:
+    """A file's content: the digest of the packed cases, and they."""
+    return hashlib.sha256(packed).digest() + packed
 
 
 def size() -> int:
@@ -218,5 +231,7 @@ def _unpacked(packed: bytes) -> tuple[Case, ...]:
         values.append(_MAKERS[kind](*[values[at] for at in parts]))
     cases: tuple[Case, ...]
     cases, schemas = values[-1]
+    if not all(isinstance(case, Case) for case in cases):
+        raise TypeError("other values than cases")
     confluent.recall(schemas)
     return cases

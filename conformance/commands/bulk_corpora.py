@@ -8,10 +8,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
 from conformance.cases.catalogue import profiles as chosen
-from conformance.commands.shell import Progress
+from conformance.commands.shell import Progress, say
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.spark_conf import joined
@@ -97,6 +95,4 @@ def _write(
     summary = (
         f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
     )
-    click.echo(
-        f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s", err=True
-    )
+    say(f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s")

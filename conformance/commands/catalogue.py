@@ -25,6 +25,7 @@ from conformance.commands.shell import (
     given_tables,
     of_tables,
     print_rows,
+    say,
     user_tables,
 )
 from conformance.commands.spark_options import MASTER
@@ -298,10 +299,9 @@ def corpus_write(
                 yield from bulk.cases(fmt, profile, seed, count)
 
             summary = disk.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
-            click.echo(
+            say(
                 f"{summary.path}: {summary.cases} cases, {summary.messages} messages,"
-                f" {summary.size} bytes",
-                err=True,
+                f" {summary.size} bytes"
             )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import json
-import os
 import sys
 import traceback
 from collections.abc import Mapping
@@ -32,6 +32,7 @@ from conformance.commands import (
 from conformance.commands import publish as publishing
 from conformance.commands.brokers import BROKER, PREFIX, TOPIC, asks_broker
 from conformance.commands.observing import observe
+from conformance.commands.pipes import outlive_readers
 from conformance.commands.shell import (
     ALL,
     ASSIGNMENT,
@@ -47,6 +48,7 @@ from conformance.commands.shell import (
     chosen,
     known,
     save,
+    say,
     selected,
     unnamed,
     user_tables,
@@ -57,7 +59,7 @@ from conformance.commands.watching import watch
 from conformance.engines.spark_conf import BOUND
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES, check
-from conformance.text import printable
+from conformance.text import printable, printable_lines
 from generators.errors import HarnessError, NothingSelected, UsageError
 
 if TYPE_CHECKING:
@@ -99,33 +101,29 @@ def main() -> None:
     from conformance.files import tables_in_cache
 
     tables_in_cache()
+    outlive_readers()
     try:
         with interrupts.kept():
             cli.main(prog_name="cdc-conformance", standalone_mode=False)
     except HarnessError as error:
-        click.echo(f"cdc-conformance: {error}", err=True)
+        say(f"cdc-conformance: {error}")
         sys.exit(error.exit_code)
     except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        sys.stderr.write(printable_lines(shown.getvalue()))
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
-        click.echo(
-            "cdc-conformance: interrupted; all started processes have been stopped", err=True
-        )
+        say("cdc-conformance: interrupted; all started processes have been stopped")
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     except OSError as error:
         if error.errno not in FULL:
             _bug()
         where = f": {printable(str(error.filename))}" if error.filename else ""
-        click.echo(
-            f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another"
-            " folder",
-            err=True,
+        say(
+            f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another folder"
         )
         sys.exit(HarnessError.exit_code)
     except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
@@ -133,11 +131,8 @@ def main() -> None:
 
 
 def _bug() -> NoReturn:
-    traceback.print_exc()
-    click.echo(
-        "cdc-conformance: this is a bug of the harness; please report it with the lines above",
-        err=True,
-    )
+    sys.stderr.write(printable_lines(traceback.format_exc()))
+    say("cdc-conformance: this is a bug of the harness; please report it with the lines above")
     sys.exit(HarnessError.exit_code)
 
 
@@ -418,7 +413,7 @@ def _perform(
             if interrupted
             else str(error)
         )
-        click.echo(f"cdc-conformance: {why}; what is known until now:", err=True)
+        say(f"cdc-conformance: {why}; what is known until now:")
     result = replay.named(result, report / "failures" if report else FAILURES, settings)
     made = known_files.updated(result) if update else None
     if made is not None:
@@ -432,7 +427,7 @@ def _perform(
     # for makes the exit code 3.
     lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
     if unsaved is not None:
-        click.echo(f"cdc-conformance: {unsaved}", err=True)
+        say(f"cdc-conformance: {unsaved}")
     if report:
         lost = max(
             lost, unsaved.exit_code if unsaved else 0, save(lambda: write_all(result, report))
@@ -448,16 +443,12 @@ def _show(result: RunResult, style: str, stream: records.Stream, details: bool) 
 
     if not (style == "pretty" and sys.stdout.isatty()):
         console.show(console.render(result, table=False, details=details), stderr=True)
-    try:
-        if style == "pretty":
-            console.show(console.render(result, details=details))
-        elif style == "markdown":
-            click.echo(markdown.render(result))
-        else:
-            stream.close(result)
-    except BrokenPipeError:
-        # Nobody reads on; the files are still to be saved.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if style == "pretty":
+        console.show(console.render(result, details=details))
+    elif style == "markdown":
+        click.echo(markdown.render(result))
+    else:
+        stream.close(result)
 
 
 def _echo(record: Mapping[str, Any]) -> None:
@@ -475,14 +466,12 @@ def _record(made: Update, expect: Expectations) -> None:
     assert expect.path is not None
     write(expect.path, made)
     for entry in made.added:
-        click.echo(f"recorded  {entry}", err=True)
+        say(f"recorded  {entry}")
     for gone in made.removed:
-        click.echo(f"removed   {gone.entry}: {gone.state}", err=True)
+        say(f"removed   {gone.entry}: {gone.state}")
     total = len(made.kept) + len(made.added)
-    click.echo(
-        f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)}"
-        " removed",
-        err=True,
+    say(
+        f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed"
     )
 
 
@@ -575,9 +564,7 @@ def replay(
             if replayed.outcome is again.ReplayOutcome.FIXED and remove_fixed:
                 replayed.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
-        click.echo(
-            f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True
-        )
+        say(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed")
     sys.exit(again.exit_code(outcomes))
 
 

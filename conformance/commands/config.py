@@ -19,7 +19,7 @@ import click
 
 from conformance.commands._config_keys import COMMON, PYTEST, Key, Section, schema, sections
 from conformance.commands.catalogue import Group
-from conformance.commands.shell import FORMAT, print_rows
+from conformance.commands.shell import FORMAT, print_rows, say
 from generators.errors import UnknownName, UsageError
 
 FILE: Final = "cdc-conformance.toml"
@@ -354,7 +354,7 @@ class Main(Group):
             if not (ctx.resilient_parsing or asks_help or name in _LENIENT):
                 raise
             if asks_help:
-                click.echo(f"cdc-conformance: {error}", err=True)
+                say(f"cdc-conformance: {error}")
         return name, command, rest
 
 
@@ -393,7 +393,7 @@ def config_show(
     chosen = {names[name]: known[names[name]] for name in commands or names}
     settings = {(setting.section, setting.key.name): setting for setting in config.settings(chosen)}
     where = _shown(config.path) if config.path is not None else ""
-    click.echo(f"configuration: {where or 'none'}", err=True)
+    say(f"configuration: {where or 'none'}")
     rows = []
     for section, legal in chosen.items():
         for name, key in legal.items():

@@ -23,6 +23,7 @@ from conformance.commands.shell import (
     chosen,
     given_tables,
     known,
+    say,
     table_load,
     user_tables,
 )
@@ -319,7 +320,7 @@ def load(name: str, **options: Any) -> None:
                 cluster,
                 note,
                 described,
-                say=lambda text: click.echo(text, err=True),
+                say=say,
             )
     match chosen(options["style"]):
         case "pretty":
@@ -329,9 +330,7 @@ def load(name: str, **options: Any) -> None:
         case _:
             click.echo(json.dumps(report.record(outcome), ensure_ascii=False))
     if outcome.interrupted:
-        click.echo(
-            "cdc-conformance: interrupted; all started processes have been stopped", err=True
-        )
+        say("cdc-conformance: interrupted; all started processes have been stopped")
     lost = keep(lambda: report.write(outcome, options["report"])) if options["report"] else 0
     sys.exit(lost if lost and outcome.exit_code != 130 else outcome.exit_code)
 

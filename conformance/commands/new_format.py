@@ -15,6 +15,7 @@ from typing import Final
 
 import click
 
+from conformance.commands.shell import say
 from generators.errors import UsageError
 from generators.wire_format import module_name
 
@@ -151,7 +152,7 @@ def new_format(name: str, container: str, into: Path) -> None:
         click.echo(f"{path}: {text.count(chr(10))} lines")
     click.echo(f"{REGISTRY}: 1 line")
     click.echo(f"{len(layout.files)} files and a line in FORMATS, {layout.lines} lines")
-    click.echo(_NEXT.format(name=name, module=module_name(name)), err=True)
+    say(_NEXT.format(name=name, module=module_name(name)))
 
 
 _NEXT: Final = """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from conformance.commands.inspecting import read_records
-from conformance.commands.shell import Progress, save
+from conformance.commands.shell import Progress, save, say
 from conformance.files import check
 from conformance.sheets import grid, marked
 from conformance.text import printable
@@ -96,7 +96,7 @@ def finish(observed: Observed, style: str, report: Path | None) -> int:
 
     if not (style == "pretty" and sys.stdout.isatty()):
         for line in summary(observed):
-            click.echo(printable(line), err=True)
+            say(printable(line))
     return save(lambda: write_all(observed.result, report)) if report else 0
 
 

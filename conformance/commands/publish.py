@@ -21,6 +21,7 @@ from conformance.commands.shell import (
     PROFILE,
     Named,
     given_tables,
+    say,
     table_load,
     user_tables,
 )
@@ -304,7 +305,7 @@ def _from_here(
 
 def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
     if stopped:
-        click.echo(f"cdc-conformance: {stopped}", err=True)
+        say(f"cdc-conformance: {stopped}")
     return {
         "sent": done.sent,
         "acknowledged": done.acknowledged,
@@ -360,7 +361,7 @@ def _on_executors(
                 note(f"publishing {count} statements on {given['executors']} executors")
             answer = dict(asked.result())
         except KeyboardInterrupt:
-            click.echo("cdc-conformance: interrupted; the executors are stopped", err=True)
+            say("cdc-conformance: interrupted; the executors are stopped")
             engine.close()
             return {
                 "acknowledged": kafka.records_in(bootstrap, topic) - before,
@@ -372,7 +373,7 @@ def _on_executors(
     answer.pop("id", None)
     stopped = answer.pop("stopped")
     for line in dict.fromkeys(stopped):
-        click.echo(f"cdc-conformance: {line}", err=True)
+        say(f"cdc-conformance: {line}")
     slowest = answer.pop("seconds")
     summary = {
         **answer,

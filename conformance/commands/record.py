@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from conformance.commands.shell import FORMAT, Progress, print_rows
+from conformance.commands.shell import FORMAT, Progress, print_rows, say
 from generators.errors import UsageError
 
 COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
@@ -90,7 +90,7 @@ def record(**given: Any) -> None:
     with Progress() as note:
         done = audits.perform(note=note, **given)
     print_rows(done.rows(), COLUMNS, style)
-    click.echo(done.summary, err=True)
+    say(done.summary)
     sys.exit(1 if done.unexplained else 0 if done.ok else 5)
 
 

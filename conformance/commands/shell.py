@@ -19,7 +19,7 @@ from conformance.engines.specs import check as check_decoder
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
 from conformance.sheets import grid, marked
-from conformance.text import printable
+from conformance.text import printable, printable_lines
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.tables.schema import DIALECTS
 from generators.wire_format import FORMATS, Format, get
@@ -319,6 +319,13 @@ def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def say(text: object) -> None:
+    """Tells the user something, on stderr. Every message of a command goes this way, since names
+    and texts of a stranger may be in it.
+    """
+    click.echo(printable_lines(str(text)), err=True)
+
+
 NOTES: Final = 5
 """How many notes on tables are printed without --verbose."""
 
@@ -343,10 +350,9 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
         sources, options["dialect"], options["database"], options["values_file"], seed
     )
     tables, notes = values.schema.tables, values.schema.notes
-    click.echo(
+    say(
         f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect});"
-        f" {len(notes)} notes",
-        err=True,
+        f" {len(notes)} notes"
     )
     print_notes(
         list(map(str, notes)) if options["verbose"] else of_each_kind(notes), options["verbose"]
@@ -373,9 +379,7 @@ def of_each_kind(notes: Iterable[Note]) -> list[str]:
 
 def print_left_out(lines: Sequence[str], verbose: bool, of: str = "") -> None:
     """Prints which tables are left out, a line each."""
-    click.echo(
-        f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{of}:", err=True
-    )
+    say(f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{of}:")
     print_notes(lines, verbose)
 
 
@@ -383,9 +387,9 @@ def print_notes(lines: Sequence[str], verbose: bool) -> None:
     """Prints the first notes on tables, with `verbose` all of them."""
     shown = lines if verbose else lines[:NOTES]
     for line in shown:
-        click.echo(f"  {printable(line)}", err=True)
+        say(f"  {printable(line)}")
     if len(lines) > len(shown):
-        click.echo(f"  ... {len(lines) - len(shown)} more; --verbose prints all", err=True)
+        say(f"  ... {len(lines) - len(shown)} more; --verbose prints all")
 
 
 def of_tables(
@@ -522,7 +526,7 @@ class Progress:
         if self._spinner is not None:
             self._console.print(printable(text), markup=False, soft_wrap=True)
         else:
-            click.echo(printable(text), err=True)
+            say(printable(text))
 
     def _due(self) -> None:
         """Prints the last message if it waits and its time has come."""
@@ -532,9 +536,7 @@ class Progress:
             if now - self._last < QUIET_S or not (self._waiting or going):
                 return
             self._last, going, self._waiting = now, not self._waiting, False
-            click.echo(
-                f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}", err=True
-            )
+            say(f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}")
 
     def __enter__(self) -> Progress:
         if self._spinner is not None:
@@ -560,10 +562,10 @@ def save(write: Callable[[], Any]) -> int:
     try:
         saved = write()
     except HarnessError as error:
-        click.echo(f"cdc-conformance: {error}", err=True)
+        say(f"cdc-conformance: {error}")
         return error.exit_code
     for path in saved if isinstance(saved, list) else ():
-        click.echo(f"report: {path}", err=True)
+        say(f"report: {path}")
     return 0
 
 

@@ -20,7 +20,7 @@ from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
 from conformance.engines.engine import DecodeRaised, Engine, Lost
 from conformance.engines.spark_conf import merged
-from conformance.engines.specs import DECODERS, LIAR, decoder_of
+from conformance.engines.specs import LIAR, decoder_of
 from conformance.files import FAILURES, put
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.results import Failure, RunResult, versions
@@ -31,6 +31,7 @@ from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Case
 from generators.storage import codec
+from generators.wire_format import FORMATS
 
 VERSION: Final = 1
 TOGETHER: Final = (
@@ -205,9 +206,18 @@ def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessE
     return replace(result, failures=tuple(failures)), first
 
 
+_LIAR_NAME: Final = re.compile("[a-z0-9-]+")
+
+
 def trusted(decoder: str) -> bool:
-    """Whether a file may name the decoder alone: it is a part of this harness."""
-    return decoder.startswith((f"{DECODERS}.", LIAR))
+    """Whether a file may name the decoder alone: it is the reference decoder of a format, spelled
+    exactly, or a liar of one. Which names a format's liars have, the decoder's side knows: it refuses
+    every other name.
+    """
+    if decoder.startswith(LIAR):
+        fmt, _, name = decoder.removeprefix(LIAR).partition("/")
+        return fmt in FORMATS and bool(_LIAR_NAME.fullmatch(name))
+    return decoder in {decoder_of(fmt, None) for fmt in FORMATS}
 
 
 def find(name: str, home: Path = FAILURES) -> Path:

@@ -368,9 +368,10 @@ def _bytes(file: Path) -> bytes:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             raise CorpusError(f"{file}: missing") from None
         raise CorpusError(f"{file}: cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise CorpusError(f"{file}: refused: it is no regular file")
     with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise CorpusError(f"{file}: refused: it is no regular file")
         return stream.read()
 
 

@@ -49,7 +49,7 @@ def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
     witness = {c.name: _witness(c.type) for c in table.columns}
     try:
         _assigned(column.type, _value(expression(text, dialect), table, witness))
-    except _Unknown:
+    except (_Unknown, RecursionError):  # nested too deeply for us, not for the database
         return False
     return True
 

@@ -219,9 +219,12 @@ def _regex(file: str, at: str, column: Column, value: Any) -> str:
             f"{file}: {at}: a {column.type.key} column takes no regex; texts do, others take"
             " choices"
         )
+    from hypothesis import errors
+    from hypothesis import strategies as st
+
     try:
-        re.compile(value)
-    except (re.error, TypeError) as error:
+        st.from_regex(re.compile(value), fullmatch=True).validate()
+    except (re.error, TypeError, RecursionError, OverflowError, errors.InvalidArgument) as error:
         raise _wrong(file, at, value, f"a regular expression ({error})") from error
     return str(value)
 

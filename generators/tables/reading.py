@@ -67,14 +67,16 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
         raise UsageError(f"no CREATE TABLE in {', '.join(name for name, _ in texts)}")
     chosen = dialect or _dialect(texts)
     reader = DdlReader(chosen, database, DATABASE)
-    for file, text in texts:
-        reader.run(Script(file, text, chosen))
-    schema = reader.schema()
+    files = ", ".join(name for name, _ in texts)
+    try:
+        for file, text in texts:
+            reader.run(Script(file, text, chosen))
+        schema = reader.schema()
+    except RecursionError as error:
+        raise UsageError(f"{files}: an expression is nested too deeply to be read") from error
     if not schema.tables:
         notes = "".join(f"\n  {note}" for note in schema.notes[:12])
-        raise UsageError(
-            f"no table of {', '.join(name for name, _ in texts)} could be taken:{notes}"
-        )
+        raise UsageError(f"no table of {files} could be taken:{notes}")
     return schema
 
 

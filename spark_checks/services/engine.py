@@ -34,6 +34,7 @@ from conformance.engines.specs import LIAR, SERVICES
 from conformance.judging.output import ENVELOPE, REQUIRED
 from generators.model import Deployment, Table
 from generators.storage import codec
+from generators.wire_format import FORMATS
 from spark_checks.liars.liar import Liar, liars
 from spark_checks.services import cluster, renewal
 from spark_checks.services.errors import summary
@@ -162,7 +163,8 @@ def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
 
 def _liar(spec: str) -> Liar:
     fmt, _, name = spec.removeprefix(LIAR).partition("/")
-    for liar in liars(fmt):
+    # The name of a format becomes part of a path; a path of a stranger's table must not.
+    for liar in liars(fmt) if fmt in FORMATS else ():
         if liar.name == name:
             return liar
     raise DecoderError(f"unknown decoder {spec}")

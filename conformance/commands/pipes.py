@@ -1,0 +1,46 @@
+"""Standard output and standard error that outlive their readers.
+
+`run ... | head -1` closes the pipe early. The command goes on, so that its exit code stays the
+verdict's; what nobody reads is dropped.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any, TextIO
+
+
+class UnreadPipe(io.FileIO):
+    """A file descriptor that becomes /dev/null once nobody reads from it."""
+
+    def write(self, data: Any) -> int:
+        """Writes, or drops, the bytes; how many."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self.fileno())
+            return memoryview(data).nbytes
+
+
+def outlive_readers() -> None:
+    """Puts such files in the place of standard output and standard error."""
+    sys.stdout, sys.stderr = _outliving(sys.stdout), _outliving(sys.stderr)
+
+
+def _outliving(stream: TextIO) -> TextIO:
+    """The stream over the same file descriptor; the stream itself if it has none, as in tests."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, AttributeError):
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(UnreadPipe(descriptor, "w", closefd=False)),
+        stream.encoding,
+        stream.errors,
+        line_buffering=stream.isatty() or stream is sys.stderr,
+        write_through=stream is sys.stderr,
+    )
