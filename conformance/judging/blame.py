@@ -20,8 +20,8 @@ from math import log2
 from typing import Final, TypeAlias
 
 from conformance.judging import causes
-from conformance.judging.hints import FRACTION, hint
 from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Judge, Verdict
+from conformance.judging.relations import RelationKind
 from conformance.rules.rules import Aspect, Rule, Subject, owner
 from generators.model import Case, Cell, Change, Kind, Logical, Origin, State
 
@@ -114,11 +114,10 @@ def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
         or cell.cls not in _TIMES
     ):
         return None
-    if (
-        cell.type.logical is not Logical.TIME
-        or not isinstance(cell.value, int)
-        or hint(finding, case, change, cell) != FRACTION
-    ):
+    if cell.type.logical is not Logical.TIME or not isinstance(cell.value, int):
+        return None
+    relation = causes.relation_of(finding, case)
+    if relation is None or relation.kind is not RelationKind.FRACTION:
         return None
     row = _subject(case, change, finding)
     cls, logical = "micros" if cell.value % 1000 else "millis", cell.type.logical.value

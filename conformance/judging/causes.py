@@ -17,9 +17,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final
 
-from conformance.judging.hints import hint
-from conformance.judging.judge import CELL, NO_OUTPUT, Finding
-from conformance.judging.wording import of_type, said
+from conformance.judging.judge import CELL, NOT_THERE, Finding
+from conformance.judging.relations import Relation, RelationKind, relate_cell
+from conformance.judging.wording import of_type, said, shift
 from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.model import (
@@ -73,8 +73,8 @@ class Cause:
     """What a decoder does wrong, and its subjects: several if the run cannot tell which of them it
     is.
 
-    `type` and `value` are those of the guilty cell in the case, if it is known; `hint` says how the
-    actual value relates to it. Of an unreadable message that has no row, `vanished` is true: it is
+    `type` and `value` are those of the guilty cell in the case, if it is known; `relation` is that
+    of the actual value to it. Of an unreadable message that has no row, `vanished` is true: it is
     not accepted.
     """
 
@@ -82,7 +82,7 @@ class Cause:
     subjects: tuple[str, ...]
     type: str = ""
     value: str = ""
-    hint: str = ""
+    relation: Relation | None = None
     vanished: bool = False
 
     @property
@@ -157,16 +157,47 @@ def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
         ]
         subjects = tuple(left) or subjects
         return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
-    change, cell = change_of(finding, case), cell_of(finding, case)
+    cell = cell_of(finding, case)
     shown = (declared(cell.type), _literal(cell, case.level)) if cell is not None else ("", "")
-    vanished = kind is Symptom.ACCEPTED and finding.actual == NO_OUTPUT
+    vanished = kind is Symptom.ACCEPTED and finding.came == ()
     return Cause(
         kind,
         subjects or tuple(chain(finding, case)[:1]),
         *shown,
-        hint(finding, case, change, cell),
+        _relation_to_tell(finding, case),
         vanished,
     )
+
+
+def relation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Relation | None:
+    """The relation of what came in a wrong cell to what is owed there, or elsewhere in the message;
+    None if it shows none.
+    """
+    change = change_of(finding, case)
+    is_of_cell = finding.aspect in (Aspect.VALUE, Aspect.NULL) and finding.column is not None
+    if change is None or not is_of_cell or finding.side not in ("before", "after"):
+        return None
+    return relate_cell(
+        case,
+        finding.message,
+        change,
+        finding.side,
+        finding.column or "",
+        finding.came,
+        elsewhere,
+    )
+
+
+def _relation_to_tell(finding: Finding, case: Case) -> Relation | None:
+    """The relation, unless the actual value of the finding shows it: a shift of an instant."""
+    relation = relation_of(finding, case)
+    cell = cell_of(finding, case)
+    if relation is None or cell is None:
+        return relation
+    shows = relation.kind is RelationKind.SHIFT and bool(
+        shift(cell, finding.came, case.deployment.time_zone)
+    )
+    return None if shows else relation
 
 
 def symptom(finding: Finding, case: Case) -> Symptom:
@@ -183,9 +214,9 @@ def symptom(finding: Finding, case: Case) -> Symptom:
         case Aspect.KIND if case.fault:
             return Symptom.ACCEPTED
         case Aspect.IMAGE:
-            return Symptom.VALUE if finding.expected == "NULL" else Symptom.NULL
+            return Symptom.VALUE if finding.owed is None else Symptom.NULL
         case Aspect.PRESENCE:
-            return Symptom.ABSENT if finding.expected == "present" else Symptom.PRESENT
+            return Symptom.ABSENT if finding.came is NOT_THERE else Symptom.PRESENT
         case Aspect.NULL:
             cell = cell_of(finding, case)
             return Symptom.VALUE if cell is not None and cell.state is State.NULL else Symptom.NULL
@@ -198,7 +229,7 @@ def chain(finding: Finding, case: Case) -> list[str]:
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     what = _what(case, change)
-    if finding.aspect is Aspect.PRESENCE and finding.expected != "present":
+    if finding.aspect is Aspect.PRESENCE and finding.came is not NOT_THERE:
         return [f"image {finding.side} {_op(change)}".strip()]
     if finding.aspect in CELL and cell is not None:
         return [*cell_tokens(cell), f"cells {finding.side} {_op(change)}".strip()]
@@ -215,7 +246,7 @@ def chain(finding: Finding, case: Case) -> list[str]:
         case Aspect.EXTRA if case.origin is Origin.FOREIGN:
             return ["foreign"]
         case Aspect.VALUE if finding.path == CIRCUMSTANCE:
-            return [f"circumstance {finding.actual.partition(': ')[0]}"]
+            return [f"circumstance {finding.circumstance}"]
     return (
         [what, f"kind {change.kind}"]
         if change is not None and what.startswith("statement ")

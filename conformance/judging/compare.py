@@ -103,6 +103,20 @@ def only_zones_apart(expected: int, actual: int) -> bool:
     )
 
 
+def is_accepted(cell: Cell, family: str) -> bool:
+    """Level two: whether a value of this Spark type may be the cell's: its family is on the closed
+    list, and the type's own limits (at the end of this module) allow it.
+    """
+    logical, type = cell.type.logical, cell.type
+    if family not in ACCEPTED[logical]:
+        return False
+    if logical is Logical.DECIMAL and family != "decimal":
+        return type.scale == 0 if family == "int" else (type.precision or 0) > 38
+    if logical is Logical.BIT and family == "boolean":
+        return type.length == 1
+    return logical is not Logical.TIMESTAMP or family == "timestamp" or null_is_fine(cell)
+
+
 def is_impossible(cell: Cell, actual: Typed) -> bool:
     """Level two: whether a typed value is one that a cell of unknown value cannot be, or of a type
     that it cannot have.

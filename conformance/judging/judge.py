@@ -53,6 +53,15 @@ UNDECODED = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
 """Verdicts on cases without rows to judge."""
 
 
+class Absence(enum.Enum):
+    """Stands for a cell that is not there, where None stands for NULL."""
+
+    NOT_THERE = "not there"
+
+
+NOT_THERE: Final = Absence.NOT_THERE
+
+
 class HarnessFault(AssertionError):
     """A fault of the harness: a comparison without an owner."""
 
@@ -66,6 +75,12 @@ class Finding:
     cell's. Once all cases of a format are judged (conformance.judging.blame), `causes` are the keys
     of its causes, the most likely first, and `instead` is the rule on a trait that the judge blamed
     in place of `rule`.
+
+    `expected` and `actual` are words for reports. What explains a finding is decided on `owed` and
+    `came`, the values themselves: for a cell the owed `Cell` and the decoder's value (NOT_THERE if
+    the image lacks the column), for an image both images, for an envelope column both values, for a
+    kind or op the tuple of what is accepted and what came, and for an unreadable message the kinds
+    of the rows that came. `circumstance` is what a law changed about the call.
     """
 
     case: str
@@ -80,6 +95,9 @@ class Finding:
     column: str | None = None
     causes: tuple[str, ...] = ()
     instead: str = ""
+    owed: Any = field(default=None, compare=False, repr=False)
+    came: Any = field(default=None, compare=False, repr=False)
+    circumstance: str = field(default="", compare=False, repr=False)
 
     @property
     def cause(self) -> str:
@@ -407,6 +425,9 @@ class _Reader:
         expected: object,
         actual: object,
         side: str = "",
+        *,
+        owed: Any = None,
+        came: Any = None,
     ) -> bool:
         key = (self.change.kind, self.change.op, name, aspect, side, "")
         plan = self._plans.get(key)
@@ -414,7 +435,9 @@ class _Reader:
             find = self.judge.find if aspect is Aspect.DIGITS else self.judge.own
             rule = find(self.subject(name, aspect, side=side))
             plan = self._plans[key] = (rule,) if rule else ()
-        return not plan or self.settle(fine, plan[0], aspect, path, expected, actual, side)
+        return not plan or self.settle(
+            fine, plan[0], aspect, path, expected, actual, side, owed=owed, came=came
+        )
 
     def settle(
         self,
@@ -426,6 +449,9 @@ class _Reader:
         actual: object,
         side: str,
         column: str = "",
+        *,
+        owed: Any = None,
+        came: Any = None,
     ) -> bool:
         self.count(rule, aspect, column or path, side)
         if not fine:
@@ -435,7 +461,18 @@ class _Reader:
             shown = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
             of_cell = column if aspect in CELL else None
             self.findings.append(
-                Finding(self.case.id, rule.id, *self.at, aspect, path, *shown, side, of_cell)
+                Finding(
+                    self.case.id,
+                    rule.id,
+                    *self.at,
+                    aspect,
+                    path,
+                    *shown,
+                    side,
+                    of_cell,
+                    owed=owed,
+                    came=came,
+                )
             )
         return fine
 
@@ -461,7 +498,8 @@ class _Reader:
         ):
             wanted = "a reason" if name == "error" and row.kind == Kind.CORRUPT else "NULL"
             owed = f"{wanted} in a row of kind {row.kind}"
-            if not self.settle(fine, rule, Aspect.FIELD, name, owed, getattr(row, name), ""):
+            came = getattr(row, name)
+            if not self.settle(fine, rule, Aspect.FIELD, name, owed, came, "", came=came):
                 return
 
     def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
@@ -505,7 +543,15 @@ class _Reader:
     def _corrupt(self, rows: Sequence[OutputRow]) -> None:
         if self.change.anything:
             fine = bool(rows) or STOPS in self._conventions
-            self.check(fine, "change", Aspect.MISSING, "rows", "at least one output row", NO_OUTPUT)
+            self.check(
+                fine,
+                "change",
+                Aspect.MISSING,
+                "rows",
+                "at least one output row",
+                NO_OUTPUT,
+                came=(),
+            )
             return
         kinds = {Kind.CORRUPT, *(kind for kind, _ in self.change.accept)}
         # At level two a change of another kind has no row.
@@ -516,9 +562,12 @@ class _Reader:
         actual = NO_OUTPUT if not rows else "; ".join(_describe(row, column) for row in rows[:3])
         kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
         wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
-        self.check(fine or kept, "change", Aspect.ACCEPTED, "kind", wanted, actual)
+        kinds_that_came = tuple(row.kind for row in rows)
+        self.check(
+            fine or kept, "change", Aspect.ACCEPTED, "kind", wanted, actual, came=kinds_that_came
+        )
         if kept:
-            self.check(False, "change", Aspect.KIND, "kind", wanted, actual)
+            self.check(False, "change", Aspect.KIND, "kind", wanted, actual, came=kinds_that_came)
         if cell:
             self.findings[-1] = replace(self.findings[-1], side="after", column=column)
 
@@ -533,7 +582,14 @@ class _Reader:
         pairs = {(change.kind, change.op), *change.accept}
         kinds = sorted({k.value for k, _ in pairs})
         if not self.check(
-            row.kind in kinds, "change", Aspect.KIND, "kind", " or ".join(kinds), row.kind
+            row.kind in kinds,
+            "change",
+            Aspect.KIND,
+            "kind",
+            " or ".join(kinds),
+            row.kind,
+            owed=tuple(kinds),
+            came=row.kind,
         ):
             return
         if row.kind != change.kind:
@@ -542,7 +598,14 @@ class _Reader:
         if change.op is Op.READ and READ_AS_INSERT in self._conventions:
             pairs.add((change.kind, Op.INSERT))
         if not self.check(
-            (row.kind, row.op) in pairs, "change", Aspect.OP, "op", " or ".join(ops), row.op
+            (row.kind, row.op) in pairs,
+            "change",
+            Aspect.OP,
+            "op",
+            " or ".join(ops),
+            row.op,
+            owed=tuple(ops),
+            came=row.op,
         ):
             return
         if self.case.level == 1:
@@ -603,8 +666,8 @@ class _Reader:
                     f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}",
                 )
             if name == "commit_time":
-                fine |= not self.check(kept, name, Aspect.DIGITS, name, *shown)
-            self.check(fine, name, Aspect.FIELD, name, *shown)
+                fine |= not self.check(kept, name, Aspect.DIGITS, name, *shown, owed=want, came=got)
+            self.check(fine, name, Aspect.FIELD, name, *shown, owed=want, came=got)
 
     def _image(self, side: str, expected: Image | None, actual: Mapping[str, Any] | None) -> None:
         level = self.case.level
@@ -614,7 +677,15 @@ class _Reader:
         wanted = "NULL" if expected is None else "an image"
         got = None if actual is None else image(actual) if expected is None else "an image"
         if not self.check(
-            (expected is None) == (actual is None), "image", Aspect.IMAGE, side, wanted, got, side
+            (expected is None) == (actual is None),
+            "image",
+            Aspect.IMAGE,
+            side,
+            wanted,
+            got,
+            side,
+            owed=expected,
+            came=actual,
         ):
             return
         if expected is None or actual is None:
@@ -636,6 +707,7 @@ class _Reader:
                 value(actual[surplus[0]]),
                 side,
                 surplus[0],
+                came=actual[surplus[0]],
             )
 
     def _cell(self, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
@@ -655,7 +727,19 @@ class _Reader:
             want = "absent" if state is State.ABSENT else "present"
             fine = there == (state is not State.ABSENT)
             got = "absent" if not there else want if fine else value(actual[column])
-            if not self.settle(fine, presence, Aspect.PRESENCE, path, want, got, side, column):
+            came = actual.get(column, NOT_THERE)
+            if not self.settle(
+                fine,
+                presence,
+                Aspect.PRESENCE,
+                path,
+                want,
+                got,
+                side,
+                column,
+                owed=cell,
+                came=came,
+            ):
                 return
         if state is State.ABSENT:
             return
@@ -671,6 +755,8 @@ class _Reader:
                 "" if fine else typed(got),
                 side,
                 column,
+                owed=cell,
+                came=got,
             )
             return
         if state is State.NULL:
@@ -683,6 +769,8 @@ class _Reader:
                 "" if got is None else value(got),
                 side,
                 column,
+                owed=cell,
+                came=got,
             )
             return
         if got is None and level == 2 and null_is_fine(cell):
@@ -690,7 +778,16 @@ class _Reader:
             return
         if got is None:
             self.settle(
-                False, null, Aspect.NULL, path, cell_text(cell, level), "NULL", side, column
+                False,
+                null,
+                Aspect.NULL,
+                path,
+                cell_text(cell, level),
+                "NULL",
+                side,
+                column,
+                owed=cell,
+                came=None,
             )
             return
         self.count(null, Aspect.NULL, column, side)
@@ -707,9 +804,17 @@ class _Reader:
         )
         for rule in digits:  # What these break breaks no second rule.
             fine |= not self.settle(
-                fine or same_digits(cell, got), rule, Aspect.DIGITS, path, *shown, side, column
+                fine or same_digits(cell, got),
+                rule,
+                Aspect.DIGITS,
+                path,
+                *shown,
+                side,
+                column,
+                owed=cell,
+                came=got,
             )
-        self.settle(fine, valued, Aspect.VALUE, path, *shown, side, column)
+        self.settle(fine, valued, Aspect.VALUE, path, *shown, side, column, owed=cell, came=got)
 
     def _absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
         """Judges a typed cell whose column the message does not hold. A value is made up, unless it
@@ -734,7 +839,16 @@ class _Reader:
             return
         path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
         self.settle(
-            False, self._plan(side, cell)[0], Aspect.PRESENCE, path, want, typed(got), side, column
+            False,
+            self._plan(side, cell)[0],
+            Aspect.PRESENCE,
+            path,
+            want,
+            typed(got),
+            side,
+            column,
+            owed=cell,
+            came=got,
         )
 
     def _plan(self, side: str, cell: Cell) -> tuple[Rule, ...]:

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from conformance.judging.causes import cell_of, cells, change_of, declared
 from conformance.judging.counted import Counted, counted
-from conformance.judging.hints import CHARACTERS
 from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.relations import CHARACTER_SORTS
 from conformance.judging.wording import said
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Json, Kind, Logical, Op, State, Value
@@ -32,6 +32,9 @@ Trait: TypeAlias = tuple[str, ...]
 Traits: TypeAlias = tuple[Trait, ...]
 Unit: TypeAlias = tuple[Hashable, ...]
 """A message and row of a case, at cells also a side and a column."""
+
+PopulationName: TypeAlias = Literal["rows", "faults", "there", "nulls", "values", "absent"]
+"""Names of populations: rows, unreadable messages, and cells by what is owed."""
 
 NEARLY: Final = 0.75
 """Share of the units with some traits that must fail: some of them have nothing that a mistake can
@@ -69,6 +72,17 @@ _WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
 """Bits of the integers that decoders hold."""
 _DIGITS: Final = (15, 18, 28, 38)
 """Digits of the decimals that decoders hold."""
+SIZES: Final = frozenset(
+    f"of over {limit:,} {unit}"
+    for limits, units in (
+        (_LENGTHS, ("characters", "bytes")),
+        (_WIDTHS, ("bits",)),
+        (_DIGITS, ("digits",)),
+    )
+    for limit in limits
+    for unit in units
+)
+"""The words of `held` traits on how large a value is."""
 _IN_JSON: Final = (
     *(("true or false", r"\b(true|false)\b"), ("null", r"\bnull\b"), ("a fraction", r"\d[.]\d")),
     *(
@@ -79,7 +93,12 @@ _IN_JSON: Final = (
     ),
 )
 _IN_TEXTS: Final = (
-    *(*CHARACTERS, ("a blank at an end", r"\A\s|\s\Z"), ("a tab", r"\t"), ("double quotes", r'"')),
+    *(
+        *CHARACTER_SORTS,
+        ("a blank at an end", r"\A\s|\s\Z"),
+        ("a tab", r"\t"),
+        ("double quotes", r'"'),
+    ),
     *(
         ("characters beyond Latin-1", r"[^\x00-\xff]"),
         ("nothing but true or false", r"\A(true|false)\Z"),
@@ -118,7 +137,7 @@ class Population:
     rules: Container[str]
     _options: dict[str, Trait] = field(default_factory=dict)
     _values: dict[int, frozenset[Trait]] = field(default_factory=dict)
-    _counts: dict[str, Counted[Trait]] = field(default_factory=dict)
+    _counts: dict[PopulationName, Counted[Trait]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         having: dict[str, list[str]] = defaultdict(list)
@@ -132,7 +151,7 @@ class Population:
             )
 
     def guilty(
-        self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]
+        self, which: PopulationName, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]
     ) -> tuple[Traits, bool]:
         """The few traits of the most of these failing units that nearly no other unit has, () if
         there are none, and whether no other has them at all. `bad` are the traits of all units that
@@ -175,7 +194,7 @@ class Population:
             chosen = max((chosen, best(filter(held, combinations(common, size)))), key=held)
         return chosen, share(chosen) == 1
 
-    def _counted(self, which: str) -> Counted[Trait]:
+    def _counted(self, which: PopulationName) -> Counted[Trait]:
         if which not in self._counts:
             self._counts[which] = counted(self._units(which))
         return self._counts[which]
@@ -189,7 +208,7 @@ class Population:
             if t[0] == "family" and values.number((trait, t))
         )
 
-    def traits(self, which: str, finding: Finding, case: Case) -> frozenset[Trait]:
+    def traits(self, which: PopulationName, finding: Finding, case: Case) -> frozenset[Trait]:
         """The traits of a failing unit."""
         if which == "faults":
             return self._of_fault(case, finding.message)
@@ -206,7 +225,7 @@ class Population:
             else _of_name(side, column, change)
         )
 
-    def _units(self, which: str) -> Iterator[frozenset[Trait]]:
+    def _units(self, which: PopulationName) -> Iterator[frozenset[Trait]]:
         for result in self.results:
             if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
                 continue
@@ -310,7 +329,7 @@ class Population:
             yield "packed", case.deployment.compression
 
 
-_OWED: Final[dict[str, Callable[[State, int], bool]]] = {
+_OWED: Final[dict[PopulationName, Callable[[State, int], bool]]] = {
     "there": lambda state, level: (
         state is not State.ABSENT and (level == 1 or state is not State.NULL)
     ),

@@ -30,7 +30,8 @@ _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_0
 
 
 _SENTENCES: Final = TableFile(
-    *ours(__package__, "wording"), dict.fromkeys(("sorts", "said", "verbs", "with", "alone"), dict)
+    *ours(__package__, "wording"),
+    dict.fromkeys(("sorts", "deviations", "relations", "verbs", "with", "alone"), dict),
 )
 
 
@@ -59,18 +60,19 @@ def instant(micros: int, zone: str = "Z") -> str:
 
 def apart(expected: int, actual: int) -> str:
     """How much later or earlier an actual instant is, such as `5 h 30 min earlier`."""
-    left, parts = abs(actual - expected), []
+    return describe_shift(actual - expected) if actual != expected else "the same instant"
+
+
+def describe_shift(micros: int) -> str:
+    """A shift of so many microseconds, such as `5 h 30 min earlier`; positive ones are later."""
+    left, parts = abs(micros), []
     for unit, size in _UNITS:
         count, left = divmod(left, size)
         if count:
             parts.append(f"{count:,} {unit}{'s' if unit == 'day' and count != 1 else ''}")
     if left:
         parts.append(f"{Decimal(left) / 1_000_000:f} s")
-    return (
-        f"{' '.join(parts)} {'later' if actual > expected else 'earlier'}"
-        if parts
-        else "the same instant"
-    )
+    return f"{' '.join(parts)} {'later' if micros > 0 else 'earlier'}"
 
 
 def value(given: Any) -> str:

@@ -23,6 +23,7 @@ from conformance.reports.facts import (
     cause,
     counted,
     headline,
+    hint,
     matrix,
     nulled,
     remedy,
@@ -139,11 +140,7 @@ def failure(broken: Failure, strict: bool = False) -> Panel:
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
-        *(
-            [Text.assemble("hint      ", printable(broken.cause.hint))]
-            if broken.cause and broken.cause.hint
-            else []
-        ),
+        *([Text.assemble("hint      ", printable(hint(broken)))] if hint(broken) else []),
         Text.assemble("message   ", message(broken)),
     ]
     if broken.reduced:

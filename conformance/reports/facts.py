@@ -14,6 +14,7 @@ from typing import Final
 from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.judging.sentences import describe_relation
 from conformance.rules.rules import Obligation
 from generators.model import Deployment
 
@@ -269,6 +270,13 @@ def cause(failure: Failure) -> str:
         return ""
     others = f", and {failure.others} other causes of this rule" if failure.others else ""
     return f"{failure.cause.words}{others}"
+
+
+def hint(failure: Failure) -> str:
+    """How the actual value is related to the expected one, in words; "" if it shows no relation."""
+    if failure.cause is None or failure.cause.relation is None:
+        return ""
+    return describe_relation(failure.cause.relation)
 
 
 def spread(failure: Failure) -> str:

@@ -204,7 +204,8 @@ def _replay(failure: Failure) -> str:
 
 
 def _cause(failure: Failure) -> str:
-    hint = f"<br>{html.escape(failure.cause.hint)}" if failure.cause and failure.cause.hint else ""
+    words = facts.hint(failure)
+    hint = f"<br>{html.escape(words)}" if words else ""
     return f"<br>{code(facts.cause(failure))}{hint}" if failure.cause else ""
 
 

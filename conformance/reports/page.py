@@ -139,7 +139,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         "counts": facts.binding(failure, result.strict),
         "cause": facts.cause(failure),
         "spread": facts.spread(failure) if failure.cases > 1 or failure.faults else "",
-        "hint": failure.cause.hint if failure.cause else "",
+        "hint": facts.hint(failure),
         "place": (
             f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
         ),

@@ -18,6 +18,7 @@ import orjson
 from conformance.files import put
 from conformance.judging.known import EntryResult
 from conformance.judging.results import Failure, FormatResult, Header, OwnTables, RunResult
+from conformance.reports import facts
 from conformance.running.events import Event, Judged, Started
 
 VERSION = 4
@@ -147,7 +148,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "rule": failure.rule.id,
         "cause": failure.cause.key if failure.cause else None,
         "cause_in_words": failure.cause.words if failure.cause else None,
-        "hint": failure.cause.hint if failure.cause else "",
+        "hint": facts.hint(failure),
         "other_causes": failure.others,
         "profiles": list(failure.profiles),
         "faults": list(failure.faults),

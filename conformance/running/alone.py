@@ -311,7 +311,8 @@ def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> Fo
             yield old
             return
         taken[old.rule] = taken.get(old.rule, 0) + 1
-        text = f"among other messages: {old.path}: {old.actual}"
+        circumstance = "among other messages"
+        text = f"{circumstance}: {old.path}: {old.actual}"
         yield Finding(
             old.case,
             law,
@@ -321,6 +322,7 @@ def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> Fo
             "message",
             "the rows that come alone",
             text,
+            circumstance=circumstance,
         )
 
     def case(old: CaseResult) -> CaseResult:

@@ -345,13 +345,24 @@ def _compare(
                     "message",
                     want,
                     f"{trial.circumstance}: {got}",
+                    circumstance=trial.circumstance,
                 )
             )
     if other and not trial.places:
         case, number = owners[min(owners)]
         actual = f"{trial.circumstance}: {sum(map(len, other.values()))} rows"
         findings.append(
-            Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "no row", actual)
+            Finding(
+                case.id,
+                rule,
+                number,
+                0,
+                Aspect.VALUE,
+                "message",
+                "no row",
+                actual,
+                circumstance=trial.circumstance,
+            )
         )
     return findings
 
@@ -369,6 +380,7 @@ def _failed(judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseExce
         "message",
         "the same rows",
         actual,
+        circumstance=trial.circumstance,
     )
 
 

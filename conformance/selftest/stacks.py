@@ -38,8 +38,6 @@ OWN: Final = 0.9
 """Share of a named mistake's units that one operator must break alone for the mistake to be that
 operator's.
 """
-_VAGUE: Final = ("some row is", "some value is", "some column is", "some message")
-"""Beginnings of sentences that tell nothing of what fails."""
 _LEAST: Final = 3
 """Cases that an operator must break to be seen as a mistake of its own."""
 
@@ -183,7 +181,7 @@ def _stack(
     for mistake in reported:
         share = [len(mistake.broken & mine) / len(mistake.broken) for mine in alone]
         best = max(range(len(names)), key=lambda number: share[number])
-        if share[best] >= OWN and not mistake.sentence.startswith(_VAGUE):
+        if share[best] >= OWN and not mistake.statement.is_vague:
             named[best].append(mistake.sentence)
         else:
             false.append(mistake.sentence)

@@ -11,9 +11,10 @@ import pytest
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.judge import Finding, Judge
-from conformance.judging.mistakes import _alternatives, _noun, mistakes
+from conformance.judging.mistakes import mistakes
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
+from conformance.judging.sentences import describe_traits, merge_alternatives
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import perfect
 from conformance.selftest.operators.catalogue import OPERATORS
@@ -366,14 +367,14 @@ def test_traits_that_differ_in_the_last_word_of_one_are_one():
         (("kin", "text", "quote"),),
         (("kin", "json", "html"),),
     )
-    assert _alternatives([html, quote, other, (("key",),)]) == [
+    assert merge_alternatives([html, quote, other, (("key",),)]) == [
         (("kin", "text", "html, quote"),),
         other,
         (("key",),),
     ]
     create, drop = ((("trait", f"ddl:{what}"), ("release", "1.1.4")) for what in ("create", "drop"))
-    (both,) = _alternatives([create, drop])
+    (both,) = merge_alternatives([create, drop])
     assert (
-        _noun(both, "DDL message")
+        describe_traits(both, "DDL message")
         == "DDL message with the trait ddl:create, ddl:drop and of release 1.1.4"
     )

@@ -1,0 +1,528 @@
+"""What is wrong in each place of a format's findings, as one of a closed list of deviations.
+
+A deviation has a kind (the row is lost, the image is missing, the value is wrong ...), the name that
+it needs (a side, a column, a kind) and, for a wrong value, its relation to the right one. What is
+one fault in several cells of a row, or of a family of types, becomes one deviation here;
+`conformance.judging.mistakes` looks for what the units with a deviation share.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from conformance.judging.causes import cell_of, change_of, relation_of
+from conformance.judging.compare import ACCEPTED, Typed
+from conformance.judging.judge import NOT_THERE, Finding
+from conformance.judging.relations import (
+    Relation,
+    RelationKind,
+    relate_fields,
+    widen_relation,
+)
+from conformance.judging.traits import NEARLY, Failing, Population, PopulationName, Unit
+from conformance.judging.wording import of_type, value
+from conformance.rules.rules import Aspect
+from generators.model import Case, Cell, Change, Kind, Logical, Op, State
+
+
+class DeviationKind(enum.StrEnum):
+    """What is wrong in one place. The values are the keys of [deviations] in wording.toml."""
+
+    ROW_LOST = "row-lost"
+    ROW_REFUSED = "row-refused"
+    ROW_SURPLUS = "row-surplus"
+    OTHER_OP = "other-op"
+    OTHER_KIND = "other-kind"
+    OP_IN_OTHER_LETTERS = "op-in-other-letters"
+    FIELD_WRONG = "field-wrong"
+    IMAGE_SURPLUS = "image-surplus"
+    IMAGE_MISSING = "image-missing"
+    IMAGE_WITHOUT_COLUMNS = "image-without-columns"
+    COLUMN_MISSING = "column-missing"
+    COLUMN_SURPLUS = "column-surplus"
+    VALUE_WRONG = "value-wrong"
+    VALUE_NULL = "value-null"
+    VALUE_FOR_NULL = "value-for-null"
+    ROWS_SHUFFLED = "rows-shuffled"
+    COLUMNS_SWAPPED = "columns-swapped"
+    MESSAGE_VANISHES = "message-vanishes"
+    MESSAGE_ACCEPTED = "message-accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A kind of deviation; `name` is the image's side, the envelope's column or the kind that came,
+    `relation` that of a wrong value or envelope column.
+    """
+
+    kind: DeviationKind
+    name: str = ""
+    relation: Relation | None = None
+
+    @property
+    def relation_kind(self) -> RelationKind | None:
+        """The kind of the relation, if there is one."""
+        return self.relation.kind if self.relation else None
+
+    @property
+    def is_of_cells(self) -> bool:
+        """Whether its units are cells."""
+        return self.kind in _OF_CELLS
+
+    @property
+    def is_of_faults(self) -> bool:
+        """Whether its units are messages that cannot be read."""
+        return self.kind in _OF_FAULTS
+
+    @property
+    def is_of_images(self) -> bool:
+        """Whether an image as a whole is wrong."""
+        return self.kind in _OF_IMAGES
+
+    @property
+    def is_of_presence(self) -> bool:
+        """Whether a column is missing or too many."""
+        return self.kind in (DeviationKind.COLUMN_MISSING, DeviationKind.COLUMN_SURPLUS)
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether a value is wrong, NULL, or in the place of a NULL."""
+        return self.kind in _OF_VALUES
+
+    @property
+    def is_wrong_value(self) -> bool:
+        """Whether a value is wrong, and neither it nor what is owed is NULL."""
+        return self.kind is DeviationKind.VALUE_WRONG
+
+    @property
+    def is_of_other_image(self) -> bool:
+        """Whether values are those of the row's other image."""
+        return self.is_wrong_value and self.relation_kind is RelationKind.OTHER_IMAGE
+
+    @property
+    def spoils_whole_rows(self) -> bool:
+        """Whether it makes other cells of the same rows wrong, too."""
+        return self.is_of_other_image or self.kind in (
+            DeviationKind.ROWS_SHUFFLED,
+            DeviationKind.COLUMNS_SWAPPED,
+        )
+
+    @property
+    def explains_alone(self) -> bool:
+        """Whether its relation leaves nothing to explain."""
+        return self.relation is not None and self.relation.explains_alone
+
+
+_OF_CELLS: Final = frozenset(
+    {
+        DeviationKind.COLUMN_MISSING,
+        DeviationKind.COLUMN_SURPLUS,
+        DeviationKind.VALUE_WRONG,
+        DeviationKind.VALUE_NULL,
+        DeviationKind.VALUE_FOR_NULL,
+        DeviationKind.ROWS_SHUFFLED,
+        DeviationKind.COLUMNS_SWAPPED,
+    }
+)
+_OF_VALUES: Final = frozenset(
+    {DeviationKind.VALUE_WRONG, DeviationKind.VALUE_NULL, DeviationKind.VALUE_FOR_NULL}
+)
+_OF_FAULTS: Final = frozenset({DeviationKind.MESSAGE_VANISHES, DeviationKind.MESSAGE_ACCEPTED})
+_OF_IMAGES: Final = frozenset(
+    {
+        DeviationKind.IMAGE_MISSING,
+        DeviationKind.IMAGE_SURPLUS,
+        DeviationKind.IMAGE_WITHOUT_COLUMNS,
+    }
+)
+OF_OPS: Final = frozenset(
+    {DeviationKind.OTHER_OP, DeviationKind.OTHER_KIND, DeviationKind.OP_IN_OTHER_LETTERS}
+)
+"""Deviations of a row's kind or op."""
+WRONG: Final = Deviation(DeviationKind.VALUE_WRONG)
+SHUFFLED: Final = Deviation(DeviationKind.ROWS_SHUFFLED)
+SWAPPED: Final = Deviation(DeviationKind.COLUMNS_SWAPPED)
+NULL: Final = Deviation(DeviationKind.VALUE_NULL)
+NOT_NULL: Final = Deviation(DeviationKind.VALUE_FOR_NULL)
+MISSING_COLUMN: Final = Deviation(DeviationKind.COLUMN_MISSING)
+SURPLUS_COLUMN: Final = Deviation(DeviationKind.COLUMN_SURPLUS)
+OTHER_OP: Final = Deviation(DeviationKind.OTHER_OP)
+_AS_TEXT: Final = Deviation(
+    DeviationKind.VALUE_WRONG, relation=Relation(RelationKind.COMES_AS, name="string")
+)
+_OF_ROWS: Final = {
+    Aspect.MISSING: Deviation(DeviationKind.ROW_LOST),
+    Aspect.EXTRA: Deviation(DeviationKind.ROW_SURPLUS),
+    Aspect.CORRUPT: Deviation(DeviationKind.ROW_REFUSED),
+}
+
+ByDeviation: TypeAlias = Mapping[Deviation, dict[Unit, Failing]]
+
+FAMILIES: Final = 3
+"""Families of types of which a relation is no chance."""
+SEVERAL: Final = 3
+"""Cases of which what they have in common is no chance."""
+REST: Final = 0.1
+"""Share of a mistake's units that what no trait explains has at most, to be its rest."""
+_OTHER_SIDE: Final = {"before": "after", "after": "before"}
+_TEXTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value})
+
+
+def deviation_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Deviation:
+    """What is wrong; `elsewhere` is false where it is by chance that another image or row holds the
+    value.
+    """
+    change = change_of(finding, case)
+    unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
+    match finding.aspect:
+        case Aspect.ACCEPTED | Aspect.MISSING | Aspect.KIND if unreadable:
+            return _deviation_of_fault(finding)
+        case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
+            return _OF_ROWS[finding.aspect]
+        case Aspect.KIND | Aspect.OP:
+            return _deviation_of_op(finding)
+        case Aspect.FIELD:
+            relation = relate_fields(finding.path, finding.owed, finding.came)
+            return Deviation(DeviationKind.FIELD_WRONG, finding.path, _without_lengths(relation))
+        case Aspect.IMAGE:
+            return _deviation_of_image(finding, case, change)
+        case Aspect.PRESENCE if finding.came is NOT_THERE:
+            return MISSING_COLUMN
+        case Aspect.PRESENCE:
+            return NOT_NULL if case.level == 2 else SURPLUS_COLUMN
+    return _deviation_of_value(finding, case, elsewhere)
+
+
+def _deviation_of_fault(finding: Finding) -> Deviation:
+    kinds = finding.came
+    if kinds == ():
+        return Deviation(DeviationKind.MESSAGE_VANISHES)
+    if kinds and len(kinds) > 1 and set(kinds) == {Kind.CORRUPT}:
+        return _OF_ROWS[Aspect.EXTRA]
+    return Deviation(DeviationKind.MESSAGE_ACCEPTED)
+
+
+def _deviation_of_op(finding: Finding) -> Deviation:
+    came = finding.came
+    if isinstance(came, str) and any(op.casefold() == came.casefold() for op in finding.owed or ()):
+        return Deviation(DeviationKind.OP_IN_OTHER_LETTERS)
+    if finding.aspect is Aspect.KIND:
+        return Deviation(DeviationKind.OTHER_KIND, str(came))
+    return OTHER_OP
+
+
+def _deviation_of_image(finding: Finding, case: Case, change: Change | None) -> Deviation:
+    side = finding.side
+    if finding.owed is not None:
+        return Deviation(DeviationKind.IMAGE_MISSING, side)
+    other_image = change.image(_OTHER_SIDE[side], case.level) if change else None
+    if finding.came == {} and other_image != {}:
+        return Deviation(DeviationKind.IMAGE_WITHOUT_COLUMNS)
+    return Deviation(DeviationKind.IMAGE_SURPLUS, side)
+
+
+def _deviation_of_value(finding: Finding, case: Case, elsewhere: bool) -> Deviation:
+    cell = cell_of(finding, case)
+    relation = relation_of(finding, case, elsewhere=elsewhere)
+    kind = relation.kind if relation else None
+    if finding.aspect is Aspect.NULL:
+        if cell is None or cell.state is not State.NULL:
+            return NULL
+        return SWAPPED if kind is RelationKind.OTHER_COLUMN else NOT_NULL
+    if kind is RelationKind.OTHER_ROW:
+        return SHUFFLED
+    if kind is RelationKind.OTHER_COLUMN:
+        return SWAPPED
+    if kind is not RelationKind.OTHER_IMAGE and cell is not None:
+        family = _wrong_family(finding, cell)
+        if family:
+            relation = Relation(RelationKind.COMES_AS, name=family)
+    return Deviation(DeviationKind.VALUE_WRONG, relation=_without_lengths(relation))
+
+
+def _wrong_family(finding: Finding, cell: Cell) -> str:
+    """The Spark type that came, if no value of the column's type may have it; else ""."""
+    family = _family_that_came(finding)
+    return family if family and family not in ACCEPTED[cell.type.logical] else ""
+
+
+def _family_that_came(finding: Finding) -> str:
+    return finding.came.family if isinstance(finding.came, Typed) else ""
+
+
+def _without_lengths(relation: Relation | None) -> Relation | None:
+    """The relation, where a cut after any number of characters is one."""
+    if relation is not None and relation.kind is RelationKind.CUT:
+        return widen_relation(relation)
+    return relation
+
+
+def without_chance(
+    failings: Sequence[tuple[Deviation, Failing]], population: Population
+) -> list[tuple[Deviation, Failing]]:
+    """The deviations, where few families of types have a value of another image or row by chance;
+    and where several families come as texts, all texts of other types do.
+    """
+    families: dict[Deviation, Counter[str]] = defaultdict(Counter)
+    for deviation, failing in failings:
+        families[deviation][failing.family] += 1
+    wrong_by_family = Counter[str]()
+    for deviation, counts in families.items():
+        if deviation.is_wrong_value or _is_elsewhere(deviation):
+            wrong_by_family.update(counts)
+    for deviation, failing in failings:
+        if deviation != NULL:
+            continue
+        image = Deviation(
+            DeviationKind.VALUE_WRONG,
+            relation=Relation(RelationKind.OTHER_IMAGE, name=_OTHER_SIDE[failing.finding.side]),
+        )
+        if image in families and _came_as_in_other_image(failing):
+            families[image][failing.family] += 1
+    by_chance = {
+        deviation
+        for deviation, counts in families.items()
+        if _is_by_chance(deviation, counts, wrong_by_family, population)
+    }
+    all_as_text = len(families[_AS_TEXT]) >= FAMILIES
+    decided: list[tuple[Deviation, Failing]] = []
+    for deviation, failing in failings:
+        if deviation in by_chance:
+            deviation = deviation_of(failing.finding, failing.result.case, elsewhere=False)
+        is_other_type = deviation.is_wrong_value and failing.family not in _TEXTS
+        if all_as_text and is_other_type and _family_that_came(failing.finding) == "string":
+            deviation = _AS_TEXT
+        decided.append((deviation, failing))
+    return decided
+
+
+def _is_by_chance(
+    deviation: Deviation,
+    counts: Mapping[str, int],
+    wrong_by_family: Mapping[str, int],
+    population: Population,
+) -> bool:
+    """Whether it is by chance that values of so few families, and few of those that are wrong, are
+    another image's, row's or column's.
+    """
+    if not _is_elsewhere(deviation):
+        return False
+    if any(number >= NEARLY * wrong_by_family[family] for family, number in counts.items()):
+        return False
+    if deviation == SHUFFLED:
+        return len(counts) < min(2, len(population.families(("several",))))
+    if deviation == SWAPPED:
+        return len(counts) < min(2, len(population.families(("any",))))
+    return len(counts) < min(FAMILIES, len(population.families(("op", Op.UPDATE.value))))
+
+
+def _is_elsewhere(deviation: Deviation) -> bool:
+    return deviation in (SHUFFLED, SWAPPED) or deviation.is_of_other_image
+
+
+def population_of(deviation: Deviation) -> PopulationName:
+    """The population in which a deviation is looked at."""
+    if deviation.is_of_values and not deviation.is_of_other_image:
+        return "nulls" if deviation == NOT_NULL else "values"
+    if deviation == SURPLUS_COLUMN:
+        return "absent"
+    if deviation.is_of_faults:
+        return "faults"
+    return "there" if deviation.is_of_cells else "rows"
+
+
+def unify_rows(
+    failings: Sequence[tuple[Deviation, Failing]],
+) -> Iterator[tuple[Deviation, Failing]]:
+    """The deviations, where what is wrong in an image as a whole is one: a column under another
+    name, cells of other columns, cells of other rows.
+    """
+    images: dict[Unit, dict[Deviation, list[Failing]]] = defaultdict(lambda: defaultdict(list))
+    for deviation, failing in failings:
+        images[failing.unit[:4]][deviation].append(failing)
+    swapped = {
+        unit
+        for unit, by_deviation in images.items()
+        if by_deviation[SWAPPED] and _are_swapped(by_deviation)
+    }
+    several = len({unit[0] for unit in swapped}) >= SEVERAL
+    in_swapped = [
+        failing.unit[:4] in swapped for deviation, failing in failings if deviation.is_of_values
+    ]
+    most = several and sum(in_swapped) >= NEARLY * len(in_swapped)
+    shuffled = {failing.unit[:2] for deviation, failing in failings if deviation == SHUFFLED}
+    for deviation, failing in failings:
+        by_deviation = images[failing.unit[:4]]
+        is_swapped = several and failing.unit[:4] in swapped
+        may_be_swapped = most and (bool(by_deviation[SWAPPED]) or not deviation.explains_alone)
+        if deviation == SURPLUS_COLUMN and by_deviation[MISSING_COLUMN]:
+            yield MISSING_COLUMN, replace(failing, traits=by_deviation[MISSING_COLUMN][0].traits)
+        elif deviation.is_of_values and (is_swapped or may_be_swapped):
+            yield SWAPPED, failing
+        elif failing.unit[:2] in shuffled and deviation in _IN_SHUFFLED_ROWS:
+            yield SHUFFLED, failing
+        elif deviation == SWAPPED and not is_swapped:
+            yield (NOT_NULL if failing.finding.aspect is Aspect.NULL else WRONG), failing
+        else:
+            yield deviation, failing
+
+
+_IN_SHUFFLED_ROWS: Final = (NULL, NOT_NULL, WRONG, MISSING_COLUMN)
+"""How cells are wrong in rows that have each other's values, beside those with another row's."""
+
+
+def _are_swapped(by_deviation: Mapping[Deviation, Sequence[Failing]]) -> bool:
+    """Whether of an image's cells with other values, which are several, half hold what others of
+    them should.
+    """
+    owed, came = Counter[str](), Counter[str]()
+    for deviation, failings in by_deviation.items():
+        for failing in failings if deviation.is_of_cells else ():
+            owed_value, value_that_came = _spell_owed(failing), _spell_came(failing)
+            if owed_value != value_that_came:
+                owed[owed_value] += 1
+                came[value_that_came] += 1
+    return owed.total() > 1 and 2 * (owed & came).total() >= owed.total()
+
+
+def _spell_owed(failing: Failing) -> str:
+    """What is owed, spelled as a decoder's value would be: equal values have equal spellings."""
+    case = failing.result.case
+    cell = cell_of(failing.finding, case)
+    if cell is None or cell.state is not State.VALUE:
+        return value(None)
+    return value(cell.text) if case.level == 1 else of_type(cell.type, cell.value)
+
+
+def _spell_came(failing: Failing) -> str:
+    came = failing.finding.came
+    return value(None if came is NOT_THERE else came)
+
+
+def unify_other_images(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:
+    """The deviations, where a NULL, a value or a column that its row's other image has, too, goes
+    with values that are the other image's, if the run has such values on that side of that op.
+    """
+    sides: dict[tuple[str, Op | None], Deviation] = {}
+    if SHUFFLED not in by_deviation:
+        for deviation, units in by_deviation.items():
+            for failing in units.values() if deviation.is_of_other_image else ():
+                sides[_side_and_op(failing)] = deviation
+    unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
+    for deviation, units in by_deviation.items():
+        may_move = (
+            deviation.is_of_cells or deviation.is_of_images
+        ) and not deviation.is_wrong_value
+        for unit, failing in units.items():
+            of_image = sides.get(_side_and_op(failing)) if may_move else None
+            moves = of_image is not None and _came_as_in_other_image(failing)
+            unified[of_image if of_image and moves else deviation][unit] = failing
+    return unified
+
+
+def _side_and_op(failing: Failing) -> tuple[str, Op | None]:
+    change = change_of(failing.finding, failing.result.case)
+    return failing.finding.side, change.op if change else None
+
+
+def _came_as_in_other_image(failing: Failing) -> bool:
+    """Whether the cell that came is NULL, a value, or not there, as that of the other image is."""
+    finding, case = failing.finding, failing.result.case
+    change = change_of(finding, case)
+    image = change.image(_OTHER_SIDE[finding.side], case.level) if change else None
+    cell = (image or {}).get(finding.column or "")
+    if finding.aspect is Aspect.IMAGE:
+        return (image is None) == (finding.came is None)
+    if finding.aspect is Aspect.PRESENCE:
+        return (cell is None or cell.state is State.ABSENT) == (finding.came is NOT_THERE)
+    return cell is not None and (cell.state is State.NULL) == (finding.came is None)
+
+
+def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:
+    """The deviations, where wrong values of one family of types (or of one envelope column) are
+    one: with the relation that nearly all have, or with none. What a relation explains alone
+    (characters that are lost, the other image's value) stays apart, unless few of them have it: of
+    values of the other image that are of several families it is no chance. So does a class of
+    values that are all wrong otherwise.
+    """
+    families: dict[str, dict[Deviation, list[Failing]]] = defaultdict(lambda: defaultdict(list))
+    unified: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
+    for deviation, units in by_deviation.items():
+        if deviation.is_wrong_value or deviation.kind is DeviationKind.FIELD_WRONG:
+            wider = _widen(deviation)
+            common = wider if wider in by_deviation else deviation
+            for failing in units.values():
+                families[failing.family][common].append(failing)
+        else:
+            unified[deviation] = units
+    for of_family in families.values():
+        for deviation, failing in _unify_family(of_family, families):
+            unified[deviation][failing.unit] = failing
+    return unified
+
+
+def _unify_family(
+    of_family: Mapping[Deviation, list[Failing]],
+    families: Mapping[str, Collection[Deviation]],
+) -> Iterator[tuple[Deviation, Failing]]:
+    """The deviations of one family's values, each with its failing units."""
+    most = max(of_family, key=lambda deviation: len(of_family[deviation]))
+    total = sum(
+        len(failings)
+        for deviation, failings in of_family.items()
+        if deviation.relation_kind is not RelationKind.OTHER_IMAGE
+    )
+    apart = {
+        deviation
+        for deviation, failings in of_family.items()
+        if deviation != most and _is_apart(deviation, failings, total, families)
+    }
+    together = sum(
+        len(failings) for deviation, failings in of_family.items() if deviation not in apart
+    )
+    one_relation = len(of_family[most]) >= NEARLY * together
+    for deviation, failings in of_family.items():
+        for failing in failings:
+            if deviation in apart or (deviation == most and (one_relation or most.explains_alone)):
+                yield deviation, failing
+            elif one_relation and not _is_class_of_its_own(failing, of_family[most], failings):
+                yield most, failing
+            else:
+                yield replace(deviation, relation=None), failing
+
+
+def _widen(deviation: Deviation) -> Deviation:
+    if deviation.relation is None:
+        return deviation
+    return replace(deviation, relation=widen_relation(deviation.relation))
+
+
+def _is_apart(
+    deviation: Deviation,
+    failings: Sequence[Failing],
+    total: int,
+    families: Mapping[str, Collection[Deviation]],
+) -> bool:
+    """Whether the relation of some values of a family is no chance."""
+    if not deviation.explains_alone:
+        return False
+    with_it = sum(deviation in other for other in families.values())
+    if with_it >= FAMILIES and deviation.relation_kind is RelationKind.OTHER_IMAGE:
+        return True
+    cases = len({failing.result.case.id for failing in failings})
+    return cases >= SEVERAL and len(failings) >= REST * total
+
+
+def _is_class_of_its_own(
+    failing: Failing, most: Sequence[Failing], failings: Sequence[Failing]
+) -> bool:
+    """Whether values of the class are wrong in several cases, and none as most others are."""
+    kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
+    cases = {other.result.case.id for other in failings if kin in other.traits}
+    return (
+        kin is not None and len(cases) >= SEVERAL and not any(kin in other.traits for other in most)
+    )

@@ -1,0 +1,500 @@
+"""How the value that came is related to the value that was owed: a closed list of relations,
+decided on values.
+
+A relation is what a reader needs to find the line that is wrong: the sign was lost, the text was
+cut after 255 characters, the value is the before image's. Its words are made in
+`conformance.judging.sentences`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.judging.compare import Typed, is_accepted, same_value
+from conformance.judging.wording import of_type
+from generators.model import Case, Cell, Change, Logical, State
+
+
+class RelationKind(enum.StrEnum):
+    """The ways in which a wrong value may be related to the right one."""
+
+    SPARK_TYPE = "spark-type"
+    SPELLING = "spelling"
+    SIGN = "sign"
+    FRACTION = "fraction"
+    SHIFT = "shift"
+    WRAP = "wrap"
+    DOUBLE = "double"
+    FACTOR = "factor"
+    BYTES_REVERSED = "bytes-reversed"
+    LETTER_CASE = "letter-case"
+    BLANKS_AT_ENDS = "blanks-at-ends"
+    CUT = "cut"
+    LOST_CHARACTERS = "lost-characters"
+    ADDED_CHARACTERS = "added-characters"
+    REPLACED_CHARACTERS = "replaced-characters"
+    OTHER_IMAGE = "other-image"
+    OTHER_ROW = "other-row"
+    OTHER_COLUMN = "other-column"
+    COMES_AS = "comes-as"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation with its arguments.
+
+    `number` is the shift in microseconds (positive if what came is later), the bits of a wrap, the
+    power of ten of a factor, the length after a cut, or the other row; `total` is the length before
+    a cut. `name` is the sort of characters, the other image or column, or the Spark type.
+    """
+
+    kind: RelationKind
+    number: int = 0
+    total: int = 0
+    name: str = ""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether what came is the right value of another cell."""
+        return self.kind in _ELSEWHERE
+
+    @property
+    def explains_alone(self) -> bool:
+        """Whether nothing is left to explain, whatever the value holds."""
+        return self.kind in _EXPLAINS_ALONE
+
+
+CHARACTER_SORTS: Final = (
+    ("blanks", r"[ \t]+"),
+    ("line ends", r"[\r\n]+"),
+    ("control characters", r"[\x00-\x1f\x7f-\x9f]+"),
+    ("backslashes", r"\\+"),
+    ("quotes", r"[\"'`]+"),
+    ("signs of markup", r"[<>&]+"),
+    ("replacement characters", "\ufffd+"),
+    ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
+    ("characters beyond ASCII", r"[^\x00-\x7f]+"),
+)
+"""The sorts of characters that decoders lose, narrow ones first."""
+_BEYOND_ASCII: Final = "characters beyond ASCII"
+_IN_BEYOND_ASCII: Final = frozenset({"replacement characters", "characters beyond the basic plane"})
+_ELSEWHERE: Final = frozenset(
+    {RelationKind.OTHER_IMAGE, RelationKind.OTHER_ROW, RelationKind.OTHER_COLUMN}
+)
+OF_TEXTS: Final = frozenset(
+    {
+        RelationKind.LOST_CHARACTERS,
+        RelationKind.ADDED_CHARACTERS,
+        RelationKind.REPLACED_CHARACTERS,
+        RelationKind.LETTER_CASE,
+        RelationKind.BLANKS_AT_ENDS,
+        RelationKind.SPELLING,
+    }
+)
+"""Relations on the characters of a text."""
+_EXPLAINS_ALONE: Final = OF_TEXTS | {
+    RelationKind.OTHER_IMAGE,
+    RelationKind.SIGN,
+    RelationKind.CUT,
+    RelationKind.COMES_AS,
+}
+_SECOND: Final = 1_000_000
+_DAY: Final = 86_400 * _SECOND
+_EPOCH: Final = dt.date(1970, 1, 1)
+_CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
+_NUMBERS: Final = frozenset(
+    {
+        Logical.INT,
+        Logical.YEAR,
+        Logical.DECIMAL,
+        Logical.FLOAT,
+        Logical.DOUBLE,
+        Logical.BIT,
+        Logical.ENUM,
+        Logical.SET,
+    }
+)
+_SPELLED_AS_TEXT: Final = frozenset({Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET})
+"""Types of values that are no texts, but are texts on the wire."""
+_CLOCK_FAMILIES: Final = frozenset({"date", "timestamp", "timestamp_ntz", "interval"})
+_WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
+_FACTORS: Final = range(2, 10)
+"""Powers of ten by which units differ: hundredths to nanoseconds. A power of one is chance."""
+_MOMENT: Final = re.compile(
+    r"(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d))?[T ]?"
+    r"(?:(?P<sign>-?)(?P<hours>\d{1,3}):(?P<minutes>\d\d):(?P<seconds>\d\d)"
+    r"(?:[.](?P<fraction>\d{1,6}))?)?Z?"
+)
+_ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?Z?$|\.0+Z?$|(?<=\.\d)0+Z?$|Z$|(?<=\d)[ T](?=\d)")
+"""Midnight, zeros that end a fraction, and what stands between a date and a clock and behind both.
+"""
+
+
+def relate_cell(
+    case: Case, message: int, change: Change, side: str, column: str, came: Any, elsewhere: bool
+) -> Relation | None:
+    """The relation of what came in a column of an image; None if it shows none.
+
+    `elsewhere` allows the answer that another image or row holds the value. Where few cells do so
+    by chance, it is false.
+    """
+    cell = (change.image(side, case.level) or {}).get(column)
+    if cell is None or came is None:
+        return None
+    if elsewhere and not _is_spelled_alike(cell, came):
+        found = _find_in_other_images(case, message, change, side, column, came)
+        if found is not None:
+            return found
+    relation = relate(cell, came)
+    return relation or _find_in_other_columns(case, change, side, column, came)
+
+
+def relate(cell: Cell, came: Any) -> Relation | None:
+    """How what came is related to the owed cell: a wire text at level one, a `Typed` value at level
+    two.
+    """
+    if cell.state is not State.VALUE:
+        return None
+    if isinstance(came, Typed):
+        return _relate_typed(cell, came)
+    if cell.text is None or not isinstance(came, str):
+        return None
+    return _relate_wire_texts(cell, cell.text, came)
+
+
+def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relation | None:
+    """How two different texts are related; `unit` names what a cut counts."""
+    if expected.casefold() == actual.casefold():
+        return Relation(RelationKind.LETTER_CASE)
+    if expected.strip() == actual.strip():
+        return Relation(RelationKind.BLANKS_AT_ENDS)
+    if actual and len(actual) < len(expected) and expected.startswith(actual):
+        return Relation(RelationKind.CUT, len(actual), len(expected), unit)
+    for kind, rest in (
+        (RelationKind.LOST_CHARACTERS, _characters_left_out(expected, actual)),
+        (RelationKind.ADDED_CHARACTERS, _characters_left_out(actual, expected)),
+    ):
+        for sort, pattern in CHARACTER_SORTS:
+            if rest and re.fullmatch(pattern, rest):
+                return Relation(kind, name=sort)
+    for sort, pattern in CHARACTER_SORTS:
+        if _differs_only_at(expected, actual, pattern):
+            return Relation(RelationKind.REPLACED_CHARACTERS, name=sort)
+    return None
+
+
+def is_value_of(cell: Cell, came: Any) -> bool:
+    """Whether what came is the cell's value, in whatever type it came."""
+    if cell.state is not State.VALUE:
+        return False
+    if not isinstance(came, Typed):
+        return cell.text is not None and cell.text == came
+    if same_value(cell, came):
+        return True
+    if isinstance(came.value, str):
+        return came.value == of_type(cell.type, cell.value)
+    # A number of microseconds is no number of an INT column.
+    if (came.family in _CLOCK_FAMILIES) != (cell.type.logical in _CLOCKS):
+        return False
+    return not isinstance(came.value, bool) and bool(came.value == cell.value)
+
+
+def widen_relation(relation: Relation) -> Relation:
+    """The relation without numbers, and the wider of two sorts where both occur in one mistake."""
+    if relation.kind is RelationKind.CUT:
+        return Relation(RelationKind.CUT, name=relation.name)
+    if relation.kind is RelationKind.BLANKS_AT_ENDS:
+        return Relation(RelationKind.LOST_CHARACTERS, name="blanks")
+    lost_or_replaced = relation.kind in (
+        RelationKind.LOST_CHARACTERS,
+        RelationKind.REPLACED_CHARACTERS,
+    )
+    if lost_or_replaced and relation.name in _IN_BEYOND_ASCII:
+        return Relation(relation.kind, name=_BEYOND_ASCII)
+    return relation
+
+
+def _is_spelled_alike(cell: Cell, came: Any) -> bool:
+    """Whether only the Spark type or the spelling is wrong, so that no other cell is the source."""
+    relation = relate(cell, came)
+    return relation is not None and relation.kind is RelationKind.SPARK_TYPE
+
+
+def _find_in_other_images(
+    case: Case, message: int, change: Change, side: str, column: str, came: Any
+) -> Relation | None:
+    """The row's other image, or another row of the message, that holds what came."""
+    other_side = "before" if side == "after" else "after"
+    other_cell = (change.image(other_side, case.level) or {}).get(column)
+    if other_cell is not None and is_value_of(other_cell, came):
+        return Relation(RelationKind.OTHER_IMAGE, name=other_side)
+    for row in case.written[message].changes:
+        if row.row == change.row:
+            continue
+        cell = (row.image(side, case.level) or {}).get(column)
+        if cell is not None and is_value_of(cell, came):
+            return Relation(RelationKind.OTHER_ROW, row.row)
+    return None
+
+
+def _find_in_other_columns(
+    case: Case, change: Change, side: str, column: str, came: Any
+) -> Relation | None:
+    """The image's other column that holds what came."""
+    for name, cell in (change.image(side, case.level) or {}).items():
+        if name != column and is_value_of(cell, came):
+            return Relation(RelationKind.OTHER_COLUMN, name=name)
+    return None
+
+
+def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | None:
+    """The relation of two texts of level one, by what the column's type means by them."""
+    if expected == actual:
+        return Relation(RelationKind.SPARK_TYPE)
+    if cell.type.logical in _CLOCKS:
+        want, got = _wire_micros(cell, expected), _wire_micros(cell, actual)
+        relation = _relate_clocks(want, got)
+        if relation is not None:
+            return relation
+        if want is not None and want == got:
+            return Relation(RelationKind.SPELLING)
+        if _ZEROS.sub("", expected) == _ZEROS.sub("", actual):
+            return Relation(RelationKind.SPELLING)
+        return _relate_numbers(_as_number(expected), _as_number(actual))
+    if isinstance(cell.value, str):
+        return relate_texts(expected, actual)
+    want_number, got_number = _as_number(expected), _as_number(actual)
+    if want_number is not None and got_number is not None:
+        return _relate_numbers(want_number, got_number)
+    if cell.type.logical in _SPELLED_AS_TEXT:
+        return relate_texts(expected, actual)
+    return None
+
+
+def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
+    """The relation of a typed value of level two."""
+    wrong_type = not is_accepted(cell, came.family)
+    relation = _relate_typed_values(cell, came)
+    if relation is None and _are_equal(cell, came):
+        kind = RelationKind.SPARK_TYPE if wrong_type else RelationKind.SPELLING
+        return Relation(kind)
+    return relation
+
+
+def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
+    """The relation of two values that are different; None of two that are equal."""
+    owed, got = cell.value, came.value
+    if isinstance(owed, bytes):
+        return _relate_bytes(owed, got) if isinstance(got, bytes) else None
+    if isinstance(owed, str):
+        return relate_texts(owed, got) if isinstance(got, str) and got != owed else None
+    if cell.type.logical in _CLOCKS:
+        return _relate_clocks(_micros_of(owed), _micros_of(got))
+    if cell.type.logical in _NUMBERS:
+        return _relate_numbers(_as_number(owed), _as_number(got))
+    return None
+
+
+def _are_equal(cell: Cell, came: Typed) -> bool:
+    """Whether what came means the owed value."""
+    if is_value_of(cell, came):
+        return True
+    if cell.type.logical in _CLOCKS:
+        owed = _micros_of(cell.value)
+        return owed is not None and owed == _micros_of(came.value)
+    if cell.type.logical in _NUMBERS:
+        number = _as_number(cell.value)
+        return number is not None and number == _as_number(came.value)
+    return False
+
+
+def _relate_clocks(expected: int | None, actual: int | None) -> Relation | None:
+    """The relation of two instants, dates or times, in microseconds."""
+    if expected is None or actual is None or expected == actual:
+        return None
+    for power in (3, 6):
+        factor = 10**power
+        if abs(expected) >= _DAY and actual == expected * factor:
+            return Relation(RelationKind.FACTOR, power)
+        if abs(actual) >= _SECOND and actual == expected // factor:
+            return Relation(RelationKind.FACTOR, -power)
+    toward_zero = -(-expected // _SECOND) * _SECOND
+    if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == toward_zero):
+        return Relation(RelationKind.FRACTION)
+    if expected == -actual:
+        return Relation(RelationKind.SIGN)
+    if (actual - expected) % _SECOND == 0:
+        return Relation(RelationKind.SHIFT, actual - expected)
+    return None
+
+
+def _relate_numbers(expected: Decimal | None, actual: Decimal | None) -> Relation | None:
+    """The relation of two numbers; None if they are equal, but for the sign of a zero."""
+    if expected is None or actual is None:
+        return None
+    if expected == actual == 0 and expected.is_signed() != actual.is_signed():
+        return Relation(RelationKind.SIGN)
+    if not (expected.is_finite() and actual.is_finite()) or expected == actual:
+        return None
+    try:
+        return _relate_finite_numbers(expected, actual)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | None:
+    difference = abs(expected - actual)
+    if difference in _WRAPS:
+        return Relation(RelationKind.WRAP, _WRAPS[int(difference)])
+    if expected == -actual:
+        return Relation(RelationKind.SIGN)
+    if expected.to_integral_value() != expected and actual in (int(expected), round(expected)):
+        return Relation(RelationKind.FRACTION)
+    if float(expected) == float(actual):
+        return Relation(RelationKind.DOUBLE)
+    for power in _FACTORS:
+        factor = Decimal(10) ** power
+        if actual == expected * factor:
+            return Relation(RelationKind.FACTOR, power)
+        if actual * factor == expected:
+            return Relation(RelationKind.FACTOR, -power)
+    return None
+
+
+def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
+    """The relation of two byte strings; None if they are equal."""
+    if expected == actual:
+        return None
+    if len(expected) > 1 and actual == expected[::-1]:
+        return Relation(RelationKind.BYTES_REVERSED)
+    for name, without in (
+        ("leading zero bytes", expected.lstrip(b"\0")),
+        ("zero bytes at the end", expected.rstrip(b"\0")),
+    ):
+        if actual == without:
+            return Relation(RelationKind.LOST_CHARACTERS, name=name)
+    if actual and expected.startswith(actual):
+        return Relation(RelationKind.CUT, len(actual), len(expected), "bytes")
+    return None
+
+
+def _as_number(value: Any) -> Decimal | None:
+    """The number that a value is or spells; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    try:
+        return Decimal(str(value) if isinstance(value, float) else value)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _micros_of(value: Any) -> int | None:
+    """Microseconds of a date, of a text that spells a date or a time, or as they are given."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, dt.date):
+        return (value - _EPOCH).days * _DAY
+    return _parse_moment(value) if isinstance(value, str) else None
+
+
+def _wire_micros(cell: Cell, text: str) -> int | None:
+    """Microseconds of a wire text: of a number in the unit in which this column's text is."""
+    if not re.fullmatch(r"-?\d{1,30}", text):
+        return _parse_moment(text)
+    owed = _micros_of(cell.value)
+    if owed is None or cell.text is None or not re.fullmatch(r"-?\d{1,30}", cell.text):
+        return None
+    units = int(cell.text)
+    if units == 0 or owed % units:
+        return None
+    return int(text) * (owed // units)
+
+
+def _parse_moment(text: str) -> int | None:
+    """Microseconds of a date, a time of day, or both; None for another text."""
+    match = _MOMENT.fullmatch(text)
+    if match is None or not (match["year"] or match["hours"]):
+        return None
+    days = 0
+    if match["year"]:
+        try:
+            date = dt.date(int(match["year"]), int(match["month"]), int(match["day"]))
+        except ValueError:
+            return None
+        days = (date - _EPOCH).days * _DAY
+    if not match["hours"]:
+        return days
+    seconds = int(match["hours"]) * 3600 + int(match["minutes"]) * 60 + int(match["seconds"])
+    clock = seconds * _SECOND + int((match["fraction"] or "").ljust(6, "0"))
+    return days + (-clock if match["sign"] else clock)
+
+
+def _differs_only_at(expected: str, actual: str, pattern: str) -> bool:
+    """Whether all that stands beside the characters of a sort came, in the same order."""
+    first, *rest = re.split(pattern, expected)
+    position = len(first)
+    if not rest or not any((first, *rest)):
+        return False
+    if not actual.startswith(first) or not actual.endswith(rest[-1]):
+        return False
+    for part in rest[:-1]:
+        start = actual.find(part, position)
+        if start < 0:
+            return False
+        position = start + len(part)
+    return position <= len(actual) - len(rest[-1])
+
+
+def _characters_left_out(text: str, remainder: str) -> str:
+    """The characters that are in the text but not in the remainder; "" if the remainder is not
+    what is left of the text without some of its characters.
+    """
+    return "".join(_walk_left_out(text, remainder)) if _is_remainder(text, remainder) else ""
+
+
+def _is_remainder(text: str, remainder: str) -> bool:
+    characters = iter(text)
+    return all(character in characters for character in remainder)
+
+
+def _walk_left_out(text: str, remainder: str) -> Iterator[str]:
+    position = 0
+    for character in text:
+        if position < len(remainder) and remainder[position] == character:
+            position += 1
+        else:
+            yield character
+
+
+def relate_fields(name: str, owed: Any, came: Any) -> Relation | None:
+    """How a wrong envelope column is related to the right one; None if it shows nothing.
+
+    Lists and mappings have the relation that all of their different members have.
+    """
+    if isinstance(owed, str) and isinstance(came, str):
+        return relate_texts(owed, came)
+    if isinstance(owed, int) and isinstance(came, int):
+        clock = _relate_clocks(owed, came) if name == "commit_time" else None
+        return clock or _relate_numbers(Decimal(owed), Decimal(came))
+    if isinstance(owed, list | tuple) and isinstance(came, list | tuple):
+        return _relate_members(name, list(owed), list(came))
+    if isinstance(owed, Mapping) and isinstance(came, Mapping) and owed.keys() == came.keys():
+        return _relate_members(name, list(owed.values()), [came[key] for key in owed])
+    return None
+
+
+def _relate_members(name: str, owed: list[Any], came: list[Any]) -> Relation | None:
+    if len(owed) != len(came):
+        return None
+    relations = {
+        relate_fields(name, want, got) for want, got in zip(owed, came, strict=True) if want != got
+    }
+    return relations.pop() if len(relations) == 1 else None

@@ -1,0 +1,172 @@
+"""The words of relations and mistakes: every sentence on what a decoder does wrong is made here,
+from values, and nothing reads it back.
+
+The words themselves stand in wording.toml.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.relations import Relation, RelationKind
+from conformance.judging.traits import SORTS, Trait, Traits
+from conformance.judging.wording import describe_shift, said
+
+
+class Quantity(enum.StrEnum):
+    """How many of the units with the traits fail."""
+
+    EVERY = "every "
+    NEARLY_EVERY = "nearly every "
+    SOME = "some "
+    NOT_TOLD = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is told of a mistake.
+
+    `quantity` says how many of the `unit`s with any of `alternatives` (sets of traits) deviate;
+    `others` is true if units without these traits do, too. A mistake that no trait explains has no
+    alternatives, but maybe the `families` of types in which alone it occurs; with `by_company` it
+    occurs only among certain other messages. Of messages that cannot be read the `faults` are told
+    instead of traits, of a law its `law` alone.
+    """
+
+    deviation: Deviation | None
+    quantity: Quantity = Quantity.NOT_TOLD
+    unit: str = ""
+    alternatives: tuple[Traits, ...] = ()
+    others: bool = False
+    families: tuple[str, ...] = ()
+    by_company: bool = False
+    faults: tuple[str, ...] = ()
+    more_faults: int = 0
+    ops_that_came: tuple[str, ...] = ()
+    law: str = ""
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether it does not say what fails."""
+        return self.quantity is Quantity.SOME
+
+
+_RELATIONS: Final = said("relations")
+_DEVIATIONS: Final = said("deviations")
+_NAMES_OF_FACTORS: Final = {
+    2: "a hundred times as large",
+    -2: "a hundredth",
+    3: "a thousand times as large",
+    -3: "a thousandth",
+    6: "a million times as large",
+    -6: "a millionth",
+}
+_CONTINUED_SORTS: Final = frozenset({"op", "kind"})
+"""Sorts of traits after which a noun goes on without `and`."""
+
+
+def describe_relation(relation: Relation) -> str:
+    """The relation in words, such as `cut after 255 of 900 characters`."""
+    number, name = relation.number, relation.name
+    match relation.kind:
+        case RelationKind.SHIFT:
+            return describe_shift(number)
+        case RelationKind.FACTOR:
+            return _NAMES_OF_FACTORS.get(number, f"10^{number} times as large")
+        case RelationKind.CUT if not number:
+            return "cut"
+        case RelationKind.CUT if not relation.total:
+            return f"cut after {number:,} {name}"
+        case RelationKind.CUT:
+            return f"cut after {number:,} of {relation.total:,} {name}"
+    return _RELATIONS[relation.kind].format(number=number, name=name)
+
+
+def describe_statement(statement: Statement) -> str:
+    """The sentence of a mistake."""
+    deviation = statement.deviation
+    if deviation is None:
+        return f"not kept: {statement.law.rstrip('.')}"
+    sentence = _DEVIATIONS[deviation.kind].format(
+        units=_describe_units(statement),
+        name=_describe_name(deviation, statement),
+    )
+    relation = f": {describe_relation(deviation.relation)}" if deviation.relation else ""
+    company = " only among certain other messages" if statement.by_company else ""
+    return f"{sentence}{relation}{company}"
+
+
+def describe_traits(traits: Traits, unit: str) -> str:
+    """A noun for the units with all of the traits, such as `row of DELETE under the option x`."""
+    told = tuple(trait for trait in traits if trait != ("row",)) or traits
+    phrase, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in told]
+    for (sort, *_), noun in zip(told, rest, strict=False):
+        joint = " " if sort in _CONTINUED_SORTS else " and "
+        phrase += f"{joint}{noun.removeprefix(f'{unit} ')}"
+    return phrase
+
+
+def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
+    """The sets of traits, where those that differ in the last word of one trait alone are one set
+    with all such words.
+    """
+    merged: list[Traits] = []
+    for traits in alternatives:
+        for index, others in enumerate(merged):
+            joined = _join_traits(others, traits)
+            if joined:
+                merged[index] = joined
+                break
+        else:
+            merged.append(traits)
+    return merged
+
+
+def _join_traits(first: Traits, second: Traits) -> Traits:
+    """Both as one; () if they differ in more than the last word of one trait."""
+    if len(first) != len(second):
+        return ()
+    pairs = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
+    if len(pairs) != 1:
+        return ()
+    mine, theirs = pairs[0]
+    if not mine[:-1] or mine[:-1] != theirs[:-1]:
+        return ()
+    joined: Trait = (*mine[:-1], f"{mine[-1]}, {theirs[-1]}")
+    return tuple(joined if trait == mine else trait for trait in first)
+
+
+def _describe_units(statement: Statement) -> str:
+    """What deviates: the subject of the sentence."""
+    unit, quantity = statement.unit, statement.quantity
+    if statement.faults:
+        more = f" and {statement.more_faults} more" if statement.more_faults else ""
+        return f"a message with {', '.join(statement.faults)}{more}"
+    if not statement.alternatives:
+        families = f" of the {', '.join(statement.families)} types" if statement.families else ""
+        return f"{quantity}{unit}{families}"
+    first, *rest = [describe_traits(traits, unit) for traits in statement.alternatives]
+    others = " and others" if statement.others else ""
+    return quantity + ", ".join((first, *_continue_nouns(rest, unit))) + others
+
+
+def _continue_nouns(nouns: Sequence[str], unit: str) -> list[str]:
+    """Further nouns of the subject, without the unit that the first one names."""
+    return [
+        noun.removeprefix(f"{unit} ") if noun.startswith(f"{unit} ") else f"every {noun}"
+        for noun in nouns
+    ]
+
+
+def _describe_name(deviation: Deviation, statement: Statement) -> str:
+    if deviation.kind is DeviationKind.OTHER_OP:
+        return ", ".join(statement.ops_that_came)
+    if deviation.kind is DeviationKind.IMAGE_SURPLUS:
+        return f"{'an' if deviation.name == 'after' else 'a'} {deviation.name} image"
+    if deviation.kind is DeviationKind.IMAGE_MISSING:
+        return f"its {deviation.name} image"
+    return deviation.name
