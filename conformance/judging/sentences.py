@@ -7,7 +7,8 @@ The words themselves stand in wording.toml.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +66,10 @@ _NAMES_OF_FACTORS: Final = {
     6: "a million times as large",
     -6: "a millionth",
 }
+_SAID_AFTER_UNIT: Final = frozenset(
+    sort for sort, words in SORTS.items() if words.startswith("{unit} ")
+)
+"""Sorts of traits whose words follow the unit, which is told once for several of them."""
 _CONTINUED_SORTS: Final = frozenset({"op", "kind"})
 """Sorts of traits after which a noun goes on without `and`."""
 
@@ -103,11 +108,17 @@ def describe_statement(statement: Statement) -> str:
 def describe_traits(traits: Traits, unit: str) -> str:
     """A noun for the units with all of the traits, such as `row of DELETE under the option x`."""
     told = tuple(trait for trait in traits if trait != ("row",)) or traits
-    phrase, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in told]
-    for (sort, *_), noun in zip(told, rest, strict=False):
+    phrase = _describe_trait(told[0], unit)
+    for (sort, *_), trait in itertools.pairwise(told):
+        noun = _describe_trait(trait, "" if trait[0] in _SAID_AFTER_UNIT else unit)
         joint = " " if sort in _CONTINUED_SORTS else " and "
-        phrase += f"{joint}{noun.removeprefix(f'{unit} ')}"
+        phrase += f"{joint}{noun}"
     return phrase
+
+
+def _describe_trait(trait: Trait, unit: str) -> str:
+    sort, *words = trait
+    return SORTS[sort].format(*words, unit=unit).strip()
 
 
 def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
@@ -149,17 +160,17 @@ def _describe_units(statement: Statement) -> str:
     if not statement.alternatives:
         families = f" of the {', '.join(statement.families)} types" if statement.families else ""
         return f"{quantity}{unit}{families}"
-    first, *rest = [describe_traits(traits, unit) for traits in statement.alternatives]
-    others = " and others" if statement.others else ""
-    return quantity + ", ".join((first, *_continue_nouns(rest, unit))) + others
+    first, *rest = statement.alternatives
+    nouns = [describe_traits(first, unit), *(_continue_noun(traits, unit) for traits in rest)]
+    return f"{quantity}{', '.join(nouns)}{' and others' if statement.others else ''}"
 
 
-def _continue_nouns(nouns: Sequence[str], unit: str) -> list[str]:
-    """Further nouns of the subject, without the unit that the first one names."""
-    return [
-        noun.removeprefix(f"{unit} ") if noun.startswith(f"{unit} ") else f"every {noun}"
-        for noun in nouns
-    ]
+def _continue_noun(traits: Traits, unit: str) -> str:
+    """A further noun of the subject, without the unit if the first noun ends as this one would."""
+    first = next((trait for trait in traits if trait != ("row",)), traits[0])
+    if first[0] in _SAID_AFTER_UNIT:
+        return describe_traits(traits, unit)[len(unit) :].strip()
+    return f"every {describe_traits(traits, unit)}"
 
 
 def _describe_name(deviation: Deviation, statement: Statement) -> str:

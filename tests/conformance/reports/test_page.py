@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.judging.causes import Cause, Symptom
+from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.results import OwnTables
 from conformance.reports import differential_page as differential
 from conformance.reports import page
@@ -381,7 +382,15 @@ def test_each_cause_of_a_rule_has_its_box_its_anchor_and_its_words(full, hostile
     refused = Cause(Symptom.REFUSED, ("cell bit value",), "bit(1)", "'1'")
     first = replace(full.failures[0], cause=refused, profiles=("v1",), judged=2)
     second = replace(
-        first, cause=Cause(Symptom.WRONG, ("cell bit value",), "bit(1)", hostile, hostile), others=2
+        first,
+        cause=Cause(
+            Symptom.WRONG,
+            ("cell bit value",),
+            "bit(1)",
+            hostile,
+            Relation(RelationKind.OTHER_COLUMN, name=hostile),
+        ),
+        others=2,
     )
     text = page.html(replace(full, failures=(first, second, full.failures[2])))
     reader = Reader(text)

@@ -16,6 +16,7 @@ from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
+from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.results import (
     CallResult,
     Failure,
@@ -106,7 +107,7 @@ CAUSE = Cause(
     ("cell bigint-unsigned value over-signed",),
     "bigint unsigned",
     f"'{LONG}'",
-    "differs by 2^64",
+    Relation(RelationKind.WRAP, 64),
 )
 FAILURE = Failure(
     RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json", cause=CAUSE
