@@ -41,6 +41,8 @@ from generators.model import Case, Logical
 Place: TypeAlias = tuple[str, int, int, str, str | None]
 """Case, message, row, side and column of a finding."""
 
+LAWS_OF_CALLS: Final = frozenset({"batch", "environment"})
+"""Laws on what a message's rows may not depend on: other messages of the call, another call."""
 MOST: Final = 10
 """Mistakes that are named."""
 _ALIKE: Final = 0.95
@@ -66,6 +68,15 @@ _ZEROS: Final = frozenset(
 """Words of the traits on dates that no calendar has, which decoders treat apart."""
 _CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BINARY.value})
 """Families whose classes are no ranges, but what a value holds."""
+_OF_MESSAGES: Final = frozenset(
+    {
+        *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
+        *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
+    }
+)
+"""Sorts of traits for which a decoder loses rows whatever is in their cells. Where rows depend on
+other messages, all others are chance: the cases of a type, a name or an option stand together.
+"""
 _MEMBERS: Final = frozenset({"null", "empty"})
 """Sorts of traits on a document's members."""
 _DRAWN: Final = "a fault that was drawn"
@@ -150,10 +161,15 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         _mistake(_Told((), Statement(None, law=rules[id_].statement)), some, rules)
         for id_, some in by_law.items()
     ]
-    return sorted(
-        _merge_mistakes(found),
-        key=lambda m: (m.obligation is not Obligation.MUST, -len(m.cases), m.sentence),
-    )
+    laws_of_calls = {id_ for id_ in by_law if rules[id_].law in LAWS_OF_CALLS}
+
+    def order(mistake: Mistake) -> tuple[bool, bool, int, str]:
+        """What binds first; then laws of calls, which other mistakes may only follow from."""
+        is_law = mistake.statement.deviation is None and not laws_of_calls.isdisjoint(mistake.rules)
+        binds = mistake.obligation is Obligation.MUST
+        return not binds, not is_law, -len(mistake.cases), mistake.sentence
+
+    return sorted(_merge_mistakes(found), key=order)
 
 
 def _failing_unit(
@@ -242,7 +258,10 @@ def _explain(
                 yield _tell_faults(deviation, left), left
                 return
             explained = left
-        if depends_on_company and (not traits or len(explained) < RARE * len(left)):
+        by_chance = not traits or len(explained) < RARE * len(left)
+        if deviation.kind is DeviationKind.ROW_LOST:
+            by_chance |= any(trait[0] not in _OF_MESSAGES for trait in traits)
+        if depends_on_company and by_chance:
             statement = Statement(deviation, Quantity.SOME, unit, by_company=True)
             yield _Told((), statement), left
             left = []
@@ -257,7 +276,27 @@ def _explain(
     rest = _group_by_family(left) if deviation.is_of_cells else {"": left} if left else {}
     parts += [_Part((), group, False) for group in rest.values()]
     for group in _group_parts(deviation, parts):
-        yield _tell_parts(deviation, unit, group), _failings_of(group)
+        yield (
+            _tell_parts(deviation, unit, _widen_group(group, bad, population, deviation)),
+            (_failings_of(group)),
+        )
+
+
+def _widen_group(
+    group: list[_Part],
+    bad: Sequence[frozenset[Trait]],
+    population: Population,
+    deviation: Deviation,
+) -> list[_Part]:
+    """The parts as one part of their family of types, if no trait explains some of them and nearly
+    every value of the family fails: a narrower trait would be false of those.
+    """
+    families = {failing.family for failing in _failings_of(group)}
+    if not deviation.is_of_cells or all(part.traits for part in group) or len(families) != 1:
+        return group
+    traits: Traits = (("family", families.pop()),)
+    share = population.failing_share(deviations.population_of(deviation), bad, traits)
+    return [_Part(traits, _failings_of(group), share == 1)] if share >= NEARLY else group
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
@@ -296,7 +335,10 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         statement = Statement(deviation, Quantity.SOME, unit, families=families, ops_that_came=ops)
         return _Told(traits, statement)
     alternatives = merge_alternatives(part.traits for part in large)
-    others = len(large) < len(explained) or len(alternatives) > NOUNS
+    # Units that no trait explains are part of the mistake, too: the sentence must not say that all
+    # have the traits.
+    has_rest = any(not part.traits for part in group)
+    others = has_rest or len(large) < len(explained) or len(alternatives) > NOUNS
     if deviation.kind is DeviationKind.FIELD_WRONG or deviation.is_of_other_image:
         others |= len(alternatives) > 1
         alternatives = alternatives[:1]

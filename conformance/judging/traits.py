@@ -12,7 +12,7 @@ import datetime as dt
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -44,6 +44,8 @@ _SURELY: Final = 0.9
 """The same where they tell what a value holds."""
 _MOST: Final = 3
 """Traits that are tried together, where fewer do not tell failing from passing."""
+_IN_NUMBER: Final = 3
+"""Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
 _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
 SORTS: Final = said("sorts")
@@ -137,9 +139,12 @@ class Population:
     rules: Container[str]
     _options: dict[str, Trait] = field(default_factory=dict)
     _values: dict[int, frozenset[Trait]] = field(default_factory=dict)
+    _has_both_levels: bool = False
+    _of_company: dict[str, Mapping[tuple[int, int], frozenset[Trait]]] = field(default_factory=dict)
     _counts: dict[PopulationName, Counted[Trait]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._has_both_levels = len({result.case.level for result in self.results}) > 1
         having: dict[str, list[str]] = defaultdict(list)
         for profile in sorted({result.case.profile for result in self.results}):
             for option in profile.split("+")[1:]:
@@ -170,12 +175,28 @@ class Population:
         def held(traits: Traits) -> int:
             return failing.number(traits) if traits else 0
 
+        def is_needed(traits: Traits) -> bool:
+            """Whether every trait of several shuts out units that pass: without it, the others
+            would not explain the failures.
+            """
+            if len(traits) == 1:
+                return True
+            for index in range(len(traits)):
+                others = (*traits[:index], *traits[index + 1 :])
+                if every.number(others) - failed.number(others) < _IN_NUMBER:
+                    return False
+            return True
+
         def best(several: Iterable[Traits]) -> Traits:
             least = (
                 (traits, _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY)
                 for traits in several
             )
-            fine = [(traits, part) for traits, enough in least if (part := share(traits)) >= enough]
+            fine = [
+                (traits, part)
+                for traits, enough in least
+                if (part := share(traits)) >= enough and is_needed(traits)
+            ]
             worth = [
                 (-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits)
                 for traits, part in fine
@@ -193,6 +214,13 @@ class Population:
                 break
             chosen = max((chosen, best(filter(held, combinations(common, size)))), key=held)
         return chosen, share(chosen) == 1
+
+    def failing_share(
+        self, which: PopulationName, bad: Sequence[frozenset[Trait]], traits: Traits
+    ) -> float:
+        """The share of the units with these traits that fail; `bad` are the traits of those."""
+        units = self._counted(which).number(traits)
+        return min(1.0, counted(bad).number(traits) / units) if units else 1.0
 
     def _counted(self, which: PopulationName) -> Counted[Trait]:
         if which not in self._counts:
@@ -268,7 +296,13 @@ class Population:
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         members = _of_message(case.written[number].message.value)
         return frozenset(
-            {("any",), ("fault", case.fault or "none"), *self._of_profile(case), *members}
+            {
+                ("any",),
+                ("fault", case.fault or "none"),
+                *self._of_profile(case),
+                *self._of_level(case),
+                *members,
+            }
         )
 
     def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
@@ -276,8 +310,11 @@ class Population:
         traits = {
             ("any",),
             *self._of_profile(case),
+            *self._of_level(case),
             *_of_message(written.message.value),
+            *_of_record(case, number),
             *_of_key(change),
+            *self._of_other_changes(case, number, change),
         }
         traits.add(
             ("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value)
@@ -321,6 +358,17 @@ class Population:
             self._values[id(cell)] = frozenset(_of_value(cell))
         return self._values[id(cell)] | _of_name(side, column, change)
 
+    def _of_level(self, case: Case) -> Iterator[Trait]:
+        """The level, if the run has both."""
+        if self._has_both_levels:
+            yield "level", "two" if case.level == 2 else "one"
+
+    def _of_other_changes(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+        """Whether earlier or later rows of the case change the same key."""
+        if case.id not in self._of_company:
+            self._of_company[case.id] = _find_changes_of_same_keys(case)
+        return self._of_company[case.id].get((number, change.row), frozenset())
+
     def _of_profile(self, case: Case) -> Iterator[Trait]:
         release, *options = case.profile.split("+")
         yield "release", release
@@ -338,6 +386,59 @@ _OWED: Final[dict[PopulationName, Callable[[State, int], bool]]] = {
     "values": lambda state, level: state not in (State.NULL, State.ABSENT),
 }
 """Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
+
+
+def _of_record(case: Case, number: int) -> Iterator[Trait]:
+    """The traits of a record beside its value's content: no key, the schema under another id."""
+    message = case.written[number].message
+    if message.key is None:
+        yield ("keyless",)
+    if case.deployment.schemas != "registry":
+        return
+    earlier = {
+        _schema_id(written.message.value)
+        for written in case.written[:number]
+        if written.message.topic == message.topic
+    }
+    if earlier - {_schema_id(message.value), b""}:
+        yield ("other-schema",)
+
+
+def _schema_id(value: bytes | None) -> bytes:
+    """The magic byte and the schema's id in front of a message from a registry; else b""."""
+    return value[:5] if value and value[0] == 0 and len(value) > 5 else b""
+
+
+def _find_changes_of_same_keys(case: Case) -> Mapping[tuple[int, int], frozenset[Trait]]:
+    """The traits of each row, by message and row, on earlier and later rows with its key."""
+    rows_of_keys: dict[tuple[object, ...], list[tuple[int, int]]] = defaultdict(list)
+    for number, written in enumerate(case.written):
+        for change in written.changes:
+            for key in _key_values(change):
+                rows_of_keys[key].append((number, change.row))
+    traits: dict[tuple[int, int], set[Trait]] = defaultdict(set)
+    for rows in rows_of_keys.values():
+        for row in rows:
+            if row > rows[0]:
+                traits[row].add(("changed-earlier",))
+            if row < rows[-1]:
+                traits[row].add(("changed-later",))
+    return {row: frozenset(of_row) for row, of_row in traits.items()}
+
+
+def _key_values(change: Change) -> set[tuple[object, ...]]:
+    """The table and the key values of a row, before and after an UPDATE of the key; nothing for a
+    row without a key.
+    """
+    found: set[tuple[object, ...]] = set()
+    if change.kind is not Kind.ROW or not change.keys:
+        return found
+    for image in (change.before, change.after):
+        cells_of_key = [(image or {}).get(name) for name in change.keys]
+        values = [repr(cell.value) for cell in cells_of_key if cell and cell.state is State.VALUE]
+        if len(values) == len(change.keys):
+            found.add((change.database, change.table, *values))
+    return found
 
 
 @lru_cache(maxsize=1 << 14)
@@ -362,8 +463,9 @@ def _members(document: Any, within: str = "") -> Iterator[Trait]:
 def _of_key(change: Change) -> Iterator[Trait]:
     keys, columns = change.keys, list(change.after or change.before or ())
     if keys is not None and change.kind is Kind.ROW:
-        if len(keys) != 1:
-            yield "keys", "with a key of several columns" if keys else "without a key"
+        yield "keys", "with a key" if keys else "without a key"
+        if len(keys) > 1:
+            yield "keys", "with a key of several columns"
         if keys and list(keys) != columns[: len(keys)]:
             yield "keys", "whose first columns are not its key"
 

@@ -362,7 +362,7 @@ def test_a_should_never_looks_like_a_must(full):
 def test_every_report_says_how_many_smaller_mistakes_there_are(full, monkeypatch, more, named):
     (mistake,) = judging.mistakes(full.formats[0])
     monkeypatch.setattr(
-        judging, "_mistakes", lambda _fmt, _strict: [mistake] * (judging.MOST + more)
+        judging, "_find_mistakes", lambda _fmt, _strict: [mistake] * (judging.MOST + more)
     )
     run = replace(full, formats=(replace(full.formats[0]),))
     notebook_of = notebook.html(notebook.NotebookResult.of(run, None))
@@ -382,7 +382,7 @@ def test_markdown_shows_failures_openly_where_no_mistake_is_named(full):
 def test_mistakes_are_looked_for_once_a_result(full, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(
-        judging, "_mistakes", lambda fmt, strict: asked.append((fmt.format, strict)) or []
+        judging, "_find_mistakes", lambda fmt, strict: asked.append((fmt.format, strict)) or []
     )
     run = replace(full, formats=(replace(full.formats[0]),))
     console.render(run)

@@ -1,0 +1,102 @@
+"""Every sentence on a mistake, beside the values that it is made from."""
+
+import pytest
+from text_tables import rows
+
+from conformance.judging.deviations import Deviation, DeviationKind
+from conformance.judging.relations import Relation, RelationKind
+from conformance.judging.sentences import (
+    Quantity,
+    Statement,
+    describe_relation,
+    describe_statement,
+)
+
+ROWS = (Quantity.EVERY, "row", ((("op", "DELETE"),),))
+VALUES = (Quantity.NEARLY_EVERY, "value", ((("family", "time"),), (("type", "bit(1)"),)))
+HOUR = 3_600_000_000
+
+RELATIONS = {
+    RelationKind.SPARK_TYPE: Relation(RelationKind.SPARK_TYPE),
+    RelationKind.SPELLING: Relation(RelationKind.SPELLING),
+    RelationKind.SIGN: Relation(RelationKind.SIGN),
+    RelationKind.FRACTION: Relation(RelationKind.FRACTION),
+    RelationKind.SHIFT: Relation(RelationKind.SHIFT, -8 * HOUR),
+    RelationKind.WRAP: Relation(RelationKind.WRAP, 64),
+    RelationKind.DOUBLE: Relation(RelationKind.DOUBLE),
+    RelationKind.FACTOR: Relation(RelationKind.FACTOR, -3),
+    RelationKind.BYTES_REVERSED: Relation(RelationKind.BYTES_REVERSED),
+    RelationKind.LETTER_CASE: Relation(RelationKind.LETTER_CASE),
+    RelationKind.BLANKS_AT_ENDS: Relation(RelationKind.BLANKS_AT_ENDS),
+    RelationKind.CUT: Relation(RelationKind.CUT, 255, 900, "characters"),
+    RelationKind.LOST_CHARACTERS: Relation(RelationKind.LOST_CHARACTERS, name="line ends"),
+    RelationKind.ADDED_CHARACTERS: Relation(RelationKind.ADDED_CHARACTERS, name="quotes"),
+    RelationKind.REPLACED_CHARACTERS: Relation(RelationKind.REPLACED_CHARACTERS, name="quotes"),
+    RelationKind.OTHER_IMAGE: Relation(RelationKind.OTHER_IMAGE, name="before"),
+    RelationKind.OTHER_ROW: Relation(RelationKind.OTHER_ROW, 2),
+    RelationKind.OTHER_COLUMN: Relation(RelationKind.OTHER_COLUMN, name="id"),
+    RelationKind.COMES_AS: Relation(RelationKind.COMES_AS, name="string"),
+}
+STATEMENTS = {
+    DeviationKind.ROW_LOST: Statement(Deviation(DeviationKind.ROW_LOST), *ROWS),
+    DeviationKind.ROW_REFUSED: Statement(
+        Deviation(DeviationKind.ROW_REFUSED), Quantity.SOME, "row", by_company=True
+    ),
+    DeviationKind.ROW_SURPLUS: Statement(Deviation(DeviationKind.ROW_SURPLUS), *ROWS),
+    DeviationKind.OTHER_OP: Statement(
+        Deviation(DeviationKind.OTHER_OP), *ROWS, ops_that_came=("UPDATE",)
+    ),
+    DeviationKind.OTHER_KIND: Statement(Deviation(DeviationKind.OTHER_KIND, "DDL"), *ROWS),
+    DeviationKind.OP_IN_OTHER_LETTERS: Statement(
+        Deviation(DeviationKind.OP_IN_OTHER_LETTERS), *ROWS
+    ),
+    DeviationKind.FIELD_WRONG: Statement(
+        Deviation(DeviationKind.FIELD_WRONG, "keys", Relation(RelationKind.LETTER_CASE)), *ROWS
+    ),
+    DeviationKind.IMAGE_SURPLUS: Statement(
+        Deviation(DeviationKind.IMAGE_SURPLUS, "after"), *ROWS, others=True
+    ),
+    DeviationKind.IMAGE_MISSING: Statement(Deviation(DeviationKind.IMAGE_MISSING, "before"), *ROWS),
+    DeviationKind.IMAGE_WITHOUT_COLUMNS: Statement(
+        Deviation(DeviationKind.IMAGE_WITHOUT_COLUMNS), *ROWS
+    ),
+    DeviationKind.COLUMN_MISSING: Statement(
+        Deviation(DeviationKind.COLUMN_MISSING), Quantity.EVERY, "column", ((("capital",),),)
+    ),
+    DeviationKind.COLUMN_SURPLUS: Statement(
+        Deviation(DeviationKind.COLUMN_SURPLUS), Quantity.SOME, "column", families=("int",)
+    ),
+    DeviationKind.VALUE_WRONG: Statement(
+        Deviation(DeviationKind.VALUE_WRONG, relation=Relation(RelationKind.CUT)), *VALUES
+    ),
+    DeviationKind.VALUE_NULL: Statement(
+        Deviation(DeviationKind.VALUE_NULL),
+        Quantity.EVERY,
+        "value",
+        ((("family", "int"),), (("negative", "time"),)),
+    ),
+    DeviationKind.VALUE_FOR_NULL: Statement(Deviation(DeviationKind.VALUE_FOR_NULL), *VALUES),
+    DeviationKind.ROWS_SHUFFLED: Statement(Deviation(DeviationKind.ROWS_SHUFFLED)),
+    DeviationKind.COLUMNS_SWAPPED: Statement(Deviation(DeviationKind.COLUMNS_SWAPPED)),
+    DeviationKind.MESSAGE_VANISHES: Statement(
+        Deviation(DeviationKind.MESSAGE_VANISHES), faults=("empty", "no-json"), more_faults=3
+    ),
+    DeviationKind.MESSAGE_ACCEPTED: Statement(
+        Deviation(DeviationKind.MESSAGE_ACCEPTED), Quantity.NEARLY_EVERY, "message", ((("any",),),)
+    ),
+}
+EXPECTED = dict(rows(__file__, "sentences.txt"))
+
+
+@pytest.mark.parametrize("kind", RelationKind)
+def test_the_words_of_a_relation(kind):
+    assert describe_relation(RELATIONS[kind]) == EXPECTED[f"relation {kind}"]
+
+
+@pytest.mark.parametrize("kind", DeviationKind)
+def test_the_sentence_of_a_deviation(kind):
+    assert describe_statement(STATEMENTS[kind]) == EXPECTED[f"deviation {kind}"]
+
+
+def test_a_law_is_told_by_its_statement():
+    assert describe_statement(Statement(None, law="Decoding ends.")) == "not kept: Decoding ends"
