@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log2
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from conformance.judging import causes
 from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Judge, Verdict
@@ -33,7 +33,7 @@ _ROWS: Final = frozenset(
 """Aspects whose mismatch may be the fault of a trait of the message."""
 _TIMES: Final = frozenset({"negative", "over-24h"})
 """Value classes of times that may also have a fraction."""
-_OWN: Final = ("option ", "trait ", "release ")
+_OWN: Final = frozenset({"option", "trait", "release"})
 """Subjects that may be a trait themselves."""
 
 
@@ -52,12 +52,22 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
         replace(
             result,
             findings=tuple(
-                replace(finding, causes=named.causes(result, finding))
-                for finding in result.findings
+                _with_causes(finding, named.blame(result, finding)) for finding in result.findings
             ),
         )
         for result in _moved(judge, results, seen)
     ]
+
+
+class Blamed(NamedTuple):
+    """The suspects that are blamed for a finding, and the keys of all its causes."""
+
+    suspects: tuple[causes.Suspect, ...]
+    keys: tuple[str, ...]
+
+
+def _with_causes(finding: Finding, blamed: Blamed) -> Finding:
+    return replace(finding, causes=blamed.keys, suspects=blamed.suspects)
 
 
 def ruled(judge: Judge, results: Sequence[CaseResult], known: Known) -> list[CaseResult]:
@@ -150,17 +160,17 @@ class _Held:
     change: Change
 
     @cached_property
-    def tokens(self) -> set[str]:
+    def tokens(self) -> set[causes.Suspect]:
         """What it holds."""
         return causes.tokens(self.case, self.case.written[self.number].changes, self.change)
 
     @cached_property
-    def exact(self) -> set[tuple[str, str]]:
+    def exact(self) -> set[tuple[causes.Suspect, str]]:
         """Its exact values."""
         return {_exact(cell) for _, _, cell in causes.cells(self.change, self.case.level)}
 
     @cached_property
-    def right(self) -> Mapping[tuple[str, bool], set[str]]:
+    def right(self) -> Mapping[tuple[str, bool], set[causes.Suspect]]:
         """What its cells show if all are right, by side and whether they are NULL."""
         return _right(self.case, self.change)
 
@@ -169,15 +179,20 @@ Known: TypeAlias = dict[int, tuple[_Held, ...]]
 """The rows of cases, by the identity of the case."""
 
 
+def _cells_of(side: str, change: Change) -> causes.Suspect:
+    """All cells of an image of an op."""
+    return "cells", side, str(change.op)
+
+
 def _right(
     case: Case, change: Change, wrong: Collection[tuple[str, str | None]] = ()
-) -> Mapping[tuple[str, bool], set[str]]:
+) -> Mapping[tuple[str, bool], set[causes.Suspect]]:
     """What the cells of a row show but for those that are wrong."""
-    right: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    right: dict[tuple[str, bool], set[causes.Suspect]] = defaultdict(set)
     for side, column, cell in causes.cells(change, case.level):
         if (side, column) not in wrong:
             right[side, cell.state is State.NULL].update(
-                (*causes.cell_tokens(cell), f"cells {side} {change.op}")
+                (*causes.cell_tokens(cell), _cells_of(side, change))
             )
     return right
 
@@ -188,12 +203,16 @@ class _Seen:
     cells by level, side, state; and how many rows with a subject came out.
     """
 
-    cleared: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
-    exact: dict[tuple[int, str], set[tuple[str, str]]] = field(
+    cleared: dict[tuple[int, str], set[causes.Suspect]] = field(
         default_factory=lambda: defaultdict(set)
     )
-    right: dict[tuple[int, str, bool], set[str]] = field(default_factory=lambda: defaultdict(set))
-    came: Counter[str] = field(default_factory=Counter)
+    exact: dict[tuple[int, str], set[tuple[causes.Suspect, str]]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    right: dict[tuple[int, str, bool], set[causes.Suspect]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    came: Counter[causes.Suspect] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, results: Iterable[CaseResult], known: Known | None = None) -> _Seen:
@@ -219,7 +238,7 @@ class _Seen:
             touched = {(f.message, f.row) for f in result.findings}
             for number, written in enumerate(result.case.written):
                 right = {
-                    f"kind {c.kind}"
+                    ("kind", c.kind.value)
                     for c in written.changes
                     if c.kind is not Kind.ROW and (number, c.row) not in touched
                 }
@@ -246,7 +265,7 @@ class _Seen:
         return seen
 
 
-def _exact(cell: Cell) -> tuple[str, str]:
+def _exact(cell: Cell) -> tuple[causes.Suspect, str]:
     """A cell's narrow subject, and its type and value."""
     value = (
         hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)
@@ -266,7 +285,9 @@ class _Traits:
         for result in results:
             if result.case.origin is Origin.NAMED and result.verdict is not Verdict.UNSUPPORTED:
                 self._siblings[result.case.scenario, result.case.level].append(result)
-        self._without: dict[tuple[str, int], tuple[set[str], set[str], bool]] = {}
+        self._without: dict[
+            tuple[str, int], tuple[set[causes.Suspect], set[causes.Suspect], bool]
+        ] = {}
 
     def plain(self, result: CaseResult, finding: Finding) -> Rule | None:
         """The rule to blame in place of the finding's; None if the finding's is right."""
@@ -310,10 +331,10 @@ class _Traits:
         held = {
             s
             for s in causes.tokens(case, case.written[finding.message].changes, change)
-            if not s.startswith(_OWN)
+            if s[0] not in _OWN
         }
         if any(
-            s.startswith("cell ")
+            s[0] == "cell"
             for s in (held - self._seen.cleared[case.level, case.profile]) & refused_there
         ):
             return False
@@ -323,15 +344,15 @@ class _Traits:
 
     def _evidence(
         self, rule: Rule, finding: Finding, level: int
-    ) -> tuple[set[str], set[str], bool]:
+    ) -> tuple[set[causes.Suspect], set[causes.Suspect], bool]:
         """What rows without the trait show: subjects that came out in no profile, those that did
         not in one of the profiles that have them; and whether a row with the trait came out.
         """
         key = rule.id, level
         if key not in self._without:
             held_by, cleared_by, passes = (
-                defaultdict[str, set[str]](set),
-                defaultdict[str, set[str]](set),
+                defaultdict[str, set[causes.Suspect]](set),
+                defaultdict[str, set[causes.Suspect]](set),
                 False,
             )
             for result in self._results:
@@ -387,11 +408,13 @@ class _Named:
     """
 
     seen: _Seen
-    _held: dict[tuple[str, int], list[set[str]]] = field(default_factory=dict)
-    _rows: dict[tuple[str, int], str] = field(default_factory=dict)
-    _chosen: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    _held: dict[tuple[str, int], list[set[causes.Suspect]]] = field(default_factory=dict)
+    _rows: dict[tuple[str, int], causes.Suspect] = field(default_factory=dict)
+    _chosen: dict[tuple[str, int], tuple[causes.Suspect, ...]] = field(default_factory=dict)
     _recorded: set[tuple[str, int]] = field(default_factory=set)
-    _kinds: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    _kinds: dict[tuple[int, causes.Suspect], set[causes.Suspect]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
 
     def add(self, result: CaseResult) -> None:
         """Takes the findings of a case."""
@@ -428,7 +451,7 @@ class _Named:
                     stages[stage] |= {
                         subject for subject, _ in values - self.seen.exact[level, profile]
                     }
-                self._rows[key] = f"row {row.op or ''}"
+                self._rows[key] = "row", row.op or ""
 
     @staticmethod
     def _whole(result: CaseResult, finding: Finding, rows: Sequence[Change]) -> bool:
@@ -445,7 +468,7 @@ class _Named:
         values that did not, and subjects that did not in its own profile; then exact values by the
         rows of its own profile. A suspect that is taken already explains later messages too.
         """
-        taken = set[str]()
+        taken = set[causes.Suspect]()
         for stage in range(3):
             open_ = {
                 key: stages[stage]
@@ -466,12 +489,14 @@ class _Named:
                 for subject in self._chosen[key]
             }
 
-    def causes(self, result: CaseResult, finding: Finding) -> tuple[str, ...]:
-        """The keys of a finding's causes: the chosen, then all others that a record may name."""
+    def blame(self, result: CaseResult, finding: Finding) -> Blamed:
+        """The suspects to blame for a finding, and the keys of its causes: the chosen, then all
+        others that a record may name.
+        """
         case, level = result.case, result.case.level
         kind = causes.symptom(finding, case)
         subjects = causes.chain(finding, case)
-        chosen: tuple[str, ...] = tuple(subjects[:1])
+        chosen: tuple[causes.Suspect, ...] = tuple(subjects[:1])
         if kind in causes.REFUSALS and (key := _message(result, finding)) in self._rows:
             chosen = self._chosen.get(key, (self._rows[key],))
             subjects = [
@@ -479,24 +504,22 @@ class _Named:
                 self._rows[key],
             ]
         elif finding.aspect in CELL and len(subjects) > 1:
-            state = subjects[0].endswith(" null")
+            state = subjects[0][2:] == ("null",)
             for wider in subjects[1:]:
-                several = not wider.startswith("cells ") or len(self._kinds[level, wider]) > 1
+                several = wider[0] != "cells" or len(self._kinds[level, wider]) > 1
                 if several and wider not in self.seen.right[level, finding.side, state]:
                     chosen = (wider,)
         elif len(subjects) > 1 and subjects[1] not in self.seen.right[level, "", False]:
             chosen = (subjects[1],)
-        first = f"{kind}: {' | '.join(chosen)}"
-        return (
-            first,
-            *(key for key in (f"{kind}: {subject}" for subject in subjects) if key != first),
-        )
+        first = causes.key_text(kind, chosen)
+        keys = [causes.key_text(kind, [subject]) for subject in subjects]
+        return Blamed(chosen, (first, *(key for key in keys if key != first)))
 
 
 def _cover(
-    open_: Mapping[tuple[str, int], set[str]],
-    chosen: dict[tuple[str, int], tuple[str, ...]],
-    came: Mapping[str, int],
+    open_: Mapping[tuple[str, int], set[causes.Suspect]],
+    chosen: dict[tuple[str, int], tuple[causes.Suspect, ...]],
+    came: Mapping[causes.Suspect, int],
     unsure: Collection[tuple[str, int]],
 ) -> None:
     """Explains each message by the suspects that explain most of those left, and with which fewest
@@ -523,12 +546,12 @@ def _cover(
             del left[key]
 
 
-def _narrowest(subjects: set[str]) -> tuple[str, ...]:
+def _narrowest(subjects: set[causes.Suspect]) -> tuple[causes.Suspect, ...]:
     """The subjects that hold no other, in order."""
     return tuple(
         causes.ranked(
             subject
             for subject in subjects
-            if not any(subject.startswith(f"{other} ") for other in subjects)
+            if not any(other != subject and causes.is_within(subject, other) for other in subjects)
         )
     )

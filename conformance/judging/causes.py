@@ -1,11 +1,10 @@
 """Causes of failures: what a decoder does wrong and on what, named from a finding and its case.
 
 A cause has a key, a stable text without drawn values (`refused: cell bit value plain`), and words
-that hold the values of a case (`refuses a row whose bit(1) cell is '1'`). Subjects are texts too,
-each a beginning of the narrower ones: `cell <type>`, `cell <type> value`, `cell <type> value
-<class>`, `cell <type> null`, `cell <type> absent`; or `cells <side> <op>` for all of an image,
-`image <side> <op>`, `option`, `release`, `trait`, `shape`, `member`, `fault`, `statement`, `kind`,
-`row <op>`.
+that hold the values of a case (`refuses a row whose bit(1) cell is '1'`). Subjects are suspects, a
+sort and its words: `cell <type>`, `cell <type> value`, `cell <type> value <class>`, `cell <type>
+null`, `cell <type> absent`; or `cells <side> <op>` for all of an image, `image <side> <op>`,
+`option`, `release`, `trait`, `shape`, `member`, `fault`, `statement`, `kind`, `row <op>`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from conformance.judging.judge import CELL, NOT_THERE, Finding
 from conformance.judging.relations import Relation, RelationKind, relate_cell
@@ -62,8 +61,14 @@ _LONG: Final = 65_536
 _WIDE: Final = 100
 _SHOWN: Final = 60
 _NAMED: Final = 4
-NO_ROW: Final = "kind none"
-"""The subject of a message from which no change is expected."""
+Suspect: TypeAlias = tuple[str, ...]
+"""What a decoder may fail on: a sort and its words, from wide to narrow. Each beginning of a cell's
+suspect is a wider suspect: ("cell", "int", "value") holds ("cell", "int", "value", "plain").
+"""
+NO_ROW: Final[Suspect] = ("kind", "none")
+"""The suspect of a message from which no change is expected."""
+_OTHER_KINDS: Final = frozenset({"row", "kind", "statement"})
+"""Sorts of suspects of which a wrong value is another kind or op."""
 _ORDINARY: Final = frozenset({"boundary", "drawn"})
 """Tags that say nothing of a message."""
 
@@ -79,7 +84,7 @@ class Cause:
     """
 
     symptom: Symptom
-    subjects: tuple[str, ...]
+    subjects: tuple[Suspect, ...]
     type: str = ""
     value: str = ""
     relation: Relation | None = None
@@ -88,27 +93,24 @@ class Cause:
     @property
     def key(self) -> str:
         """The stable text of the cause."""
-        return f"{self.symptom}: {' | '.join(self.subjects)}"
+        return key_text(self.symptom, self.subjects)
 
     @property
     def words(self) -> str:
         """The cause in one line."""
-        named = self.symptom is Symptom.WRONG and self.subjects[0].startswith(
-            ("row ", "kind ", "statement ")
-        )
+        is_other_kind = self.symptom is Symptom.WRONG and self.subjects[0][0] in _OTHER_KINDS
         verb = _VERBS[Symptom.LOST if self.vanished else self.symptom]
-        return f"{'gives another kind or op for' if named else verb} {self._object()}"
+        return f"{'gives another kind or op for' if is_other_kind else verb} {self._object()}"
 
     def _object(self) -> str:
         refused = self.symptom in REFUSALS
         if len(self.subjects) != 1:
-            named = ", ".join(self.subjects[:_NAMED]) + (
-                " ..." if len(self.subjects) > _NAMED else ""
-            )
-            return f"a row with one of {len(self.subjects)} suspects: {named}"
+            first = ", ".join(map(suspect_text, self.subjects[:_NAMED]))
+            more = " ..." if len(self.subjects) > _NAMED else ""
+            return f"a row with one of {len(self.subjects)} suspects: {first}{more}"
         if self.subjects[0] == NO_ROW:
             return "a message that gives no row"
-        sort, *rest = self.subjects[0].split(" ")
+        sort, *rest = self.subjects[0]
         if sort == "cell":
             return self._row(rest) if refused else self._cell(rest)
         if sort == "row" and self.value:
@@ -143,7 +145,22 @@ class Cause:
 _WITH, _ALONE = said("with"), said("alone")
 
 
-def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
+def suspect_text(suspect: Suspect) -> str:
+    """The suspect as it stands in a key."""
+    return " ".join(suspect)
+
+
+def key_text(symptom: Symptom, suspects: Iterable[Suspect]) -> str:
+    """The stable text of a cause, as records of known failures hold it."""
+    return f"{symptom}: {' | '.join(map(suspect_text, suspects))}"
+
+
+def is_within(suspect: Suspect, wider: Suspect) -> bool:
+    """Whether a suspect is another, or a narrower one that the other holds."""
+    return suspect[: len(wider)] == wider
+
+
+def cause(finding: Finding, case: Case, suspects: Iterable[Suspect] = ()) -> Cause:
     """The cause of a finding. `suspects` are the subjects of a refusal that the run did not clear;
     if empty, all are suspects.
     """
@@ -153,7 +170,7 @@ def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
         left = [
             subject
             for subject in subjects or ranked(possible)
-            if subject in possible or subject.startswith("row ")
+            if subject in possible or subject[0] == "row"
         ]
         subjects = tuple(left) or subjects
         return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
@@ -223,35 +240,37 @@ def symptom(finding: Finding, case: Case) -> Symptom:
     return Symptom.WRONG
 
 
-def chain(finding: Finding, case: Case) -> list[str]:
+def chain(finding: Finding, case: Case) -> list[Suspect]:
     """The subject of a finding that is no refusal; then, for a cell or a statement, the wider
     subjects that hold it.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
     what = _what(case, change)
     if finding.aspect is Aspect.PRESENCE and finding.came is not NOT_THERE:
-        return [f"image {finding.side} {_op(change)}".strip()]
+        return [_of_side("image", finding, change)]
     if finding.aspect in CELL and cell is not None:
-        return [*cell_tokens(cell), f"cells {finding.side} {_op(change)}".strip()]
+        return [*cell_tokens(cell), _of_side("cells", finding, change)]
     match finding.aspect:
         case Aspect.FIELD:
-            return [
-                f"member {finding.path}"
-                + ("" if change is None or change.kind is Kind.ROW else f" of {change.kind}")
-            ]
+            if change is None or change.kind is Kind.ROW:
+                return [("member", finding.path)]
+            return [("member", finding.path, "of", change.kind.value)]
         case Aspect.IMAGE:
-            return [f"image {finding.side} {_op(change)}".strip()]
+            return [_of_side("image", finding, change)]
         case Aspect.ACCEPTED | Aspect.KIND if case.fault:
-            return [f"fault {case.fault}"]
+            return [("fault", case.fault)]
         case Aspect.EXTRA if case.origin is Origin.FOREIGN:
-            return ["foreign"]
+            return [("foreign",)]
         case Aspect.VALUE if finding.path == CIRCUMSTANCE:
-            return [f"circumstance {finding.circumstance}"]
-    return (
-        [what, f"kind {change.kind}"]
-        if change is not None and what.startswith("statement ")
-        else [what]
-    )
+            return [("circumstance", finding.circumstance)]
+    if change is not None and what[0] == "statement":
+        return [what, ("kind", change.kind.value)]
+    return [what]
+
+
+def _of_side(sort: str, finding: Finding, change: Change | None) -> Suspect:
+    """The suspect of an image, or of all its cells."""
+    return tuple(filter(None, (sort, finding.side, _op(change))))
 
 
 def refused(finding: Finding, case: Case) -> list[Change]:
@@ -269,38 +288,39 @@ def refused(finding: Finding, case: Case) -> list[Change]:
     return [change for change in changes if change.kind is Kind.ROW]
 
 
-def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
+def tokens(case: Case, message: Iterable[Change], change: Change) -> set[Suspect]:
     """The suspects of a refused row: its cells, its op, its shape, and the case's traits, release
     and options.
     """
     release, *options = case.profile.split("+")
-    held = {f"release {release}", f"row {_op(change)}", *(f"option {option}" for option in options)}
-    held |= {f"trait {tag}" for tag in case.tags - _ORDINARY}
+    suspects: set[Suspect] = {("release", release), ("row", _op(change))}
+    suspects |= {("option", option) for option in options}
+    suspects |= {("trait", tag) for tag in case.tags - _ORDINARY}
     if sum(1 for _ in message) > 1:
-        held.add("shape several rows in a message")
+        suspects.add(("shape", "several rows in a message"))
     if not change.keys and change.keys is not None:
-        held.add("shape no key")
+        suspects.add(("shape", "no key"))
     before = change.image("before", case.level)
     if change.op is Op.UPDATE and before is None:
-        held.add("shape no before image")
+        suspects.add(("shape", "no before image"))
     if before and any(cell.reason == UNPAIRED for cell in before.values()):
-        held.add("shape a before image that cannot be told")
+        suspects.add(("shape", "a before image that cannot be told"))
     for _, column, cell in cells(change, case.level):
         narrow = cell_tokens(cell)
-        held.update((*narrow, " ".join(narrow[0].split(" ")[:2])))
+        suspects.update((*narrow, narrow[0][:2]))
         if not column.isidentifier():
-            held.add("shape a column name that needs quotes")
+            suspects.add(("shape", "a column name that needs quotes"))
         if cell.text is not None and len(cell.text) > _LONG:
-            held.add("shape a long value")
+            suspects.add(("shape", "a long value"))
     if (
         max((len(image) for image in (change.before, change.after) if image is not None), default=0)
         > _WIDE
     ):
-        held.add("shape many columns")
-    return held
+        suspects.add(("shape", "many columns"))
+    return suspects
 
 
-def _possible(case: Case, rows: Iterable[Change]) -> set[str]:
+def _possible(case: Case, rows: Iterable[Change]) -> set[Suspect]:
     """The suspects of refused rows, each among the changes of its own message."""
     own = {id(change): written.changes for written in case.written for change in written.changes}
     return set().union(*(tokens(case, own[id(change)], change) for change in rows))
@@ -313,23 +333,23 @@ def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
             yield side, column, cell
 
 
-def cell_tokens(cell: Cell) -> tuple[str, ...]:
+def cell_tokens(cell: Cell) -> tuple[Suspect, ...]:
     """The subjects of a cell, from narrow to wide."""
     return _subjects(cell.type.key, cell.state, cell.cls)
 
 
 @cache
-def _subjects(key: str, state: State, cls: str) -> tuple[str, ...]:
+def _subjects(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
     name = key.replace(" ", "-")
     if state in (State.NULL, State.ABSENT):
-        return (f"cell {name} {state.lower()}",)
-    wide = f"cell {name} value"
-    return (f"{wide} {cls}", wide) if cls else (wide,)
+        return (("cell", name, state.lower()),)
+    wide = ("cell", name, "value")
+    return ((*wide, cls), wide) if cls else (wide,)
 
 
-def ranked(subjects: Iterable[str]) -> list[str]:
+def ranked(subjects: Iterable[Suspect]) -> list[Suspect]:
     """Subjects in the order in which they are named."""
-    return sorted(subjects, key=lambda subject: (_RANK.get(subject.partition(" ")[0], 0), subject))
+    return sorted(subjects, key=lambda subject: (_RANK.get(subject[0], 0), suspect_text(subject)))
 
 
 _RANK: Final = {"cell": 0, "option": 1, "trait": 2, "shape": 3, "release": 4, "row": 5}
@@ -365,10 +385,9 @@ def alike(known: Cause, finding: Finding, case: Case) -> bool:
     return not rows or any(subject in held for subject in known.subjects)
 
 
-def _typed(subject: str) -> tuple[str, ...]:
+def _typed(subject: Suspect) -> Suspect:
     """A cell's subject without its value class."""
-    parts = subject.split(" ")
-    return tuple(parts[:3] if parts[0] == "cell" else parts)
+    return subject[:3] if subject[0] == "cell" else subject
 
 
 def change_of(finding: Finding, case: Case) -> Change | None:
@@ -406,32 +425,28 @@ def _op(change: Change | None) -> str:
     return (change.op or "") if change is not None else ""
 
 
-def _what(case: Case, change: Change | None) -> str:
-    """One word for the message: the op of a row, the statement of a DDL or control message, else
-    its kind.
+def _what(case: Case, change: Change | None) -> Suspect:
+    """The suspect for the message as a whole: the op of a row, the statement of a DDL or control
+    message, else its kind.
     """
     if change is not None and change.kind is Kind.ROW:
-        return f"row {_op(change)}"
+        return "row", _op(change)
     stated = sorted(
         tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:"))
     )
-    return (
-        f"statement {stated[0]}"
-        if stated
-        else f"kind {change.kind}"
-        if change is not None
-        else NO_ROW
-    )
+    if stated:
+        return "statement", stated[0]
+    return ("kind", change.kind.value) if change is not None else NO_ROW
 
 
-def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tuple[str, str]:
+def _guilty(subjects: tuple[Suspect, ...], rows: Iterable[Change], level: int) -> tuple[str, str]:
     """Type and value of the only cell of a refused row that the subjects name; without such a
     subject, a few or all types.
     """
     there = [
         cell for row in rows for _, _, cell in cells(row, level) if cell.state is not State.ABSENT
     ]
-    if all(subject.startswith("row ") for subject in subjects):
+    if all(subject[0] == "row" for subject in subjects):
         shown = list(
             dict.fromkeys(f"{declared(cell.type)} {_literal(cell, level)}" for cell in there)
         )
@@ -442,11 +457,7 @@ def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tu
     held = {
         (declared(cell.type), _literal(cell, level))
         for cell in there
-        if any(
-            token == subject or token.startswith(f"{subject} ")
-            for token in cell_tokens(cell)[:1]
-            for subject in subjects
-        )
+        if any(is_within(token, subject) for token in cell_tokens(cell)[:1] for subject in subjects)
     }
     return held.pop() if len(held) == 1 else ("", "")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from conformance.judging.causes import DECODING, REFUSALS, Cause, cause, chain
+from conformance.judging.causes import DECODING, REFUSALS, Cause, cause, chain, key_text
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
@@ -38,7 +38,7 @@ def smallest_failures(
         finding.cause
         for case in result.cases
         for finding in case.findings
-        if ": row " not in finding.cause
+        if not any(suspect[0] == "row" for suspect in finding.suspects[:1])
     }
     smallest: dict[tuple[str, str], tuple[tuple[bool, bool, bool, int], Finding, CaseResult]] = {}
     for case in result.cases:
@@ -78,7 +78,7 @@ def of(finding: Finding, case: CaseResult) -> Cause | None:
     """The cause that the format's blame chose for a finding; None before it."""
     if not finding.causes:
         return None
-    return cause(finding, case.case, finding.cause.partition(": ")[2].split(" | "))
+    return cause(finding, case.case, finding.suspects)
 
 
 def _few(failures: Sequence[Failure], most: int) -> list[Failure]:
@@ -154,7 +154,8 @@ def _left(failure: Failure) -> str:
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:
         return failure.cause.key
-    return f"{failure.cause.symptom}: {chain(failure.finding, failure.result.case)[0]}"
+    subject = chain(failure.finding, failure.result.case)[0]
+    return key_text(failure.cause.symptom, [subject])
 
 
 def _common(first: Failure, other: Failure) -> Cause | None:

@@ -80,7 +80,7 @@ class Finding:
     `came`, the values themselves: for a cell the owed `Cell` and the decoder's value (NOT_THERE if
     the image lacks the column), for an image both images, for an envelope column both values, for a
     kind or op the tuple of what is accepted and what came, and for an unreadable message the kinds
-    of the rows that came. `circumstance` is what a law changed about the call.
+    of the rows that came. `suspects` are those that the first of the causes names. `circumstance` is what a law changed about the call.
     """
 
     case: str
@@ -97,6 +97,7 @@ class Finding:
     instead: str = ""
     owed: Any = field(default=None, compare=False, repr=False)
     came: Any = field(default=None, compare=False, repr=False)
+    suspects: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     circumstance: str = field(default="", compare=False, repr=False)
 
     @property

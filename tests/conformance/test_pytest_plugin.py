@@ -225,7 +225,7 @@ def test_a_rule_fails_by_each_of_its_new_causes(on_record, kind):
         "c", FORMAT, "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b"{}"), ()),)
     )
     finding = Finding("c", MUST, 0, 0, Aspect.VALUE, "after['c']", "1", "2")
-    causes = [Cause(Symptom.REFUSED, (f"fault {name}",)) for name in ("one", "two")]
+    causes = [Cause(Symptom.REFUSED, (("fault", name),)) for name in ("one", "two")]
     failures = tuple(
         Failure(
             rule,

@@ -10,7 +10,7 @@ import right
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.blame import blamed
-from conformance.judging.causes import Symptom, cause
+from conformance.judging.causes import Symptom, cause, key_text
 from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.known import Entry, EntryTracker, Expectations
@@ -349,7 +349,10 @@ def test_failures_that_reduce_to_one_cause_are_one():
     result = outcome(BIT_OR_YEAR)
     year, bit = result.failures
     both = replace(
-        year, cause=replace(year.cause, subjects=("cell year value", "cell bit value plain"))
+        year,
+        cause=replace(
+            year.cause, subjects=(("cell", "year", "value"), ("cell", "bit", "value", "plain"))
+        ),
     )
     small = replace(both, finding=bit.finding, result=bit.result)
     (failure,) = merged([small, bit], result.formats[0], EntryTracker(Expectations()))
@@ -383,12 +386,51 @@ def test_value_classes_that_reduce_to_one_value_are_the_type():
     )
 
 
+@pytest.mark.parametrize(
+    ("suspects", "key"),
+    [
+        ([("cell", "bit", "value", "plain")], "refused: cell bit value plain"),
+        ([("cell", "bigint-unsigned", "value")], "refused: cell bigint-unsigned value"),
+        ([("cell", "time", "null")], "refused: cell time null"),
+        ([("cell", "time", "absent")], "refused: cell time absent"),
+        ([("cell", "json")], "refused: cell json"),
+        ([("cells", "after", "INSERT")], "refused: cells after INSERT"),
+        ([("image", "before", "UPDATE")], "refused: image before UPDATE"),
+        ([("option", "minimal")], "refused: option minimal"),
+        ([("release", "1.1.8")], "refused: release 1.1.8"),
+        ([("trait", "ddl:create")], "refused: trait ddl:create"),
+        ([("shape", "no key")], "refused: shape no key"),
+        ([("member", "keys", "of", "DDL")], "refused: member keys of DDL"),
+        ([("fault", "truncated")], "refused: fault truncated"),
+        ([("statement", "truncate")], "refused: statement truncate"),
+        ([("kind", "WATERMARK")], "refused: kind WATERMARK"),
+        ([("row", "DELETE")], "refused: row DELETE"),
+        ([("foreign",)], "refused: foreign"),
+        ([("circumstance", "in other batches")], "refused: circumstance in other batches"),
+        ([("option", "x"), ("row", "DELETE")], "refused: option x | row DELETE"),
+    ],
+)
+def test_the_key_of_every_sort_of_suspect_stays(suspects, key):
+    """Records of known failures hold these texts."""
+    assert key_text(Symptom.REFUSED, suspects) == key
+
+
 def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
     first = outcome(BIT_OR_YEAR)
-    fmt, names = first.formats[0], [f"refused: cell x{n} value" for n in range(SHOWN + 3)]
-    spread = iter(names * 1000)
+    fmt, types = first.formats[0], [f"x{n}" for n in range(SHOWN + 3)]
+    names = [f"refused: cell {type} value" for type in types]
+    spread = iter(types * 1000)
+
+    def blame_next_type(finding):
+        type = next(spread)
+        return replace(
+            finding,
+            causes=(f"refused: cell {type} value",),
+            suspects=(("cell", type, "value"),),
+        )
+
     cases_ = tuple(
-        replace(r, findings=tuple(replace(f, causes=(next(spread),)) for f in r.findings[:1]))
+        replace(r, findings=tuple(map(blame_next_type, r.findings[:1])))
         for r in fmt.cases
         if r.findings
     )
@@ -435,12 +477,14 @@ def test_a_case_that_raises_names_what_its_messages_hold():
     several = next(
         c for c in cases() if len(c.written) > 1 and {len(w.changes) for w in c.written} == {1}
     )
-    assert "row INSERT" in raised(several).subjects
-    assert "shape several rows in a message" not in raised(several).subjects
+    assert ("row", "INSERT") in raised(several).subjects
+    assert ("shape", "several rows in a message") not in raised(several).subjects
     whole = replace(
         several.written[0], changes=(*several.written[0].changes, *several.written[1].changes)
     )
-    assert "shape several rows in a message" in raised(replace(several, written=(whole,))).subjects
+    assert ("shape", "several rows in a message") in raised(
+        replace(several, written=(whole,))
+    ).subjects
     nothing = replace(
         several, written=tuple(replace(w, changes=()) for w in several.written), tags=frozenset()
     )

@@ -238,12 +238,13 @@ def test_a_smaller_case_keeps_what_the_failure_is_caused_by(fake, rule) -> None:
     fails = (lambda _values: DecodeRaised("always")) if rule == RETURNS else (lambda _values: None)
     symptom, path = (Symptom.RAISED, "decoding") if rule == RETURNS else (Symptom.LOST, "row 0")
     failure = replace(
-        failed(rule=rule, path=path), cause=Cause(symptom, ("cell varchar value plain",))
+        failed(rule=rule, path=path), cause=Cause(symptom, (("cell", "varchar", "value", "plain"),))
     )
     (small,) = shrunk(fake(fails), failure)
     assert [c.type.name for c in small.result.case.tables[0].columns] == ["varchar"]
     (other,) = shrunk(
-        fake(fails), replace(failure, cause=Cause(symptom, ("cell datetime value micros",)))
+        fake(fails),
+        replace(failure, cause=Cause(symptom, (("cell", "datetime", "value", "micros"),))),
     )
     assert other == replace(failure, cause=other.cause)
 
@@ -258,7 +259,7 @@ def test_a_smaller_case_keeps_the_operation_that_the_failure_is_caused_by(fake, 
         History(tuple(change(KEYLESS, operation, pair) for operation, pair in images.items())),
     )
     number = list(images).index(op)
-    failure = replace(failed(scenario, message=number), cause=Cause(Symptom.LOST, (f"row {op}",)))
+    failure = replace(failed(scenario, message=number), cause=Cause(Symptom.LOST, (("row", op),)))
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: scenario)
     assert [c.op for w in small.result.case.written for c in w.changes] == [op]
 

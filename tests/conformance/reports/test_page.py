@@ -379,13 +379,13 @@ def test_differences_in_markdown_obey_nobody():
 
 
 def test_each_cause_of_a_rule_has_its_box_its_anchor_and_its_words(full, hostile):
-    refused = Cause(Symptom.REFUSED, ("cell bit value",), "bit(1)", "'1'")
+    refused = Cause(Symptom.REFUSED, (("cell", "bit", "value"),), "bit(1)", "'1'")
     first = replace(full.failures[0], cause=refused, profiles=("v1",), judged=2)
     second = replace(
         first,
         cause=Cause(
             Symptom.WRONG,
-            ("cell bit value",),
+            (("cell", "bit", "value"),),
             "bit(1)",
             hostile,
             Relation(RelationKind.OTHER_COLUMN, name=hostile),

@@ -104,7 +104,7 @@ FORMAT = FormatResult(
 )
 CAUSE = Cause(
     Symptom.WRONG,
-    ("cell bigint-unsigned value over-signed",),
+    (("cell", "bigint-unsigned", "value", "over-signed"),),
     "bigint unsigned",
     f"'{LONG}'",
     Relation(RelationKind.WRAP, 64),

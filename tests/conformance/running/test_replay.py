@@ -157,7 +157,7 @@ def test_a_file_of_an_earlier_release_is_read(tmp_path):
 
 
 def test_a_file_is_named_by_rule_case_and_cause_and_holds_the_cause(tmp_path):
-    bit, year = (Cause(Symptom.LOST, (f"cell {kind} null",)) for kind in ("bit", "year"))
+    bit, year = (Cause(Symptom.LOST, (("cell", kind, "null"),)) for kind in ("bit", "year"))
     paths = {
         saved(tmp_path, failure(cause=cause), "mine", "changes", {}, {})
         for cause in (None, bit, year)
