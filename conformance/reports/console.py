@@ -219,15 +219,14 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
     return text if len(text) <= limit else f"{text[:limit]}... ({len(value)} bytes)"
 
 
-def repaired(some: Repairs, strict: bool) -> Iterator[RenderableType]:
+def repaired(some: Repairs) -> Iterator[RenderableType]:
     """What to repair first: each mistake with its smallest message, what it owes and what came, and
     the command that judges it again.
     """
     if not some.first:
         return
-    failing = sum(1 for _ in some.of.counting(strict))
     yield Text(
-        f"{some.headline} in {counted(failing, 'case')}; repair first what stands first", "bold"
+        f"{some.headline} in {counted(some.cases, 'case')}; repair first what stands first", "bold"
     )
     for number, repair in enumerate(some.first, 1):
         yield Text(
@@ -255,7 +254,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     """
     failing = [f for f in result.failures if not f.known]
     parts: list[RenderableType] = [
-        part for fmt in result.formats for part in repaired(repairs(fmt, result), result.strict)
+        part for fmt in result.formats for part in repaired(repairs(fmt, result))
     ]
     parts += [Shown(f, result.strict) for f in failing] if details else []
     if failing and not details:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from conformance.judging.deviations import deviation_of
 from conformance.judging.judge import Finding
 from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
@@ -29,14 +30,15 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """What is to be repaired in a format: the `first` mistakes, and a line on the others, ""
-    without others.
+    """What is to be repaired in a format: the `first` mistakes, a line on the others, "" without
+    others, and how many cases all mistakes explain; informational cases are none of them.
     """
 
     of: FormatResult
     headline: str
     first: tuple[Repair, ...]
     rest: str
+    cases: int
 
 
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
@@ -48,9 +50,20 @@ def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
         if failure.result.case.format == fmt.format and not failure.known
     ]
     several = "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
+    explained = frozenset[str]().union(*(mistake.cases for mistake in named))
     rest = f"and {counted(len(named) - MOST, 'smaller one')}" if len(named) > MOST else ""
     first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in named[:MOST])
-    return Repairs(fmt, f"{fmt.format}: {several}", first, rest)
+    return Repairs(fmt, f"{fmt.format}: {several}", first, rest, len(explained))
+
+
+def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
+    """Whether a failure may be the example: of unreadable messages only if it vanishes as the
+    mistake says, or is accepted as it says. The key of a cause does not tell these apart.
+    """
+    told = mistake.statement.deviation
+    if told is None or not told.is_of_faults:
+        return True
+    return deviation_of(failure.finding, failure.result.case).kind is told.kind
 
 
 def _repair(
@@ -58,7 +71,11 @@ def _repair(
 ) -> Repair:
     must = mistake.obligation is Obligation.MUST
     binding = "" if must else f" ({mistake.obligation}, counts with --strict)"
-    alike = [f for f in failures if f.rule.id in mistake.rules]
+    alike = [
+        failure
+        for failure in failures
+        if failure.rule.id in mistake.rules and _shows_same_fault(failure, mistake)
+    ]
     exact = [
         f
         for f in alike

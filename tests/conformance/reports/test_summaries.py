@@ -12,6 +12,7 @@ from shown import shown
 
 from conformance import reports as report
 from conformance.judging import mistakes as judging
+from conformance.judging.judge import Verdict
 from conformance.judging.known import State
 from conformance.judging.results import circumstances
 from conformance.reports import badge, console, junit, markdown, notebook, page, picture, records
@@ -412,3 +413,24 @@ def test_reports_say_when_and_where_the_run_was(full):
         float(case.get("time")) >= 0
         for case in ET.fromstring(junit.render(run))[0].iter("testcase")
     )
+
+
+def test_cases_that_are_only_informational_are_not_counted_with_mistakes(full):
+    """With --strict an informational case counts for the exit code, but it shows no mistake."""
+    fmt = full.formats[0]
+    broken = next(case for case in fmt.cases if case.findings)
+    unspecified = replace(
+        next(result for result in fmt.rules if result.rule.id == broken.findings[0].rule),
+        rule=replace(fmt.rules[0].rule, id="x-json/open", obligation=Obligation.UNSPECIFIED),
+    )
+    open_ended = replace(
+        next(case for case in fmt.cases if not case.findings),
+        verdict=Verdict.INFORMATIONAL,
+        findings=(replace(broken.findings[0], rule="x-json/open"),),
+    )
+    alone = replace(fmt, cases=(broken,))
+    both = replace(fmt, cases=(broken, open_ended), rules=(*fmt.rules, unspecified))
+    for some in (alone, both):
+        strict = replace(full, formats=(some,), strict=True)
+        assert "one mistake in 1 case;" in shown(console.render(strict))
+    assert len(list(both.counting(strict=True))) == 2
