@@ -491,10 +491,18 @@ def relate_fields(name: str, owed: Any, came: Any) -> Relation | None:
     return None
 
 
+def _without_lengths(relation: Relation | None) -> Relation | None:
+    """The relation, where cuts after different numbers of characters are one."""
+    is_cut = relation is not None and relation.kind is RelationKind.CUT
+    return Relation(RelationKind.CUT, name=relation.name) if relation and is_cut else relation
+
+
 def _relate_members(name: str, owed: list[Any], came: list[Any]) -> Relation | None:
     if len(owed) != len(came):
         return None
     relations = {
-        relate_fields(name, want, got) for want, got in zip(owed, came, strict=True) if want != got
+        _without_lengths(relate_fields(name, want, got))
+        for want, got in zip(owed, came, strict=True)
+        if want != got
     }
     return relations.pop() if len(relations) == 1 else None

@@ -65,6 +65,8 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
+_OF_ENVELOPES: Final = frozenset({("keys", "with a key")})
+"""Traits that explain what is wrong in a row's envelope, but never in its cells."""
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
@@ -247,6 +249,7 @@ class Population:
         if which == "rows":
             return row | self._of_cells(change, case.level)
         side, column = finding.side, finding.column or ""
+        row -= _OF_ENVELOPES
         return row | (
             self._of_cell(side, column, change, cell)
             if cell is not None
@@ -283,7 +286,7 @@ class Population:
                                 else of_all | self._of_cells(change, case.level)
                             )
                     elif (number, change.row, "") not in lost:
-                        row = self._of_row(case, number, change)
+                        row = self._of_row(case, number, change) - _OF_ENVELOPES
                         for side, column, cell in cells(change, case.level):
                             unit = number, change.row, side, column
                             if (
