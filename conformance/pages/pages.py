@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from conformance.pages._markdown import table
 from conformance.pages._samples import Sample, plain, samples
 from conformance.pages.recorded import recorded_page
+from conformance.pages.releases import release_table
 from conformance.pages.rooms import picture, rooms, rooms_page
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
@@ -186,6 +187,7 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
         "",
         *_example(fmt),
         *_profiles(fmt),
+        *release_table(fmt),
         *_losses(fmt),
         *_rules(fmt, where),
         *_traps(fmt, traps, where),

@@ -6,6 +6,18 @@ one DDL example, neither of them JSON (comments, a merged action). One message i
 rows of one table, all with one action; `before[i]` goes with `data[i]` (cloudcanal#pairing-open).
 The older edition prints `ddl` where this one prints `isDdl`: with `ddl` the keys of both examples
 are in alphabetical order, with `isDdl` they are not.
+
+An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"action":"UPDATE","before":[{"note":"old"}],"bid":0,"data":[{"id":"1","note":"new"}],
+    "db":"shop","dbValType":{"id":"int(11)","note":"text"},"isDdl":false,"entryType":"ROWDATA",
+    "execTs":1700000000000,"jdbcType":{"id":4,"note":2005},"pks":[],"schema":"shop",
+    "sendTs":1700000001377,"sql":"","table":"notes"}
+
+    {"action":"ALTER","before":[],"bid":0,"data":[],"db":"shop","dbValType":{},"isDdl":true,
+    "entryType":"ROWDATA","execTs":1700000000000,"jdbcType":{},"pks":[],"schema":"shop",
+    "sendTs":1700000001377,"sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1",
+    "table":"t3142384771"}
 """
 
 from __future__ import annotations

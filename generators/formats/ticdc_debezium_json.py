@@ -16,6 +16,14 @@ Not written: large-message-handle-compression, which packs the key too; a server
 UTC, where a TIMESTAMP's default for NULL moves, and one with hours that occur twice, where the
 classic architecture may move a TIMESTAMP by an hour; hidden columns of indexes, which the schema
 has; most of a column in `tableChanges`, and `start_ts` of later releases.
+
+An UPDATE of the row `id` 1 of `shop.notes`:
+
+    {"payload":{"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"default",
+    "ts_ms":1700000000000,"snapshot":"false","db":"shop","table":"notes","server_id":0,
+    "gtid":null,"file":"","pos":0,"row":0,"thread":0,"query":null,
+    "commit_ts":445644800000000001,"cluster_id":"default"},"ts_ms":1700000001734,
+    "transaction":null,"op":"u","before":{"id":1,"note":"old"},"after":{"id":1,"note":"new"}}}
 """
 
 from __future__ import annotations

@@ -11,6 +11,23 @@ UPDATE of the key is a delete, a tombstone and an insert.
 (adaptive_time_microseconds, adaptive, connect, isostring, microseconds, nanoseconds), `binary` is
 `binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
 `bigint.unsigned.handling.mode` (long, precise).
+
+An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"before":{"id":1,"note":"old"},"after":{"id":1,"note":"new"},"source":
+    {"version":"3.5.0.Final","connector":"mysql","name":"cdc","ts_ms":1700000000000,
+    "snapshot":"false","db":"shop","sequence":null,"ts_us":1700000000000000,
+    "ts_ns":1700000000000000000,"table":"notes","server_id":634417716,"gtid":null,
+    "file":"mysql-bin.000220","pos":238044528,"row":0,"thread":7,"query":null},
+    "transaction":null,"op":"u","ts_ms":1700000000096,"ts_us":1700000000096000,
+    "ts_ns":1700000000096000000}
+
+    {"source":{"version":"3.5.0.Final","connector":"mysql","name":"cdc","ts_ms":1700000000000,
+    "snapshot":"false","db":"shop","sequence":null,"ts_us":1700000000000000,
+    "ts_ns":1700000000000000000,"table":"","server_id":634417716,"gtid":null,
+    "file":"mysql-bin.000220","pos":238044528,"row":0,"thread":7,"query":null},
+    "ts_ms":1700000000096,"databaseName":"shop","schemaName":null,
+    "ddl":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","tableChanges":[]}
 """
 
 from __future__ import annotations

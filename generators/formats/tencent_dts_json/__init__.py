@@ -6,6 +6,27 @@ sources). There is no public source and no captured message: field names and rul
 documented, JSON types and shapes are not. One record is one row, or one control or DDL message;
 `oldColumns` and `newColumns` hold texts in the order of `columns`. Geometry, on which the pages
 disagree (tencent#geometry), is no type of `generators.sources.mysql`.
+
+An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
+
+    {"id":904603,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.000004",
+    "position":"2196@4","safePosition":"2001@4","timestamp":1700000000,
+    "gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:83649","transactionId":null,"serverId":109741,
+    "threadId":12,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":"shop",
+    "tableName":"notes","objectName":"shop.notes","columns":[{"name":"id","dataTypeNumber":3,
+    "isKey":true,"originalType":"int(11)"},{"name":"note","dataTypeNumber":252,"isKey":false,
+    "originalType":"text"}],"oldColumns":["1","old"],"newColumns":["1","new"],"sql":null,
+    "executionTime":null,"syncedGtid":null,"fakeGtid":false,"pkNames":["id"],
+    "readerTimestamp":1700000000789,"tags":{"lowerCaseTableNames":"0"},"total":1,"index":1}
+
+    {"id":904603,"version":1,"messageType":"DDL","fileName":"mysql-bin.000004",
+    "position":"2196@4","safePosition":"2001@4","timestamp":1700000000,
+    "gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:83649","transactionId":null,"serverId":109741,
+    "threadId":12,"sourceType":"MySQL","sourceVersion":"8.0.22","schemaName":"shop",
+    "tableName":null,"objectName":null,"columns":null,"oldColumns":null,"newColumns":null,
+    "sql":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1","executionTime":0,
+    "syncedGtid":null,"fakeGtid":false,"readerTimestamp":1700000000789,"tags":
+    {"lowerCaseTableNames":"0"},"total":1,"index":1}
 """
 
 from __future__ import annotations

@@ -1,0 +1,85 @@
+"""What differs between the releases of a format: their facts side by side."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
+from typing import Any
+
+from conformance.pages._markdown import table
+from generators.wire_format import Format
+
+_OF_A_PROFILE = ("release", "options", "assumed")
+"""Fields of every profile that say nothing of the bytes."""
+
+
+def release_table(fmt: Format[Any]) -> Iterator[str]:
+    """A table of the facts that are not the same in every release, with what each fact means."""
+    facts = {release: flat_facts(base) for release, base in fmt.choices.bases.items()}
+    if len(facts) < 2:
+        return
+    docs = fact_docs(type(next(iter(fmt.choices.bases.values()))))
+    differing = [
+        name
+        for name in next(iter(facts.values()))
+        if len({row[name] for row in facts.values()}) > 1
+    ]
+    if not differing:
+        return
+    yield from ("## What differs between releases", "")
+    rows = (
+        (f"`{name}`", docs.get(name, ""), *(_shown(row[name]) for row in facts.values()))
+        for name in differing
+    )
+    yield from table(("fact", "meaning", *(f"`{release}`" for release in facts)), rows)
+    yield ""
+
+
+def flat_facts(record: Any, prefix: str = "") -> dict[str, Any]:
+    """The fields of a dataclass by name, those of a field's own dataclass as `field.name`."""
+    facts: dict[str, Any] = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if not prefix and field.name in _OF_A_PROFILE:
+            continue
+        if is_dataclass(value):
+            facts |= flat_facts(value, f"{prefix}{field.name}.")
+        else:
+            facts[f"{prefix}{field.name}"] = value
+    return facts
+
+
+def fact_docs(holder: type[Any], prefix: str = "") -> dict[str, str]:
+    """The text under each field of a dataclass and of those that it is derived from, on one line."""
+    docs: dict[str, str] = {}
+    for each in reversed(holder.__mro__):
+        if not is_dataclass(each):
+            continue
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        assert isinstance(body, ast.ClassDef)
+        for line, after in pairwise(body.body):
+            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+                match after:
+                    case ast.Expr(value=ast.Constant(value=str() as text)):
+                        docs[f"{prefix}{line.target.id}"] = " ".join(text.split())
+    for field in fields(holder):
+        part = type(field.default)
+        if is_dataclass(part):
+            docs |= fact_docs(part, f"{prefix}{field.name}.")
+    return docs
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case None | "" | b"" | ():
+            return ""
+        case str():
+            return f"`{value}`"
+        case _:
+            return f"`{value!r}`"
