@@ -143,6 +143,12 @@ class Product:
             return [shown(record, schemas) for record in records]
 
 
+def _version(profile: Profile) -> tuple[int, int]:
+    """Major and minor number of the product that is started: `3.5` of `3.5.0.Final`."""
+    major, minor, *_ = profile.release.split(".")
+    return int(major), int(minor)
+
+
 def shown(record: Record, schemas: confluent.SchemaOf = confluent.SCHEMAS.__getitem__) -> Record:
     """A record of a format with a registry as JSON, which an audit compares."""
     key, value = (data and confluent.readable(data, schemas) for data in (record.key, record.value))
@@ -218,7 +224,7 @@ MySQL's of 3.6 or later.
 
 def _debezium(profile: Any, database: Database) -> Prepared:
     connector, release = _MODULES.get(profile.connector, profile.connector), profile.release
-    plugins = profile.flat and profile.version > (2, 5)  # up to then the core has them
+    plugins = profile.flat and _version(profile) > (2, 5)  # up to then the core has them
     parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if plugins else ()))
     modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
     bundle = Bundle(
@@ -232,8 +238,8 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     )
     properties = {
         "name": "recorder",
-        **_RENAMED[profile.version >= (2, 0)],
-        **({"skipped.operations": "none"} if profile.version > (1, 4) else {}),
+        **_RENAMED[_version(profile) >= (2, 0)],
+        **({"skipped.operations": "none"} if _version(profile) > (1, 4) else {}),
         "database.hostname": "127.0.0.1",
         "database.port": str(database.port),
         "database.user": USER,
@@ -262,7 +268,7 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     if profile.queries:
         properties["include.query"] = "true"
     if profile.flat:
-        old, rewrites = profile.version < (2, 0), profile.flat == "flat-rewrite"
+        old, rewrites = _version(profile) < (2, 0), profile.flat == "flat-rewrite"
         name = f"transforms.unwrap.delete.{'' if old else 'tombstone.'}handling.mode"
         fields = "op,table,source.ts_ms" if profile.is_mysql else "op,table,lsn,source.ts_ms"
         properties |= {
@@ -274,9 +280,9 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         properties |= {
             "connector.class": _CLASSES[connector],
             "database.server.id": "4242",
-            **_UNREAD[connector == "mysql" and profile.version >= (3, 6)],
+            **_UNREAD[connector == "mysql" and _version(profile) >= (3, 6)],
         }
-        if connector == "mysql" and profile.version > (2, 5):
+        if connector == "mysql" and _version(profile) > (2, 5):
             # MariaDB's connector has comments without it (debezium#comments).
             properties["include.schema.comments"] = "true"
     else:
@@ -287,7 +293,7 @@ def _debezium(profile: Any, database: Database) -> Prepared:
             "slot.name": SLOT,
             "publication.name": PUBLICATION,
             "publication.autocreate.mode": "disabled",
-            "snapshot.mode": "no_data" if profile.version >= (2, 6) else "never",
+            "snapshot.mode": "no_data" if _version(profile) >= (2, 6) else "never",
             "interval.handling.mode": profile.modes.interval,
             "hstore.handling.mode": profile.modes.hstore,
             "money.fraction.digits": str(profile.modes.money_digits),
@@ -327,7 +333,7 @@ def _debezium_database(profile: Any) -> Mapping[str, str]:
     if profile.source != "mysql":
         return {}
     # The client of 1.4 stops at metadata that are younger than itself.
-    metadata = {"binlog_row_metadata": "FULL"} if profile.version > (1, 4) else {}
+    metadata = {"binlog_row_metadata": "FULL"} if _version(profile) > (1, 4) else {}
     # MariaDB's name of the option and MySQL's: each server passes over the other's.
     names = ("annotate_row", "rows_query_log") if profile.queries else ()
     queries = {f"loose-binlog_{name}_events": "ON" for name in names}
