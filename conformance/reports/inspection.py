@@ -135,8 +135,11 @@ def _release(tally: Tally) -> str:
     if tally.unknown_versions:
         of = ", ".join(tally.releases) or BOTH
         return (
-            f"{', '.join(tally.unknown_versions)}, which no profile is of; the nearest older: {of}"
+            f"{', '.join(tally.unknown_versions)}, which no profile is of; the nearest that one is"
+            f" of: {of}"
         )
+    if len(tally.choices.releases) == 1 and tally.releases and not tally.versions:
+        return f"{UNTOLD}: every profile is of {tally.choices.releases[0]}"
     return _range(tally.releases, tally.choices.releases) if tally.releases else BOTH
 
 

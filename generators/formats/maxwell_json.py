@@ -19,7 +19,7 @@ An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -167,6 +167,14 @@ def _key(event: RowChange, change: Change) -> Any:
     return {"database": table.database, "table": table.name, **own}
 
 
+def _keys_of_the_record(event: RowChange) -> Mapping[str, Any]:
+    """The key's columns as the record's key names them, in lower case, or as the table does: a
+    decoder may take them from there (maxwell#keys).
+    """
+    key = event.table.primary_key
+    return {"key_sets": (frozenset(key), frozenset(map(str.lower, key)))} if key else {}
+
+
 def _flat(profile: MaxwellProfile) -> Flat:
     """The members in the order of RowMap.toJSON, and what they tell."""
 
@@ -216,6 +224,7 @@ def _flat(profile: MaxwellProfile) -> Flat:
         ),
         forms=TextForms("UTC", binary=BASE64, labels=True),
         keyed=profile.primary_keys,
+        tells=_keys_of_the_record,
         position=lambda event, _: (
             _position(event) if profile.position and event.op is not Op.READ else None
         ),
@@ -261,9 +270,11 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
                 ),
             )
         case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:
-            names = {"database": event.database} | ({"table": event.table} if event.table else {})
+            # Of a RENAME `table` and `old` are the table before, `def` is the one after.
+            changed = event.old_name or event.table
+            names = {"database": event.database} | ({"table": changed} if changed else {})
             old = (
-                {"old": _definition(event.before)}
+                {"old": _definition(replace(event.before, name=changed))}
                 if DDL_TYPES[action] == "table-alter" and event.before
                 else {}
             )
@@ -286,7 +297,7 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
                 None,
                 event.database,
                 None,
-                event.table or None,
+                changed or None,
                 position=place.get("position"),
             )
             yield text, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)

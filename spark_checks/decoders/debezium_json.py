@@ -113,7 +113,10 @@ DIALECT: Final = _connect.ConnectDialect(
     commit_ms=lambda p: F.coalesce(p["source"]["ts_ms"], p["__source_ts_ms"]),
     sql=lambda p: p["ddl"],
     bare=_flattened,
-    added=("__op", "__deleted", "__db", "__table", "__lsn", "__source_ts_ms"),
+    added=(
+        *("__op", "__deleted", "__db", "__schema", "__table", "__lsn"),
+        *("__source_ts_ms", "__ts_ms"),
+    ),
     header="__db",
     unsent=_UNSENT,
 )

@@ -142,3 +142,16 @@ def test_files_are_written_beside_each_other(tmp_path):
         as_json(inspector),
         inspection.page(inspector),
     )
+
+
+MAXWELL = (
+    b'{"database":"d","table":"t","type":"insert","ts":1477053217,"xid":1,"commit":true,'
+    b'"data":{"id":1}}'
+)
+
+
+def test_a_release_that_nothing_in_the_messages_tells_is_not_named():
+    """Maxwell's profiles are all of one release, and its messages name none."""
+    inspector = inspect([ReadRecord(MAXWELL)])
+    lines = [row for _, _, rows in inspection.blocks(inspector) for row in rows]
+    assert (f"release: {UNTOLD}: every profile is of 1.45.0",) in lines

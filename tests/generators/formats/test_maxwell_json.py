@@ -219,3 +219,29 @@ def test_the_records_key_is_a_document_of_its_own() -> None:
     )
     assert record.message.key == b'{"database":"db1","table":"users","pk.id":123}'
     assert FORMAT.profile("1.45.0") is FORMAT.profiles[0]
+
+
+def test_of_a_rename_table_and_old_are_the_table_before_and_def_the_one_after() -> None:
+    narrow = Table("test", "new_e", COLUMNS[:1], ("id",))
+    event = SchemaChange(
+        *(Instant(1477053126000), "rename table", "RENAME TABLE test.e TO test.new_e"),
+        *("test", "new_e", narrow, narrow, "e"),
+    )
+    message = json.loads(texts(event)[0])
+    assert message["type"] == "table-alter"
+    assert (message["table"], message["old"]["table"]) == ("e", "e")
+    assert message["def"]["table"] == "new_e"
+    (record,) = write(History((event,)), ALL, Layout())
+    assert record.changes[0].table == "e"
+
+
+@pytest.mark.parametrize("options", [(), ("primary-keys",)])
+def test_a_decoder_may_take_the_keys_from_the_record_s_key(options: tuple[str, ...]) -> None:
+    loud = Table("test", "e", (Column("ID", mysql.integer("int")),), ("ID",))
+    (record,) = write(
+        History((boundaries.insert(loud, {"ID": 1}),)), FORMAT.build("1.45.0", *options), Layout()
+    )
+    assert record.message.key == b'{"database":"test","table":"e","pk.id":1}'
+    change = record.changes[0]
+    assert change.keys == (("ID",) if options else None)
+    assert change.key_sets == (frozenset({"ID"}), frozenset({"id"}))

@@ -277,6 +277,8 @@ FLAT = {
     "__table": "t",
     "__lsn": 7,
     "__source_ts_ms": 1669796261000,
+    "__schema": "public",
+    "__ts_ms": 1669796261001,
 }
 
 
