@@ -19,7 +19,7 @@ from generators.profiles import Profile
 from generators.sources.boundaries import change
 from generators.tables import overrides, scenarios
 from generators.tables.load import TableLoad
-from generators.tables.schema import Schema, UserTable, place
+from generators.tables.schema import Schema, UserTable, table_name
 from generators.tables.user_values import Values
 from generators.wire_format import Format, get
 
@@ -76,11 +76,13 @@ def read_tables(
     seed: int,
 ) -> Values:
     """A user's tables with their values. Raises UsageError."""
-    from generators.tables.reading import read
+    from generators.tables.reading import read_schema
 
-    schema = read(sources, dialect, database)
+    schema = read_schema(sources, dialect, database)
     return Values(
-        schema, overrides.load(values_file, schema) if values_file else overrides.NO_OVERRIDES, seed
+        schema,
+        overrides.load_overrides(values_file, schema) if values_file else overrides.NO_OVERRIDES,
+        seed,
     )
 
 
@@ -141,7 +143,7 @@ def _announced(scenario: Scenario) -> Scenario:
     first: dict[tuple[str, str | None, str], Table] = {}
     for event in events:
         if isinstance(event, RowChange):
-            first.setdefault(place(event.table), event.table)
+            first.setdefault(table_name(event.table), event.table)
     bootstraps = (Bootstrap(events[0].at, table) for table in first.values())
     return replace(scenario, history=replace(scenario.history, events=(*bootstraps, *events)))
 
@@ -155,7 +157,7 @@ def _as_sent(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Scenario]:
 
 
 def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> Iterator[Scenario]:
-    return _as_sent(fmt, scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)))
+    return _as_sent(fmt, scenarios.named_scenarios(values, users, ddl=_sends(fmt, Kind.DDL)))
 
 
 @cache
@@ -163,7 +165,7 @@ def _drawn(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[Sce
     """The drawn scenarios, once: each failure is looked up among them."""
     users = usable(fmt, values.schema).users
     drawn = (
-        scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))
+        scenarios.drawn_scenarios(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))
         if users and count
         else ()
     )
@@ -188,16 +190,16 @@ def _faults(
     fmt: Format[Any], profile: Profile, values: Values, users: Sequence[UserTable]
 ) -> Iterator[Case]:
     """An INSERT of each table, spoiled in each way that no decoder may accept."""
-    known = scenarios.labels(values.schema)
+    known = scenarios.table_labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
             continue
         for fault in faults.applicable(fmt.faults, profile.deployment.compression):
             if fault.obligation != faults.MUST:
                 continue
-            row = change(user.table, Op.INSERT, (None, values.row(user, 0)))
+            row = change(user.table, Op.INSERT, (None, values.base_row(user, 0)))
             name = f"{scenarios.TAG}/{known[number]}/fault/{fault.name}"
-            scenario = scenarios.scenario(name, row, tags=[f"fault:{fault.tag}"])
+            scenario = scenarios.boundary_scenario(name, row, tags=[f"fault:{fault.tag}"])
             with suppress(Refused):
                 case = faulty(
                     as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name

@@ -210,7 +210,9 @@ def publish(
                     started.cluster,
                     topic,
                     given["partitions"],
-                    tables.by_table(*asked_for, count, layout) if tables else with_table,
+                    tables.messages_with_tables(*asked_for, count, layout)
+                    if tables
+                    else with_table,
                 )
                 summary, code = _from_here(routed, started.cluster, None, given, note)
                 summary["topics"] = sorted(routed.topics)

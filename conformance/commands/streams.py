@@ -41,9 +41,9 @@ NEMESIS = Glob(lambda _formats: (nemesis.name for nemesis in NEMESES))
 
 def _without_key(values: Values, verbose: bool) -> None:
     """Prints which of the user's tables have no key. Raises UsageError if none has."""
-    from generators.tables.streams import unkept
+    from generators.tables.streams import why_not_keyed
 
-    reasons = [why for user in values.schema.tables if (why := unkept(user))]
+    reasons = [why for user in values.schema.tables if (why := why_not_keyed(user))]
     if len(reasons) == len(values.schema.tables):
         raise UsageError(f"no stream can be of these tables: {'; '.join(reasons)}")
     if reasons:

@@ -17,7 +17,7 @@ from conformance.judging.known import EntryResult
 from conformance.judging.output import Place
 from conformance.rules.rules import Obligation, Rule
 from generators.model import Case, State
-from generators.tables.schema import Note, Schema, place
+from generators.tables.schema import Note, Schema, table_name
 
 INTERRUPTED: Final = "interrupted"
 """`RunResult.ended` of a run that the user interrupted."""
@@ -177,7 +177,7 @@ class OwnTables:
         notes = tuple(replace(note, file=kind.get(note.file, note.file)) for note in schema.notes)
         return cls(
             schema.dialect,
-            tuple(".".join(filter(None, place(user.table))) for user in schema.tables),
+            tuple(".".join(filter(None, table_name(user.table))) for user in schema.tables),
             notes,
             left_out,
         )

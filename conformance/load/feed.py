@@ -118,7 +118,7 @@ class Feed:
                 sources, asked.dialect or None, asked.database or None, overrides, seed
             )
             profile, load = load_of(fmt, asked.profile or None, values)
-            own = (replace(load, ops=orders.parse_ops(asked.ops)) if asked.ops else load).kept
+            own = (replace(load, ops=orders.parse_ops(asked.ops)) if asked.ops else load).pickled
         else:
             profile = fmt.profile(asked.profile) if asked.profile else fmt.profiles[-1]
         ops = orders.parse_ops(asked.ops) if asked.ops else orders.DEFAULT.ops
@@ -236,7 +236,7 @@ class Feed:
             )
             yield from ((offset, message, ()) for offset, message in plain)
             return
-        load, width = tables.restored(self.own) if self.own else None, self.width
+        load, width = tables.restore(self.own) if self.own else None, self.width
         for first in range(start, end, self.step):
             group = [
                 w

@@ -209,7 +209,7 @@ class Task:
         """The messages of that producer."""
         fmt = get(self.format)
         profile, layout = fmt.profile(self.profile), Layout(partitions=self.partitions)
-        own = tables.restored(base64.b64decode(self.own)) if self.own else None
+        own = tables.restore(base64.b64decode(self.own)) if self.own else None
         routes, pool = None if self.topic else self.routes, max(self.pool, self.producers)
         return ProducerSource(
             fmt, profile, self.seed, layout, self.level, pool, own, routes, (number, self.producers)

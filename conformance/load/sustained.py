@@ -231,7 +231,7 @@ class Lane:
         """What publishes to topics that are created."""
         topics = stack.enter_context(self._created(bootstrap))
         self._source = topics.source
-        own = self.settings.tables.kept if self.settings.tables else b""
+        own = self.settings.tables.pickled if self.settings.tables else b""
         task = Task(
             format=self.fmt.name,
             profile=self.profile.name,
@@ -255,7 +255,7 @@ class Lane:
     def _fed(self, stack: contextlib.ExitStack) -> Fed:
         """The source that makes messages in Spark's tasks."""
         settings = self.settings
-        own = settings.tables.kept if settings.tables else b""
+        own = settings.tables.pickled if settings.tables else b""
         layout = Layout(partitions=settings.partitions)
         feed = Feed(
             self.fmt.name,

@@ -42,7 +42,7 @@ from generators.profiles import Profile
 from generators.sources import registry as sources
 from generators.sources.boundaries import of_three
 from generators.tables.scenarios import TAG as TABLES
-from generators.tables.schema import place
+from generators.tables.schema import table_name
 from generators.wire_format import Format
 
 Measure = tuple[int, int, int, int, int]
@@ -278,7 +278,7 @@ def _parts(smaller: Scenario, scenario: Scenario) -> bool:
         for row in _images(event)
         for name, value in row.items()
     )
-    return held and set(map(place, tables(smaller))) <= set(map(place, tables(scenario)))
+    return held and set(map(table_name, tables(smaller))) <= set(map(table_name, tables(scenario)))
 
 
 def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:

@@ -492,9 +492,9 @@ def _chosen(
     chosen, values = profiles(fmt, settings.glob), settings.tables
     if values is None:
         return chosen, OURS
-    users = [user for user in usable(fmt, values.schema).users if not of_tables.unkept(user)]
+    users = [user for user in usable(fmt, values.schema).users if not of_tables.why_not_keyed(user)]
     return reading(fmt, chosen, values.schema), tuple(
-        Subject(values.filled(), user) for user in users
+        Subject(values.fill_pools(), user) for user in users
     )
 
 

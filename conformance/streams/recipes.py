@@ -146,7 +146,7 @@ class Subject:
         # Workers of a cluster need Hypothesis for a user's tables only.
         from generators.tables import streams as of_tables
 
-        return of_tables.streamed(
+        return of_tables.stream_table(
             self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some, fine
         )
 

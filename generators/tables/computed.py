@@ -25,8 +25,8 @@ from generators.model import (
     Table,
     Value,
 )
-from generators.tables.ddl_text import column_of, expression
-from generators.tables.schema import UserTable, place
+from generators.tables.ddl_text import find_column, parse_expression
+from generators.tables.schema import UserTable, table_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -42,19 +42,19 @@ class _Unknown(Exception):
     """The value is not computed."""
 
 
-def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
+def is_computable(table: Table, column: Column, expression_text: str, dialect: str) -> bool:
     """Whether the expression of a generated column can be computed, tried on sample values of the
     columns' types.
     """
-    witness = {c.name: _witness(c.type) for c in table.columns}
+    witness = {c.name: _sample_value(c.type) for c in table.columns}
     try:
-        _assigned(column.type, _value(expression(text, dialect), table, witness))
+        _assign(column.type, _evaluate(parse_expression(expression_text, dialect), table, witness))
     except (_Unknown, RecursionError):  # nested too deeply for us, not for the database
         return False
     return True
 
 
-def _witness(type: SourceType) -> object:
+def _sample_value(type: SourceType) -> object:
     if type.logical is Logical.INT and not type.zerofill:
         return 1
     if type.logical is Logical.DECIMAL and not type.zerofill:
@@ -62,7 +62,7 @@ def _witness(type: SourceType) -> object:
     return "a" if type.name in _TEXTS else type
 
 
-def _assigned(type: SourceType, value: object) -> object:
+def _assign(type: SourceType, value: object) -> object:
     """The value as a column of the type keeps it."""
     match value, type.logical:
         case None, _:
@@ -81,65 +81,76 @@ def _assigned(type: SourceType, value: object) -> object:
     raise _Unknown
 
 
-def _value(node: exp.Expr | None, table: Table, row: Mapping[str, object]) -> object:
+def _evaluate(node: exp.Expr | None, table: Table, cells: Mapping[str, object]) -> object:
     """The value of an expression on a row. Raises _Unknown."""
     from sqlglot import exp
 
-    def of(part: exp.Expr) -> object:
-        return _value(part, table, row)
+    def evaluate(part: exp.Expr) -> object:
+        return _evaluate(part, table, cells)
 
     match node:
         case exp.Paren():
-            return of(node.this)
+            return evaluate(node.this)
         case exp.Introducer():
-            return of(node.expression)
+            return evaluate(node.expression)
         case exp.Null():
             return None
         case exp.Literal():
             return node.this if node.is_string else _number(node.this)
         case exp.Column() if not node.table:
-            return _held(node.name, table, row)
+            return _column_value(node.name, table, cells)
         case exp.Neg():
-            return _numeric(lambda some: -some[0], [of(node.this)])
+            return _compute(lambda operands: -operands[0], [evaluate(node.this)])
         case exp.Add():
-            return _numeric(lambda some: some[0] + some[1], [of(node.left), of(node.right)])
+            return _compute(
+                lambda operands: operands[0] + operands[1],
+                [evaluate(node.left), evaluate(node.right)],
+            )
         case exp.Sub():
-            return _numeric(lambda some: some[0] - some[1], [of(node.left), of(node.right)])
+            return _compute(
+                lambda operands: operands[0] - operands[1],
+                [evaluate(node.left), evaluate(node.right)],
+            )
         case exp.Mul():
-            return _numeric(lambda some: some[0] * some[1], [of(node.left), of(node.right)])
+            return _compute(
+                lambda operands: operands[0] * operands[1],
+                [evaluate(node.left), evaluate(node.right)],
+            )
         case exp.Upper():
-            return _cased(str.upper, of(node.this))
+            return _change_case(str.upper, evaluate(node.this))
         case exp.Lower():
-            return _cased(str.lower, of(node.this))
+            return _change_case(str.lower, evaluate(node.this))
         case exp.Coalesce():
-            values = [of(part) for part in (node.this, *node.expressions)]
+            values = [evaluate(part) for part in (node.this, *node.expressions)]
             return next((value for value in values if value is not None), None)
         case exp.ConcatWs():
-            between, *parts = (of(part) for part in node.expressions)
+            between, *parts = (evaluate(part) for part in node.expressions)
             return (
                 between
                 if between is None
-                else _joined(_text(between), [part for part in parts if part is not None])
+                else _concatenate(_as_text(between), [part for part in parts if part is not None])
             )
         case exp.Concat():
-            return _joined("", [of(part) for part in node.expressions])
+            return _concatenate("", [evaluate(part) for part in node.expressions])
         case exp.DPipe():
-            return _joined("", [of(node.left), of(node.right)])
+            return _concatenate("", [evaluate(node.left), evaluate(node.right)])
         case exp.Cast():
-            return _cast(node, of(node.this))
+            return _cast(node, evaluate(node.this))
     raise _Unknown
 
 
-def _held(name: str, table: Table, row: Mapping[str, object]) -> object:
-    column = column_of(table, name)
-    if not column or column.name not in row:
+def _column_value(name: str, table: Table, cells: Mapping[str, object]) -> object:
+    column = find_column(table, name)
+    if not column or column.name not in cells:
         raise _Unknown
-    value = row[column.name]
-    known = isinstance(_witness(column.type), int | Decimal | str)
+    value = cells[column.name]
+    computable_type = isinstance(_sample_value(column.type), int | Decimal | str)
     if isinstance(value, Decimal) and not value.is_finite():
         raise _Unknown
     # A value of another type can only be copied.
-    return value if known or value is None or isinstance(value, SourceType) else _Copy(value)
+    return (
+        value if computable_type or value is None or isinstance(value, SourceType) else _Copy(value)
+    )
 
 
 class _Copy:
@@ -149,13 +160,13 @@ class _Copy:
         self.value = value
 
 
-def _number(text: str) -> int | Decimal:
-    if not text.replace(".", "", 1).isdigit():
+def _number(digits: str) -> int | Decimal:
+    if not digits.replace(".", "", 1).isdigit():
         raise _Unknown
-    return Decimal(text) if "." in text else int(text)
+    return Decimal(digits) if "." in digits else int(digits)
 
 
-def _numeric(
+def _compute(
     operation: Callable[[list[int | Decimal]], int | Decimal], parts: list[object]
 ) -> object:
     if None in parts:
@@ -175,17 +186,17 @@ def _numeric(
     return number
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, str | int):
         return str(value)
     raise _Unknown
 
 
-def _joined(between: str, parts: list[object]) -> object:
-    return None if None in parts else between.join(map(_text, parts))
+def _concatenate(between: str, parts: list[object]) -> object:
+    return None if None in parts else between.join(map(_as_text, parts))
 
 
-def _cased(change: Callable[[str], str], value: object) -> object:
+def _change_case(change: Callable[[str], str], value: object) -> object:
     """A text in another case; databases differ in letters outside of ASCII."""
     if value is not None and not (isinstance(value, str) and value.isascii()):
         raise _Unknown
@@ -198,7 +209,7 @@ def _cast(node: exp.Expr, value: object) -> object:
     to = node.args["to"]
     if isinstance(to, exp.DataType) and not to.expressions:
         if to.this in (exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR):
-            return None if value is None else _text(value)
+            return None if value is None else _as_text(value)
         if to.this is exp.DataType.Type.DECIMAL and (
             value is None or isinstance(value, int | Decimal)
         ):
@@ -206,35 +217,37 @@ def _cast(node: exp.Expr, value: object) -> object:
     raise _Unknown
 
 
-def completed(
-    user: UserTable, dialect: str, row: Row, holds: Callable[[Column, Value], bool]
+def complete_row(
+    user: UserTable, dialect: str, cells: Row, can_hold: Callable[[Column, Value], bool]
 ) -> dict[str, Value]:
     """The row with its computed columns. Where the value is not computed or the column cannot hold
     it, the row keeps its own.
     """
-    made = dict(row)
-    for name, text in user.computed:
-        if name not in row:
+    completed_cells = dict(cells)
+    for name, expression_text in user.computed:
+        if name not in cells:
             continue
         column = user.table.column(name)
         try:
-            computed = _value(expression(text, dialect), user.table, made)
+            computed = _evaluate(
+                parse_expression(expression_text, dialect), user.table, completed_cells
+            )
             value = (
-                computed.value if isinstance(computed, _Copy) else _assigned(column.type, computed)
+                computed.value if isinstance(computed, _Copy) else _assign(column.type, computed)
             )
         except (_Unknown, InvalidOperation):
             continue
-        if holds(column, value):  # type: ignore[arg-type]
-            made[name] = value  # type: ignore[assignment]
-    return made
+        if can_hold(column, value):  # type: ignore[arg-type]
+            completed_cells[name] = value  # type: ignore[assignment]
+    return completed_cells
 
 
-def completed_history(
+def complete_history(
     history: History, users: Iterable[UserTable], complete: Callable[[UserTable, Row], Row]
 ) -> History:
     """The history with the computed columns of every row, also of tables that it renames."""
-    known = {place(user.table): user for user in users if user.computed}
-    if not known:
+    users_by_name = {table_name(user.table): user for user in users if user.computed}
+    if not users_by_name:
         return history
     events = []
     for event in history.events:
@@ -242,14 +255,17 @@ def completed_history(
             isinstance(event, SchemaChange)
             and event.before
             and event.after
-            and place(event.before) in known
+            and table_name(event.before) in users_by_name
         ):
-            known[place(event.after)] = known[place(event.before)]
-        if isinstance(event, RowChange) and (user := known.get(place(event.table))):
-            rows = tuple(
-                RowImages(*(row and complete(user, row) for row in (r.before, r.after)))
-                for r in event.rows
+            users_by_name[table_name(event.after)] = users_by_name[table_name(event.before)]
+        if isinstance(event, RowChange) and (user := users_by_name.get(table_name(event.table))):
+            images = tuple(
+                RowImages(
+                    image.before and complete(user, image.before),
+                    image.after and complete(user, image.after),
+                )
+                for image in event.rows
             )
-            event = replace(event, rows=rows)
+            event = replace(event, rows=images)
         events.append(event)
     return replace(history, events=tuple(events))

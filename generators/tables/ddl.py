@@ -8,9 +8,9 @@ from typing import Final
 
 from generators.sources import postgresql
 from generators.tables import ddl_definitions, ddl_postgresql
-from generators.tables.ddl_tables import Draft, finished
+from generators.tables.ddl_tables import Draft, finish_schema
 from generators.tables.ddl_text import Cursor, Script, Span
-from generators.tables.schema import DIALECTS, Note, Place, Schema
+from generators.tables.schema import DIALECTS, Note, Schema, TableName
 
 _SILENT: Final = re.compile(
     r"(?:set|use|lock|unlock|begin|start|commit|drop|grant|revoke|analyze|flush|select\s+(?:pg_catalog\.)?(?:set_config|setval)"
@@ -47,72 +47,78 @@ _NOT_READ: Final = "left out: the table is not among the tables that are read"
 class DdlReader:
     """Reads scripts of one dialect one after another.
 
-    `given` is the database of tables whose statements and script name none, `fallback` the database
-    if `given` is missing, too.
+    `chosen_database` is the database of tables whose statements and script name none, `fallback` the database
+    if `chosen_database` is missing, too.
     """
 
-    def __init__(self, dialect: str, given: str | None, fallback: str) -> None:
-        self.dialect, self.given, self.fallback = dialect, given, fallback
+    def __init__(self, dialect: str, chosen_database: str | None, fallback: str) -> None:
+        self.dialect, self.chosen_database, self.fallback = dialect, chosen_database, fallback
         self.mysql = DIALECTS[dialect] == "mysql"
-        self.drafts: dict[Place, Draft] = {}
+        self.drafts: dict[TableName, Draft] = {}
         self.scripts: list[Script] = []
         self.types = ddl_postgresql.Types()
-        self.database, self.path = "", postgresql.SCHEMA
+        self.database, self.search_path = "", postgresql.SCHEMA
 
-    def run(self, script: Script) -> None:
+    def read_script(self, script: Script) -> None:
         """Reads a script. Raises UsageError."""
         self.scripts.append(script)
         header = _HEADER.search(script.text)
-        self.database, self.path = (
-            self.given or (header[2].strip() if header else ""),
+        self.database, self.search_path = (
+            self.chosen_database or (header[2].strip() if header else ""),
             postgresql.SCHEMA,
         )
-        rows: set[str] = set()
+        tables_with_rows: set[str] = set()
         for span in script.statements():
-            text = script.code[span.start : min(span.end, span.start + _HEAD)]
-            if hit := _DATABASE.match(text):
-                quote = hit[1][0]
-                self.database = hit[1][1:-1].replace(quote * 2, quote) if quote in '`"' else hit[1]
-            elif hit := _PATH.match(text):
-                self.path = hit[1]
-            if hit := _ROWS.match(text):
-                if hit[1] not in rows:
+            beginning = script.code[span.start : min(span.end, span.start + _HEAD)]
+            if match := _DATABASE.match(beginning):
+                quote = match[1][0]
+                self.database = (
+                    match[1][1:-1].replace(quote * 2, quote) if quote in '`"' else match[1]
+                )
+            elif match := _PATH.match(beginning):
+                self.search_path = match[1]
+            if match := _ROWS.match(beginning):
+                if match[1] not in tables_with_rows:
                     script.note(
-                        span.start, span.start + hit.end(), "left out: rows are drawn, not read"
+                        span.start, span.start + match.end(), "left out: rows are drawn, not read"
                     )
-                rows.add(hit[1])
-            elif not self.statement(script, span, text) and not _SILENT.match(text):
-                self.unknown(script, span, text)
+                tables_with_rows.add(match[1])
+            elif not self.execute(script, span, beginning) and not _SILENT.match(beginning):
+                self.note_unread(script, span, beginning)
 
-    def statement(self, script: Script, span: Span, text: str) -> bool:
+    def execute(self, script: Script, span: Span, beginning: str) -> bool:
         """Executes a statement; returns whether it counts."""
         for pattern, action in _STATEMENTS:
-            if pattern.match(text):
+            if pattern.match(beginning):
                 action(self, script.words(span))
                 return True
         return False
 
-    def unknown(self, script: Script, span: Span, text: str) -> None:
+    def note_unread(self, script: Script, span: Span, beginning: str) -> None:
         """Notes a statement that makes no table."""
-        what = _OBJECT.match(text)
-        end = min(span.end, span.start + (what.end() + 40 if what else len(text)))
-        thing = " ".join(what[1].lower().split()) if what else ""
+        object_match = _OBJECT.match(beginning)
+        end = min(
+            span.end, span.start + (object_match.end() + 40 if object_match else len(beginning))
+        )
+        object_kind = " ".join(object_match[1].lower().split()) if object_match else ""
         script.note(
             span.start,
             end,
-            f"left out: no histories of a {thing}"
-            if what
+            f"left out: no histories of a {object_kind}"
+            if object_match
             else "statement left out: not understood",
         )
 
-    def place(self, cursor: Cursor, names: Sequence[str] = ()) -> Place:
-        """The table of that name, else of the one that comes next."""
-        *qualifier, name = names or cursor.names()
+    def take_table_name(self, cursor: Cursor, taken_names: Sequence[str] = ()) -> TableName:
+        """The full name of a table whose parts are `taken_names` or, without them, come next."""
+        *qualifier, name = taken_names or cursor.take_names()
         if self.mysql:
-            return qualifier[-1] if qualifier else self.home(cursor), None, name
-        return self.home(cursor), qualifier[-1] if qualifier else self.path, name
+            database = qualifier[-1] if qualifier else self.default_database(cursor)
+            return TableName(database, None, name)
+        schema = qualifier[-1] if qualifier else self.search_path
+        return TableName(self.default_database(cursor), schema, name)
 
-    def home(self, cursor: Cursor) -> str:
+    def default_database(self, cursor: Cursor) -> str:
         """The database of a table that names none."""
         if not self.database:
             self.database = self.fallback
@@ -122,11 +128,11 @@ class DdlReader:
             )
         return self.database
 
-    def known(self, cursor: Cursor) -> Draft | None:
+    def existing_draft(self, cursor: Cursor) -> Draft | None:
         """The table whose name comes next; None, and a note, if it is not there."""
-        draft = self.drafts.get(self.place(cursor))
+        draft = self.drafts.get(self.take_table_name(cursor))
         if draft is None:
-            cursor.until()
+            cursor.skip_until()
             cursor.note(0, _NOT_READ)
         return None if draft is None or draft.left_out else draft
 
@@ -135,35 +141,35 @@ class DdlReader:
         cursor.expect("CREATE")
         replaced = cursor.accept("OR REPLACE")
         cursor.accept("GLOBAL", "LOCAL")
-        passing = cursor.accept("TEMPORARY", "TEMP", "UNLOGGED")
+        temporary = cursor.accept("TEMPORARY", "TEMP", "UNLOGGED")
         cursor.expect("TABLE")
-        again = cursor.accept("IF NOT EXISTS")
+        if_not_exists = cursor.accept("IF NOT EXISTS")
         at = cursor.peek().start
-        place = self.place(cursor)
-        if passing:
+        table_name = self.take_table_name(cursor)
+        if temporary:
             cursor.note(
-                0, f"left out: the log that writers read does not hold {passing.lower()} tables"
+                0, f"left out: the log that writers read does not hold {temporary.lower()} tables"
             )
             return
-        before = self.drafts.get(place)
-        if before is not None and again:
+        earlier_draft = self.drafts.get(table_name)
+        if earlier_draft is not None and if_not_exists:
             cursor.note(0, "left out: the table is there")
             return
-        if before is not None and not replaced:
-            there = before.script.where(before.at)
+        if earlier_draft is not None and not replaced:
+            first_location = earlier_draft.script.location(earlier_draft.at)
             raise cursor.script.error(
-                at, f"table {'.'.join(p for p in place if p)} was read at {there}"
+                at, f"table {'.'.join(p for p in table_name if p)} was read at {first_location}"
             )
-        draft = self.drafts[place] = Draft(*place, cursor.script, at)
+        draft = self.drafts[table_name] = Draft(*table_name, cursor.script, at)
         if (
             cursor.next_is("LIKE")
             or cursor.next_is("( LIKE/SELECT/WITH/TABLE")
             or not cursor.next_is("(/PARTITION/OF")
         ):
-            cursor.until()
+            cursor.skip_until()
             draft.leave_out(cursor, 0, "left out: its columns are another table's or a query's")
         else:
-            ddl_definitions.definition(draft, cursor, self.types)
+            ddl_definitions.read_definition(draft, cursor, self.types)
         if not draft.columns and not draft.left_out:
             draft.leave_out(cursor, 0, "left out: it has no columns")
 
@@ -175,14 +181,14 @@ class DdlReader:
         start = cursor.at
         if (
             not self.mysql
-            and self.place(cursor) not in self.drafts
+            and self.take_table_name(cursor) not in self.drafts
             and cursor.next_is("OWNER/ALTER")
         ):
             return  # pg_dump alters views and sequences as tables
         cursor.at = start
-        draft = self.known(cursor)
+        draft = self.existing_draft(cursor)
         if draft is not None:
-            ddl_definitions.altered(draft, cursor, self.types)
+            ddl_definitions.read_alterations(draft, cursor, self.types)
 
     def create_index(self, cursor: Cursor) -> None:
         """CREATE INDEX."""
@@ -192,45 +198,45 @@ class DdlReader:
         cursor.expect("INDEX")
         cursor.accept("CONCURRENTLY")
         cursor.accept("IF NOT EXISTS")
-        name = "" if cursor.next_is("ON") else cursor.name()
+        name = "" if cursor.next_is("ON") else cursor.take_name()
         cursor.accept("USING BTREE", "USING HASH")
         before = cursor.at
         cursor.expect("ON")
         cursor.accept("ONLY")
-        draft = self.known(cursor)
+        draft = self.existing_draft(cursor)
         if draft is not None and self.mysql:
             words = [*cursor.words[start:before], *cursor.words[cursor.at :]]
-            ddl_definitions.constraint(draft, Cursor(cursor.script, words, cursor.end))
+            ddl_definitions.read_constraint(draft, Cursor(cursor.script, words, cursor.end))
         elif draft is not None:
-            ddl_postgresql.index(draft, cursor, name, unique=unique)
+            ddl_postgresql.read_index(draft, cursor, name, unique=unique)
 
     def drop_table(self, cursor: Cursor) -> None:
         """DROP TABLE."""
         cursor.expect("DROP TABLE")
         cursor.accept("IF EXISTS")
-        for item in cursor.items():
-            self.drafts.pop(self.place(item), None)
+        for item in cursor.split_at_commas():
+            self.drafts.pop(self.take_table_name(item), None)
 
     def comment(self, cursor: Cursor) -> None:
         """COMMENT ON TABLE and COMMENT ON COLUMN."""
-        what = cursor.accept("COMMENT ON TABLE", "COMMENT ON COLUMN")
-        if what.endswith("TABLE"):
-            draft, column = self.drafts.get(self.place(cursor)), ""
+        statement_kind = cursor.accept("COMMENT ON TABLE", "COMMENT ON COLUMN")
+        if statement_kind.endswith("TABLE"):
+            draft, column = self.drafts.get(self.take_table_name(cursor)), ""
         else:
-            *names, column = cursor.names()
+            *names, column = cursor.take_names()
             if not names:
-                raise cursor.wrong("a table's column")
-            draft = self.drafts.get(self.place(cursor, names))
+                raise cursor.expectation_error("a table's column")
+            draft = self.drafts.get(self.take_table_name(cursor, names))
         cursor.expect("IS")
-        text = "" if cursor.next_is("NULL") else cursor.take().text
+        comment_text = "" if cursor.next_is("NULL") else cursor.take().text
         if draft and column:
-            draft.change(column, comment=text)
+            draft.change_column(column, comment=comment_text)
         elif draft:
-            draft.comment = text
+            draft.comment = comment_text
 
     def schema(self) -> Schema:
         """The tables after the last statement."""
-        return finished(self.drafts, self.dialect, self.scripts)
+        return finish_schema(self.drafts, self.dialect, self.scripts)
 
 
 _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], None]], ...]] = tuple(

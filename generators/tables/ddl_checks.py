@@ -6,11 +6,11 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from generators.model import Column, Logical, SourceType, Table, Value
 from generators.sources import registry as sources
-from generators.tables.ddl_text import column_of, expression
+from generators.tables.ddl_text import WordKind, find_column, parse_expression
 from generators.tables.ddl_types import literal_value
 from generators.tables.schema import Check
 
@@ -29,28 +29,30 @@ _ORDERED: Final = frozenset(
 _FLIPPED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte", "eq": "eq"}
 
 
-def checks_of(
-    table: Table, dialect: str, text: str, value_column: str, note: Callable[[str], None]
+def read_checks(
+    table: Table, dialect: str, condition_text: str, value_column: str, note: Callable[[str], None]
 ) -> list[Check]:
     """The bounds and choices of a condition, one CHECK per column; notes the other parts.
 
     `value_column` is the column that VALUE of a domain's condition stands for.
     """
-    condition = expression(text, dialect)
+    condition = parse_expression(condition_text, dialect)
     if condition is None:
         note("left out: not understood")
         return []
     checks: dict[str, Check] = {}
-    missed = 0
+    unread_parts = 0
     for part in _conjuncts(condition):
-        made = _Reading(table, value_column, text).check(part)
-        both = made and (_narrowed(checks[made.column], made) if made.column in checks else made)
-        if made is None or both is None:
-            missed += 1
+        check = _ConditionReader(table, value_column, condition_text).read_comparison(part)
+        combined = check and (
+            _intersect(checks[check.column], check) if check.column in checks else check
+        )
+        if check is None or combined is None:
+            unread_parts += 1
         else:
-            assert both is not None
-            checks[made.column] = both
-    if missed:
+            assert combined is not None
+            checks[check.column] = combined
+    if unread_parts:
         note(
             "left out in part: values do not honour all of it"
             if checks
@@ -70,27 +72,27 @@ def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
 
 
-def _narrowed(check: Check, other: Check) -> Check | None:
+def _intersect(first: Check, second: Check) -> Check | None:
     """Both CHECKs of a column as one; None if no single CHECK says the same."""
-    if check.choices or other.choices:
+    if first.choices or second.choices:
         return None
-    low = max((c.low for c in (check, other) if c.low is not None), default=None, key=_order)
-    high = min((c.high for c in (check, other) if c.high is not None), default=None, key=_order)
-    return Check(check.column, check.text, low, high)
+    low = max((c.low for c in (first, second) if c.low is not None), default=None, key=_sort_key)
+    high = min((c.high for c in (first, second) if c.high is not None), default=None, key=_sort_key)
+    return Check(first.column, first.condition, low, high)
 
 
-def _order(value: Value) -> tuple[int, int | float | Decimal]:
+def _sort_key(value: Value) -> tuple[int, int | float | Decimal]:
     assert isinstance(value, int | float | Decimal | dt.date)
     return (0, value.toordinal()) if isinstance(value, dt.date) else (1, value)
 
 
-class _Reading:
+class _ConditionReader:
     """Reads the comparisons of one condition."""
 
-    def __init__(self, table: Table, value_column: str, text: str) -> None:
-        self.table, self.value_column, self.text = table, value_column, text
+    def __init__(self, table: Table, value_column: str, condition_text: str) -> None:
+        self.table, self.value_column, self.condition_text = table, value_column, condition_text
 
-    def check(self, node: exp.Expr) -> Check | None:
+    def read_comparison(self, node: exp.Expr) -> Check | None:
         """A comparison of one column with constants; None for anything else."""
         from sqlglot import exp
 
@@ -103,35 +105,40 @@ class _Reading:
             case exp.In() if node.args.get("query") is None and node.expressions:
                 return self._choices(node.this, node.expressions)
             case exp.EQ() if isinstance(node.expression.unnest(), exp.Any):
-                array = _bare(node.expression.unnest().this)
+                array = _unwrap(node.expression.unnest().this)
                 return (
                     self._choices(node.this, array.expressions)
                     if isinstance(array, exp.Array)
                     else None
                 )
             case exp.Or():
-                left, right = self.check(node.left), self.check(node.right)
+                first_choices, second_choices = (
+                    self.read_comparison(node.left),
+                    self.read_comparison(node.right),
+                )
                 if (
-                    left
-                    and right
-                    and left.column == right.column
-                    and left.choices
-                    and right.choices
+                    first_choices
+                    and second_choices
+                    and first_choices.column == second_choices.column
+                    and first_choices.choices
+                    and second_choices.choices
                 ):
                     return Check(
-                        left.column,
-                        self.text,
-                        choices=tuple(dict.fromkeys((*left.choices, *right.choices))),
+                        first_choices.column,
+                        self.condition_text,
+                        choices=tuple(
+                            dict.fromkeys((*first_choices.choices, *second_choices.choices))
+                        ),
                     )
                 return None
             case exp.GT() | exp.GTE() | exp.LT() | exp.LTE() | exp.EQ():
-                side, constant, operation = node.left, node.right, node.key
-                if self._column(side) is None:
-                    side, constant, operation = constant, side, _FLIPPED[operation]
+                compared, constant, operation = node.left, node.right, node.key
+                if self._column(compared) is None:
+                    compared, constant, operation = constant, compared, _FLIPPED[operation]
                 return (
-                    self._choices(side, [constant])
+                    self._choices(compared, [constant])
                     if operation == "eq"
-                    else self._bounds(side, (operation, constant))
+                    else self._bounds(compared, (operation, constant))
                 )
         return None
 
@@ -139,15 +146,15 @@ class _Reading:
         from sqlglot import exp
 
         cast = isinstance(node.unnest(), exp.Cast)
-        node = _bare(node)
+        node = _unwrap(node)
         if not isinstance(node, exp.Column):
             return None
         name = (
             self.value_column if self.value_column and node.name.lower() == "value" else node.name
         )
-        same = column_of(self.table, name)
+        column = find_column(self.table, name)
         # a cast of anything but a text may change the value
-        return same if same and (not cast or same.type.logical is Logical.TEXT) else None
+        return column if column and (not cast or column.type.logical is Logical.TEXT) else None
 
     def _choices(self, side: exp.Expr, constants: list[exp.Expr]) -> Check | None:
         column = self._column(side)
@@ -156,7 +163,7 @@ class _Reading:
         values = [_constant(column.type, constant) for constant in constants]
         if any(value is None or not sources.fits(column.type, value) for value in values):
             return None
-        return Check(column.name, self.text, choices=tuple(dict.fromkeys(values)))
+        return Check(column.name, self.condition_text, choices=tuple(dict.fromkeys(values)))
 
     def _bounds(self, side: exp.Expr, *bounds: tuple[str, exp.Expr]) -> Check | None:
         column = self._column(side)
@@ -167,10 +174,10 @@ class _Reading:
             limits[operation[0]] = _bound(column.type, operation, constant)
             if limits[operation[0]] is None:
                 return None
-        return Check(column.name, self.text, limits["g"], limits["l"])
+        return Check(column.name, self.condition_text, limits["g"], limits["l"])
 
 
-def _bare(node: exp.Expr) -> exp.Expr:
+def _unwrap(node: exp.Expr) -> exp.Expr:
     """A node without parentheses, casts and introducers of character sets."""
     from sqlglot import exp
 
@@ -185,20 +192,25 @@ def _constant(type: SourceType, node: exp.Expr) -> Value:
     return literal_value(type, *literal) if literal else None
 
 
-def _literal(node: exp.Expr) -> tuple[str, str] | None:
-    """The text of a constant, and whether it is a string or a number."""
+class _Constant(NamedTuple):
+    text: str
+    kind: WordKind
+
+
+def _literal(node: exp.Expr) -> _Constant | None:
+    """A constant of an expression with its sign; None for another node."""
     from sqlglot import exp
 
-    node, sign = _bare(node), ""
+    node = _unwrap(node)
+    sign = ""
     if isinstance(node, exp.Neg):
-        node, sign = _bare(node.this), "-"
+        node = _unwrap(node.this)
+        sign = "-"
     if isinstance(node, exp.Boolean):
-        return str(int(node.this)), "number"
-    return (
-        (f"{sign}{node.name}", "string" if node.is_string else "number")
-        if isinstance(node, exp.Literal)
-        else None
-    )
+        return _Constant(str(int(node.this)), "number")
+    if isinstance(node, exp.Literal):
+        return _Constant(f"{sign}{node.name}", "string" if node.is_string else "number")
+    return None
 
 
 def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:

@@ -72,125 +72,129 @@ class Types:
     enums: dict[str, tuple[str, ...]] = field(default_factory=dict)
     domains: dict[str, Domain] = field(default_factory=dict)
 
-    def enum(self, cursor: Cursor) -> None:
+    def create_type(self, cursor: Cursor) -> None:
         """CREATE TYPE."""
         cursor.expect("CREATE TYPE")
-        name = cursor.names()[-1]
+        name = cursor.take_names()[-1]
         if cursor.accept("AS ENUM"):
-            self.enums[name] = tuple(item.take().text for item in cursor.parens().items())
+            self.enums[name] = tuple(
+                item.take().text for item in cursor.take_parentheses().split_at_commas()
+            )
         else:
-            cursor.until()
+            cursor.skip_until()
             cursor.note(0, "left out: tables with a column of this type are left out, too")
 
-    def label(self, cursor: Cursor) -> None:
+    def add_label(self, cursor: Cursor) -> None:
         """ALTER TYPE ... ADD VALUE."""
         cursor.expect("ALTER TYPE")
-        name = cursor.names()[-1]
+        name = cursor.take_names()[-1]
         if name in self.enums and cursor.accept("ADD VALUE"):
             cursor.accept("IF NOT EXISTS")
             labels, label = list(self.enums[name]), cursor.take().text
-            where = cursor.accept("BEFORE", "AFTER")
-            at = len(labels)
-            if where:
-                beside = cursor.peek()
-                if beside.text not in labels:
-                    raise cursor.wrong(f"a label of {name}")
-                at = labels.index(cursor.take().text) + (where == "AFTER")
-            self.enums[name] = tuple(dict.fromkeys([*labels[:at], label, *labels[at:]]))
+            direction = cursor.accept("BEFORE", "AFTER")
+            position = len(labels)
+            if direction:
+                neighbour = cursor.peek()
+                if neighbour.text not in labels:
+                    raise cursor.expectation_error(f"a label of {name}")
+                position = labels.index(cursor.take().text) + (direction == "AFTER")
+            self.enums[name] = tuple(dict.fromkeys([*labels[:position], label, *labels[position:]]))
         elif not cursor.accept("OWNER TO"):
-            cursor.until()
+            cursor.skip_until()
             cursor.note(0, "left out: not understood")
 
-    def domain(self, cursor: Cursor) -> None:
+    def create_domain(self, cursor: Cursor) -> None:
         """CREATE DOMAIN."""
         cursor.expect("CREATE DOMAIN")
-        name = cursor.names()[-1]
+        name = cursor.take_names()[-1]
         cursor.accept("AS")
         parts, spelling = postgresql_spelling(cursor)
         base = self.domains.get(parts[-1])
-        made = Domain(base.spelling if base else spelling, base.nullable if base else True)
-        made.checks += base.checks if base else []
+        new_domain = Domain(base.spelling if base else spelling, base.nullable if base else True)
+        new_domain.checks += base.checks if base else []
         while not cursor.done:
             start = cursor.at
             if cursor.accept("CONSTRAINT"):
-                cursor.name()
+                cursor.take_name()
             if cursor.accept("NOT NULL"):
-                made.nullable = False
+                new_domain.nullable = False
             elif cursor.accept("CHECK"):
-                text = cursor.parens().text()
-                made.checks.append(Pending.since(cursor, start, text))
+                condition_text = cursor.take_parentheses().source_text()
+                new_domain.checks.append(Pending.since(cursor, start, condition_text))
             elif cursor.accept("DEFAULT"):
-                made.default = Default(expression(cursor))
+                new_domain.default = Default(take_expression(cursor))
             elif cursor.accept("COLLATE"):
-                cursor.names()
+                cursor.take_names()
             elif not cursor.accept("NULL"):
                 cursor.take()
                 cursor.note(start, "left out: not understood")
-        self.domains[name] = made
+        self.domains[name] = new_domain
 
 
-def typed(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column:
+def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column:
     """A column of the type that comes next. Raises Unsupported."""
     start = cursor.at
     parts, spelling = postgresql_spelling(cursor)
     domain = types.domains.get(parts[-1])
     array = spelling[len(spelling.rstrip("[]")) :]
     type = postgresql_type(f"{domain.spelling}{array}" if domain else spelling, types.enums)
-    made = Column(name, type)
+    new_column = Column(name, type)
     if parts[-1] in SERIALS and len(parts) == 1:
-        made = replace(
-            made, nullable=False, default=Default(f"nextval('{draft.name}_{name}_seq'::regclass)")
+        new_column = replace(
+            new_column,
+            nullable=False,
+            default=Default(f"nextval('{draft.name}_{name}_seq'::regclass)"),
         )
     if domain:
         cursor.note(start, f"taken as {domain.spelling}{array}, the type of the domain")
     if domain and not array:
-        given = postgresql_default(domain.default.text, type) if domain.default else None
-        made = replace(made, nullable=domain.nullable, default=given)
+        default = postgresql_default(domain.default.text, type) if domain.default else None
+        new_column = replace(new_column, nullable=domain.nullable, default=default)
         draft.checks += [replace(check, value_column=name) for check in domain.checks]
-    return made
+    return new_column
 
 
-def expression(cursor: Cursor) -> str:
+def take_expression(cursor: Cursor) -> str:
     """Takes an expression, up to a word with which no expression continues; its text."""
     start = cursor.at
     if cursor.next_is("("):
-        cursor.parens()
+        cursor.take_parentheses()
     else:
         cursor.take()
-    cursor.until(*ENDS)
-    return cursor.since(start)
+    cursor.skip_until(*ENDS)
+    return cursor.text_since(start)
 
 
-def parameters(cursor: Cursor) -> None:
+def skip_parameters(cursor: Cursor) -> None:
     """Skips what a constraint has beside its columns; no message shows it."""
     while True:
         if cursor.next_is("INCLUDE/WITH ("):
             cursor.take()
-            cursor.parens()
+            cursor.take_parentheses()
         elif cursor.accept("USING INDEX TABLESPACE"):
             cursor.take()
         elif not cursor.accept(*DEFERRING):
             return
 
 
-def index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
+def read_index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
     """Reads what follows the table's name in CREATE INDEX."""
     if cursor.accept("USING"):
         cursor.take()
     names: list[str] | None = []
-    for part in cursor.parens().items():
-        known = part.name() if part.peek().kind in ("word", "quoted") else ""
-        if part.next_is("(") or draft.column_name(known) is None:
+    for part in cursor.take_parentheses().split_at_commas():
+        column_name = part.take_name() if part.peek().kind in ("word", "quoted") else ""
+        if part.next_is("(") or draft.column_name(column_name) is None:
             names = None
             break
         assert names is not None
-        names.append(known)
+        names.append(column_name)
     cursor.accept("NULLS NOT DISTINCT", "NULLS DISTINCT")
-    parameters(cursor)
+    skip_parameters(cursor)
     if cursor.next_is("WHERE"):
-        cursor.until()
+        cursor.skip_until()
         cursor.note(0, "left out: an index over some rows")
     elif names is None:
         cursor.note(0, "left out: an index over an expression")
     else:
-        draft.index(name, tuple(names), unique)
+        draft.add_index(name, tuple(names), unique)

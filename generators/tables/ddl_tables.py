@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from generators.model import Column, Index, Table
-from generators.tables.computed import computable
-from generators.tables.ddl_checks import checks_of
+from generators.tables.computed import is_computable
+from generators.tables.ddl_checks import read_checks
 from generators.tables.ddl_text import Cursor, Script
 from generators.tables.schema import (
     Check,
     ForeignKey,
     Note,
-    Place,
     Schema,
+    TableName,
     UserTable,
-    place,
-    referred,
+    referred_columns,
+    table_name,
 )
 
 
@@ -31,15 +31,20 @@ class Pending:
     script: Script
     start: int
     end: int
-    text: str
+    condition: str
     value_column: str = ""
 
     @classmethod
-    def since(cls, cursor: Cursor, start: int, text: str) -> Self:
-        """The construct from a word, by its number, up to the cursor's place, of which `text`
+    def since(cls, cursor: Cursor, start: int, condition_text: str) -> Self:
+        """The construct from a word, by its number, up to the cursor's place, of which `condition_text`
         counts.
         """
-        return cls(cursor.script, cursor.words[start].start, cursor.words[cursor.at - 1].end, text)
+        return cls(
+            cursor.script,
+            cursor.words[start].start,
+            cursor.words[cursor.at - 1].end,
+            condition_text,
+        )
 
     def note(self, action: str) -> None:
         """Notes it."""
@@ -67,20 +72,24 @@ class Draft:
     left_out: bool = False
 
     @property
-    def place(self) -> Place:
-        """Where it is."""
-        return self.database, self.schema, self.name
+    def table_name(self) -> TableName:
+        """Its full name."""
+        return TableName(self.database, self.schema, self.name)
 
     @property
     def mysql(self) -> bool:
         """Whether it is of MySQL, MariaDB or TiDB."""
         return self.schema is None
 
-    def sibling(self, names: tuple[str, ...]) -> Place:
-        """Where a table is that a statement on this one names."""
+    def resolve_name(self, names: tuple[str, ...]) -> TableName:
+        """The full name of a table that a statement on this one names, with or without its schema
+        or database.
+        """
         *qualifier, name = names
-        within = qualifier[-1] if qualifier else self.schema or self.database
-        return (within, None, name) if self.mysql else (self.database, within, name)
+        qualified_by = qualifier[-1] if qualifier else self.schema or self.database
+        if self.mysql:
+            return TableName(qualified_by, None, name)
+        return TableName(self.database, qualified_by, name)
 
     def leave_out(self, cursor: Cursor, start: int, why: str) -> None:
         """Leaves it out, and notes why at the construct from a word, by its number, up to the
@@ -98,28 +107,28 @@ class Draft:
                 return column.name
         return None
 
-    def change(self, name: str, **facts: object) -> None:
+    def change_column(self, name: str, **facts: object) -> None:
         """Changes a column that the table has."""
         self.columns = [replace(c, **facts) if c.name == name else c for c in self.columns]  # type: ignore[arg-type]
 
-    def drop(self, name: str) -> None:
+    def drop_column(self, name: str) -> None:
         """Drops a column, and what it is part of."""
         self.columns = [c for c in self.columns if c.name != name]
         self.primary = () if name in self.primary else self.primary
         self.indexes = [index for index in self.indexes if name not in index.columns]
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
 
-    def index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
+    def add_index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
         """Adds an index; without a name it gets its first column's, as the database does."""
-        taken = {index.name.lower() for index in self.indexes}
-        made = name or columns[0]
-        for number in range(2, len(taken) + 3):
-            if name or made.lower() not in taken:
+        used_names = {index.name.lower() for index in self.indexes}
+        free_name = name or columns[0]
+        for number in range(2, len(used_names) + 3):
+            if name or free_name.lower() not in used_names:
                 break
-            made = f"{columns[0]}_{number}"
-        self.indexes.append(Index(made, columns, unique))
+            free_name = f"{columns[0]}_{number}"
+        self.indexes.append(Index(free_name, columns, unique))
 
-    def table(self) -> Table:
+    def build_table(self) -> Table:
         """The table."""
         primary = tuple(self.primary)
         columns = tuple(
@@ -134,46 +143,53 @@ class Draft:
         )
 
 
-def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script]) -> Schema:
-    """The schema of all tables that are not left out."""
-    taken = {at: draft for at, draft in drafts.items() if not draft.left_out}
+def finish_schema(drafts: Mapping[TableName, Draft], dialect: str, scripts: list[Script]) -> Schema:
+    """The schema of all tables that were read and not left out, after the last statement."""
+    read_drafts = {at: draft for at, draft in drafts.items() if not draft.left_out}
     users = []
-    for draft in taken.values():
-        table = draft.table()
-        resolved = (_resolved(key, taken, pending) for key, pending in draft.foreign)
+    for draft in read_drafts.values():
+        table = draft.build_table()
+        resolved = (
+            _resolve_foreign_key(key, read_drafts, pending) for key, pending in draft.foreign
+        )
         keys = tuple(key for key in resolved if key)
         checks: list[Check] = []
         for pending in draft.checks:
-            checks += checks_of(table, dialect, pending.text, pending.value_column, pending.note)
+            checks += read_checks(
+                table, dialect, pending.condition, pending.value_column, pending.note
+            )
         users.append(UserTable(table, keys, tuple(checks)))
     users = [
-        replace(user, computed=_computed(user, users, taken[place(user.table)], dialect))
+        replace(
+            user,
+            computed=_computed_columns(user, users, read_drafts[table_name(user.table)], dialect),
+        )
         for user in users
     ]
-    notes: list[Note] = [
-        note
-        for script in scripts
-        for note in sorted(script.notes, key=lambda n: (n.line, n.column))
-    ]
+    notes: list[Note] = []
+    for script in scripts:
+        notes += sorted(script.notes, key=lambda note: (note.line, note.column))
     return Schema(dialect, tuple(users), tuple(notes))
 
 
-def _computed(
+def _computed_columns(
     user: UserTable, users: list[UserTable], draft: Draft, dialect: str
 ) -> tuple[tuple[str, str], ...]:
     """The generated columns that can be computed, in the table's order; the others are noted. A
     column of a key is not computed, since rows have free keys before they have their values.
     """
-    keys = user.identifying | user.referring | referred(users, draft.place)
+    keys = (
+        user.unique_columns | user.foreign_key_columns | referred_columns(users, draft.table_name)
+    )
     computed = []
     for column in user.table.columns:
         pending = draft.generated.get(column.name) if column.generated else None
         if (
             pending
             and column.name not in keys
-            and computable(user.table, column, pending.text, dialect)
+            and is_computable(user.table, column, pending.condition, dialect)
         ):
-            computed.append((column.name, pending.text))
+            computed.append((column.name, pending.condition))
     for name, pending in draft.generated.items():
         if name not in dict(computed):
             pending.note(
@@ -182,18 +198,20 @@ def _computed(
     return tuple(computed)
 
 
-def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending) -> ForeignKey | None:
+def _resolve_foreign_key(
+    key: ForeignKey, read_drafts: Mapping[TableName, Draft], pending: Pending
+) -> ForeignKey | None:
     """A foreign key with the parent's columns as the parent has them; None, and a note, if the
     parent is not there.
     """
-    parent = taken.get(key.parent)
-    shown = ".".join(part for part in key.parent if part)
+    parent = read_drafts.get(key.parent)
+    parent_label = ".".join(part for part in key.parent if part)
     if parent is None:
-        pending.note(f"left out: table {shown} is not among the tables that are taken")
+        pending.note(f"left out: table {parent_label} is not among the tables that are taken")
         return None
     columns = tuple(parent.column_name(name) for name in key.parent_columns or parent.primary)
-    known = tuple(name for name in columns if name)
-    if len(known) != len(columns) or len(known) != len(key.columns):
-        pending.note(f"left out: table {shown} has not all of these columns")
+    found_columns = tuple(name for name in columns if name)
+    if len(found_columns) != len(columns) or len(found_columns) != len(key.columns):
+        pending.note(f"left out: table {parent_label} has not all of these columns")
         return None
-    return replace(key, parent_columns=known)
+    return replace(key, parent_columns=found_columns)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 from generators.errors import UsageError
 from generators.model import Column, Table
@@ -67,7 +67,7 @@ _ESCAPE: Final = re.compile(
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
-def unescaped(text: str) -> str:
+def unescape(escaped: str) -> str:
     """The text between the quotes of PostgreSQL's E'...'."""
 
     def letter(hit: re.Match[str]) -> str:
@@ -76,19 +76,19 @@ def unescaped(text: str) -> str:
                 return chr(int(digits, base))
         return "'" if hit[5] is None else _ESCAPED.get(hit[5], hit[5])
 
-    return _ESCAPE.sub(letter, text)
+    return _ESCAPE.sub(letter, escaped)
+
+
+WordKind: TypeAlias = Literal["word", "quoted", "string", "number", "bits", "hex", "sign", "end"]
+"""What a token is: `quoted` is a name in quotes, `end` what comes after the last token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token: its text without quotes, what it is, and its place from `start` to `end`.
-
-    `kind` is word, quoted (a name), string, number, bits, hex or sign; words are in upper case in
-    `upper`.
-    """
+    """A token: its text without quotes, what it is, and its place from `start` to `end`."""
 
     text: str
-    kind: str
+    kind: WordKind
     start: int
     end: int
 
@@ -111,30 +111,36 @@ class Script:
 
     def __init__(self, file: str, text: str, dialect: str) -> None:
         self.file, self.text, self.dialect = file, text, dialect
-        self.code = re.sub("[\udc80-\udcff]", "\ufffd", _opened(text, dialect))
+        self.code = re.sub("[\udc80-\udcff]", "\ufffd", _open_executed_comments(text, dialect))
         self.notes: list[Note] = []
         self._lines = [0, *(hit.end() for hit in re.finditer("\n", text))]
 
-    def place(self, at: int) -> tuple[int, int]:
+    def line_and_column(self, at: int) -> tuple[int, int]:
         """Line and column of an offset, from 1."""
         line = bisect.bisect_right(self._lines, at)
         return line, at - self._lines[line - 1] + 1
 
-    def where(self, at: int) -> str:
+    def location(self, at: int) -> str:
         """`file:line:column` of an offset."""
-        return ":".join((self.file, *map(str, self.place(at))))
+        return ":".join((self.file, *map(str, self.line_and_column(at))))
 
     def note(self, start: int, end: int, action: str) -> None:
         """Notes a construct."""
-        text = " ".join(self.code[start:end].split())
-        line, column = self.place(start)
+        construct = " ".join(self.code[start:end].split())
+        line, column = self.line_and_column(start)
         self.notes.append(
-            Note(self.file, line, column, text if len(text) <= 120 else f"{text[:117]}...", action)
+            Note(
+                self.file,
+                line,
+                column,
+                construct if len(construct) <= 120 else f"{construct[:117]}...",
+                action,
+            )
         )
 
     def error(self, at: int, what: str) -> UsageError:
         """An error at an offset."""
-        return UsageError(f"{self.where(at)}: {what}")
+        return UsageError(f"{self.location(at)}: {what}")
 
     def statements(self) -> Iterator[Span]:
         """The statements, without their ends. Raises UsageError for a quote that does not end."""
@@ -186,75 +192,77 @@ class Script:
         from sqlglot.errors import TokenError
 
         source = self.code[span.start : span.end]
-        for hit in re.finditer("[\udc80-\udcff]+", self.text[span.start : span.end]):
+        for match in re.finditer("[\udc80-\udcff]+", self.text[span.start : span.end]):
             action = "bytes that are not UTF-8, taken as U+FFFD"
-            self.note(span.start + hit.start(), span.start + hit.end(), action)
+            self.note(span.start + match.start(), span.start + match.end(), action)
         try:
             tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
         except TokenError as error:
             raise self.error(span.start, f"not understood: {str(error).splitlines()[0]}") from error
         words: list[Word] = []
         for token in tokens:
-            raw, kind, start = (
-                source[token.start : token.end + 1],
-                token.token_type.name,
-                span.start + token.start,
-            )
+            raw = source[token.start : token.end + 1]
+            kind = token.token_type.name
+            start = span.start + token.start
             if kind == "IDENTIFIER":
                 words.append(Word(token.text, "quoted", start, start + len(raw)))
             elif kind in _STRINGS:
-                text = unescaped(raw[2:-1]) if kind == "BYTE_STRING" else token.text
-                words.append(Word(text, "string", start, start + len(raw)))
-            elif kind in ("BIT_STRING", "HEX_STRING", "NUMBER"):
-                named = {"BIT_STRING": "bits", "HEX_STRING": "hex"}.get(kind, "number")
-                words.append(Word(token.text, named, start, start + len(raw)))
+                string_value = unescape(raw[2:-1]) if kind == "BYTE_STRING" else token.text
+                words.append(Word(string_value, "string", start, start + len(raw)))
+            elif kind in _LITERALS:
+                words.append(Word(token.text, _LITERALS[kind], start, start + len(raw)))
             else:
                 # one token may be several words: PRIMARY KEY, DOUBLE PRECISION
-                kind = "word" if _WORD.match(raw) else "sign"
+                word_kind: WordKind = "word" if _WORD.match(raw) else "sign"
                 words += [
-                    Word(hit[0], kind, start + hit.start(), start + hit.end())
-                    for hit in re.finditer(r"\S+", raw)
+                    Word(match[0], word_kind, start + match.start(), start + match.end())
+                    for match in re.finditer(r"\S+", raw)
                 ]
         return Cursor(self, words, span.end)
 
 
+_LITERALS: Final[Mapping[str, WordKind]] = {
+    "BIT_STRING": "bits",
+    "HEX_STRING": "hex",
+    "NUMBER": "number",
+}
 SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
 """sqlglot's name of each source's dialect."""
 
 
 @cache
-def expression(text: str, dialect: str) -> exp.Expr | None:
+def parse_expression(expression_text: str, dialect: str) -> exp.Expr | None:
     """The tree of an expression; None for a text that is none."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        return sqlglot.parse_one(text, dialect=SQLGLOT[DIALECTS[dialect]])
+        return sqlglot.parse_one(expression_text, dialect=SQLGLOT[DIALECTS[dialect]])
     except SqlglotError:
         return None
 
 
-def column_of(table: Table, name: str) -> Column | None:
+def find_column(table: Table, name: str) -> Column | None:
     """The column that a name in an expression means."""
-    same = [c for c in table.columns if c.name == name] or [
+    candidates = [c for c in table.columns if c.name == name] or [
         c for c in table.columns if c.name.lower() == name.lower()
     ]
-    return same[0] if same else None
+    return candidates[0] if candidates else None
 
 
-def _opened(text: str, dialect: str) -> str:
+def _open_executed_comments(ddl: str, dialect: str) -> str:
     """The text with spaces in place of the marks of executed comments."""
     pattern = _OPENED.get(dialect)
     if pattern is None:
-        return text
-    text = _SHOWN.sub(lambda hit: ";" + re.sub(r"[^\n]", " ", hit[0][1:]), text)
+        return ddl
+    ddl = _SHOWN.sub(lambda hit: ";" + re.sub(r"[^\n]", " ", hit[0][1:]), ddl)
     parts: list[str] = []
     done = 0
-    for hit in _PIECES["mysql"].finditer(text):
+    for hit in _PIECES["mysql"].finditer(ddl):
         if hit[0].startswith("/*") and (mark := pattern.match(hit[0])):
-            parts += [text[done : hit.start()], " " * mark.end(), hit[0][mark.end() : -2], "  "]
+            parts += [ddl[done : hit.start()], " " * mark.end(), hit[0][mark.end() : -2], "  "]
             done = hit.end()
-    return "".join([*parts, text[done:]])
+    return "".join([*parts, ddl[done:]])
 
 
 class Cursor:
@@ -294,21 +302,23 @@ class Cursor:
     def expect(self, phrase: str) -> None:
         """Takes a phrase. Raises UsageError."""
         if not self.accept(phrase):
-            raise self.wrong(phrase)
+            raise self.expectation_error(phrase)
 
-    def wrong(self, wanted: str) -> UsageError:
+    def expectation_error(self, expected: str) -> UsageError:
         """An error that names what is expected and what stands here."""
         word = self.peek()
         return self.script.error(
             word.start,
-            f"{wanted} expected, not {word.text!r}" if word.kind != "end" else f"{wanted} expected",
+            f"{expected} expected, not {word.text!r}"
+            if word.kind != "end"
+            else f"{expected} expected",
         )
 
-    def name(self) -> str:
+    def take_name(self) -> str:
         """A name; without quotes in lower case in PostgreSQL. Raises UsageError."""
         word = self.peek()
         if word.kind not in ("word", "quoted", "string"):
-            raise self.wrong("a name")
+            raise self.expectation_error("a name")
         name, self.at = self.next_name, self.at + 1
         return name
 
@@ -319,14 +329,14 @@ class Cursor:
         folded = word.kind == "word" and DIALECTS[self.script.dialect] == "postgresql"
         return word.text.lower() if folded else word.text
 
-    def names(self) -> tuple[str, ...]:
+    def take_names(self) -> tuple[str, ...]:
         """A name with its qualifiers."""
-        names = [self.name()]
+        names = [self.take_name()]
         while self.accept("."):
-            names.append(self.name())
+            names.append(self.take_name())
         return tuple(names)
 
-    def parens(self) -> Self:
+    def take_parentheses(self) -> Self:
         """The words in the parentheses that come next. Raises UsageError."""
         opening = self.peek()
         self.expect("(")
@@ -339,33 +349,33 @@ class Cursor:
             self.script, self.words[start : self.at - 1], self.words[self.at - 1].start
         )
 
-    def enclosed(self) -> None:
+    def skip_parentheses(self) -> None:
         """Skips parentheses if they come next."""
         if self.next_is("("):
-            self.parens()
+            self.take_parentheses()
 
-    def items(self) -> Iterator[Self]:
+    def split_at_commas(self) -> Iterator[Self]:
         """The parts between the commas outside of parentheses."""
         while not self.done:
             start = self.at
-            self.until(",")
+            self.skip_until(",")
             yield type(self)(self.script, self.words[start : self.at], self.peek().start)
             self.accept(",")
 
-    def until(self, *stops: str) -> None:
+    def skip_until(self, *stops: str) -> None:
         """Moves to the first of these words outside of parentheses, or to the end."""
         while not self.done and self.peek().upper not in stops:
             if self.peek().upper == "(":
-                self.parens()
+                self.take_parentheses()
             else:
                 self.take()
 
-    def rest(self, start: int, action: str) -> None:
+    def skip_rest(self, start: int, action: str) -> None:
         """Skips the words that are left, and notes all from a word, by its number."""
         self.at = len(self.words)
         self.note(start, action)
 
-    def since(self, start: int) -> str:
+    def text_since(self, start: int) -> str:
         """The text from a word, by its number, up to here."""
         return (
             self.script.code[self.words[start].start : self.words[self.at - 1].end]
@@ -373,7 +383,7 @@ class Cursor:
             else ""
         )
 
-    def text(self) -> str:
+    def source_text(self) -> str:
         """The text of all words."""
         return self.script.code[self.words[0].start : self.words[-1].end] if self.words else ""
 

@@ -11,7 +11,7 @@ from generators.model import Default, Logical, SourceType, Value
 from generators.recorded import mysql_truth, postgresql_truth
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, postgresql
-from generators.tables.ddl_text import Cursor, unescaped
+from generators.tables.ddl_text import Cursor, WordKind, unescape
 
 __all__ = [
     "SERIALS",
@@ -89,14 +89,16 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     if word := cursor.accept(*_PHRASES):
         name = _PHRASES[word]
     else:
-        at, word = cursor.peek(), cursor.name().lower()
-        if at.kind != "word":
-            raise cursor.script.error(at.start, f"a column type expected, not {at.text!r}")
+        first_word, word = cursor.peek(), cursor.take_name().lower()
+        if first_word.kind != "word":
+            raise cursor.script.error(
+                first_word.start, f"a column type expected, not {first_word.text!r}"
+            )
         name = _ALIASES.get(word, word)
     aliased = (name != word and word not in _REPEATED) or word == "serial"
     if name == "json" and cursor.script.dialect == "mariadb":
         name, aliased = "longtext", True
-    parameters = cursor.parens().text() if cursor.next_is("(") else ""
+    parameters = cursor.take_parentheses().source_text() if cursor.next_is("(") else ""
     flags = {"unsigned"} if word == "serial" else set()
     while flag := cursor.accept("UNSIGNED", "SIGNED", "ZEROFILL"):
         flags.add(flag.lower())
@@ -104,8 +106,8 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
         cursor.accept("BYTE") or cursor.accept("CHARACTER SET BINARY", "CHARSET BINARY")
     ):
         name = _AS_BYTES.get(name, name.replace("text", "blob"))
-    spelled = cursor.since(start)
-    name, parameters = _resolved(name, parameters, charset)
+    spelled = cursor.text_since(start)
+    name, parameters = _canonical_type(name, parameters, charset)
     # Values of spatial types cannot be drawn: named cases and recorded tables alone have them.
     if name in mysql.SPATIAL or (name == "vector" and cursor.script.dialect != "tidb"):
         raise Unsupported(f"column type {spelled!r}")
@@ -120,17 +122,17 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
         )
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
-    own = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
+    usual_spellings = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
     digits = type.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
     if aliased:
         cursor.note(start, f"taken as {type.key}, as the database shows it")
-    return type, "" if aliased or (spelled in own and not digits) else spelled
+    return type, "" if aliased or (spelled in usual_spellings and not digits) else spelled
 
 
 _BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
 
 
-def _resolved(name: str, parameters: str, charset: str) -> tuple[str, str]:
+def _canonical_type(name: str, parameters: str, charset: str) -> tuple[str, str]:
     """The name and parameters of the type that the database makes of a spelling."""
     match name:
         case "bool" | "boolean":
@@ -167,41 +169,44 @@ def mysql_default(cursor: Cursor, type: SourceType) -> Default | None:
         literal = replace(cursor.take(), text=f"0.{cursor.peek(-1).text}")
     if literal.upper == "(":
         cursor.at -= 1
-        cursor.parens()
+        cursor.take_parentheses()
     elif literal.upper == "NEXT":
         cursor.accept("VALUE FOR")
-        cursor.names()
+        cursor.take_names()
     elif literal.kind == "word" and cursor.next_is("("):
-        cursor.parens()
-    text = cursor.since(start)
+        cursor.take_parentheses()
+    default_text = cursor.text_since(start)
     if literal.upper == "NULL":
         return None
-    return Default(text, _mysql_literal(type, sign, literal.kind, literal.text))
+    return Default(default_text, _mysql_literal(type, sign, literal.kind, literal.text))
 
 
-def _mysql_literal(type: SourceType, sign: str, what: str, text: str) -> Value:
-    if text.upper() in ("TRUE", "FALSE") and what == "word":
-        what, text = "number", str(int(text.upper() == "TRUE"))
+def _mysql_literal(type: SourceType, sign: str, kind: WordKind, literal_text: str) -> Value:
+    if literal_text.upper() in ("TRUE", "FALSE") and kind == "word":
+        kind, literal_text = "number", str(int(literal_text.upper() == "TRUE"))
     try:
-        match what:
+        match kind:
             case "number":
-                return mysql_truth.value(type, f"{sign.replace('+', '')}{text}")
+                return mysql_truth.value(type, f"{sign.replace('+', '')}{literal_text}")
             case "bits" if type.logical in (Logical.BIT, Logical.INT):
-                return int(text or "0", 2)
+                return int(literal_text or "0", 2)
             case "hex" if type.logical is Logical.BINARY:
-                return _padded(type, bytes.fromhex(text.zfill(len(text) + len(text) % 2)))
-            case "string" if type.logical is Logical.BINARY and "\ufffd" not in text:
-                return _padded(type, text.encode())
+                return _pad_binary(
+                    type,
+                    bytes.fromhex(literal_text.zfill(len(literal_text) + len(literal_text) % 2)),
+                )
+            case "string" if type.logical is Logical.BINARY and "\ufffd" not in literal_text:
+                return _pad_binary(type, literal_text.encode())
             case "string" if type.logical is Logical.BIT:
-                return int.from_bytes(text.encode())
+                return int.from_bytes(literal_text.encode())
             case "string" if type.logical is not Logical.BINARY:
-                return mysql_truth.value(type, text)
+                return mysql_truth.value(type, literal_text)
     except (ValueError, KeyError, ArithmeticError):
         pass
     return None
 
 
-def _padded(type: SourceType, data: bytes) -> bytes:
+def _pad_binary(type: SourceType, data: bytes) -> bytes:
     return data.ljust(type.length or 0, b"\0") if type.name == "binary" else data
 
 
@@ -233,9 +238,9 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
     if cursor.accept("DOUBLE PRECISION"):
         parts: tuple[str, ...] = ("double precision",)
     elif cursor.accept("NATIONAL"):
-        parts = (f"national {cursor.name()}",)
+        parts = (f"national {cursor.take_name()}",)
     else:
-        parts = cursor.names()
+        parts = cursor.take_names()
     if cursor.peek(-1).kind == "quoted" and parts[-1] == "char":
         parts = ('"char"',)
     if cursor.accept("VARYING"):
@@ -249,7 +254,9 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
     if fields:
         cursor.note(start, "taken as an interval of all fields")
     numbers = (
-        ",".join(cursor.parens().text().replace(" ", "").split(",")) if cursor.next_is("(") else ""
+        ",".join(cursor.take_parentheses().source_text().replace(" ", "").split(","))
+        if cursor.next_is("(")
+        else ""
     )
     zone = next(
         (
@@ -271,8 +278,8 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
         dimensions = "[]"
     if cursor.accept("ARRAY"):
         dimensions = "[]"
-    if not cursor.since(start):
-        raise cursor.wrong("a type")
+    if not cursor.text_since(start):
+        raise cursor.expectation_error("a type")
     return parts, f"{name}{f'({numbers})' if numbers else ''}{zone}{dimensions}"
 
 
@@ -285,52 +292,56 @@ _CAST: Final = re.compile(
 )
 
 
-def postgresql_default(text: str, type: SourceType) -> Default | None:
+def postgresql_default(default_text: str, type: SourceType) -> Default | None:
     """The default of that text; None for NULL."""
-    bare = text
+    uncast = default_text
     while True:
-        cut = _CAST.sub("", bare).strip()
-        cut = cut[1:-1].strip() if re.fullmatch(r"\([^()']*\)", cut) else cut
-        if cut == bare:
+        shorter = _CAST.sub("", uncast).strip()
+        shorter = shorter[1:-1].strip() if re.fullmatch(r"\([^()']*\)", shorter) else shorter
+        if shorter == uncast:
             break
-        bare = cut
-    if bare.upper() == "NULL":
+        uncast = shorter
+    if uncast.upper() == "NULL":
         return None
-    match = _LITERAL.match(bare)
-    return Default(text, _postgresql_literal(type, match) if match else None)
+    match = _LITERAL.match(uncast)
+    return Default(default_text, _postgresql_literal(type, match) if match else None)
 
 
 def _postgresql_literal(type: SourceType, match: re.Match[str]) -> Value:
-    text = next((part for part in match.groups() if part is not None), "")
+    literal_text = next((part for part in match.groups() if part is not None), "")
     if match[1] is not None:
-        text = unescaped(text) if match[0][0] in "eE" else text.replace("''", "'")
-    return _postgresql_value(type, text)
+        literal_text = (
+            unescape(literal_text) if match[0][0] in "eE" else literal_text.replace("''", "'")
+        )
+    return _postgresql_value(type, literal_text)
 
 
-def _postgresql_value(type: SourceType, text: str) -> Value:
+def _postgresql_value(type: SourceType, literal_text: str) -> Value:
     try:
         match type.logical:
             case Logical.BIT if type.name == "boolean":
-                return int(text.lower() in ("t", "true", "1", "y", "yes", "on"))
+                return int(literal_text.lower() in ("t", "true", "1", "y", "yes", "on"))
             case Logical.BIT:
-                return int(text, 2)
-            case Logical.BINARY if text.startswith("\\x"):
-                return bytes.fromhex(text[2:])
+                return int(literal_text, 2)
+            case Logical.BINARY if literal_text.startswith("\\x"):
+                return bytes.fromhex(literal_text[2:])
             case Logical.BINARY:
-                return text.encode() if "\\" not in text else None
-            case Logical.DATETIME | Logical.TIMESTAMP if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-                text += " 00:00:00"
-        return postgresql_truth.value(type, text)
+                return literal_text.encode() if "\\" not in literal_text else None
+            case Logical.DATETIME | Logical.TIMESTAMP if re.fullmatch(
+                r"\d{4}-\d\d-\d\d", literal_text
+            ):
+                literal_text += " 00:00:00"
+        return postgresql_truth.value(type, literal_text)
     except (ValueError, KeyError, ArithmeticError, AssertionError, TypeError):
         return None
 
 
-def literal_value(type: SourceType, text: str, what: str) -> Value:
+def literal_value(type: SourceType, literal_text: str, kind: WordKind) -> Value:
     """The canonical value of a literal, a string or a number; None if the type has none."""
     return (
-        _mysql_literal(type, "", what, text)
+        _mysql_literal(type, "", kind, literal_text)
         if type.source == "mysql"
-        else _postgresql_value(type, text)
+        else _postgresql_value(type, literal_text)
     )
 
 
@@ -347,8 +358,10 @@ def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> Sour
         )
         if base == spelling:
             return type
-        made = postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)
-        postgresql.element(made)
+        array_type = (
+            postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)
+        )
+        postgresql.element(array_type)
     except (ValueError, KeyError) as error:
         raise Unsupported(f"column type {spelling!r}") from error
-    return made
+    return array_type

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators.drawing import histories as drawing
-from generators.drawing import value_strategies as _values
+from generators.drawing import value_strategies
 from generators.model import (
     Column,
     Event,
@@ -26,14 +28,21 @@ from generators.model import (
     Value,
 )
 from generators.sources import registry as sources
-from generators.tables.schema import ForeignKey, UserTable, place
+from generators.tables.schema import ForeignKey, UserTable, table_name
 from generators.tables.user_values import Values, identity
 
 ADDED = "added"
 """The column that a drawn statement adds."""
 
 
-class Live:
+class ParentKey(NamedTuple):
+    """A foreign key, and the number of the table that it refers to."""
+
+    key: ForeignKey
+    parent: int
+
+
+class LiveTables:
     """The rows of some of a schema's tables while a history goes on. Parents outside of them were
     there before.
     """
@@ -41,191 +50,227 @@ class Live:
     def __init__(self, values: Values, users: Sequence[UserTable]) -> None:
         self.values, self.users = values, tuple(users)
         self.tables: list[Table] = [user.table for user in users]
-        self.rows: list[list[dict[str, Value]]] = [[] for _ in users]
-        at = {place(user.table): number for number, user in enumerate(users)}
-        self.keys: list[list[tuple[ForeignKey, int]]] = [
-            [(key, at[key.parent]) for key in user.foreign_keys if key.parent in at]
-            for user in users
-        ]
+        self.live_rows: list[list[dict[str, Value]]] = [[] for _ in users]
+        number_by_name = {table_name(user.table): number for number, user in enumerate(users)}
+        self.parent_keys: list[list[ParentKey]] = []
+        for user in users:
+            keys = [key for key in user.foreign_keys if key.parent in number_by_name]
+            self.parent_keys.append([ParentKey(key, number_by_name[key.parent]) for key in keys])
 
-    def free(self, which: int, row: Row, but: Row | None = None) -> bool:
+    def has_free_keys(self, table_number: int, cells: Row, ignored_row: Row | None = None) -> bool:
         """Whether no other row has a unique key of the row."""
-        others = [other for other in self.rows[which] if other is not but]
-        for key in self.users[which].unique_keys:
-            own = identity(key, row)
-            if own is not None and any(identity(key, other) == own for other in others):
+        compared_rows = [
+            compared_row
+            for compared_row in self.live_rows[table_number]
+            if compared_row is not ignored_row
+        ]
+        for key in self.users[table_number].unique_keys:
+            row_identity = identity(key, cells)
+            if row_identity is not None and any(
+                identity(key, compared_row) == row_identity for compared_row in compared_rows
+            ):
                 return False
         return True
 
-    def referred(self, which: int, row: Row, but: Row | None = None) -> set[str]:
-        """The columns of the row by which rows other than `but` refer to it."""
+    def referred_columns(
+        self, table_number: int, cells: Row, ignored_row: Row | None = None
+    ) -> set[str]:
+        """The columns of the row by which rows other than `ignored_row` refer to it."""
         names: set[str] = set()
-        for child, keys in enumerate(self.keys):
+        for child, keys in enumerate(self.parent_keys):
             for key, parent in keys:
-                if parent != which:
+                if parent != table_number:
                     continue
-                own = tuple(row[name] for name in key.parent_columns)
-                rows = (other for other in self.rows[child] if other is not but)
-                if any(tuple(other[name] for name in key.columns) == own for other in rows):
-                    names |= set(key.parent_columns)
+                referred_cells = tuple(cells[name] for name in key.parent_columns)
+                for child_row in self.live_rows[child]:
+                    child_cells = tuple(child_row[name] for name in key.columns)
+                    if child_row is not ignored_row and child_cells == referred_cells:
+                        names |= set(key.parent_columns)
         return names
 
-    def first(self, which: int, seen: frozenset[int] = frozenset()) -> int | None:
-        """The table to insert into so that a row of `which` can follow: one without parents that
+    def insertable_table(
+        self, table_number: int, visited: frozenset[int] = frozenset()
+    ) -> int | None:
+        """The table to insert into so that a row of `table_number` can follow: one without parents that
         lack rows; None in a circle.
         """
-        for key, parent in self.keys[which]:
+        for key, parent in self.parent_keys[table_number]:
             optional = all(
-                self.values.holds(self.users[which], self.users[which].table.column(name), None)
+                self.values.can_hold(
+                    self.users[table_number], self.users[table_number].table.column(name), None
+                )
                 for name in key.columns
             )
-            if parent != which and not self.rows[parent] and not optional:
-                return None if parent in seen else self.first(parent, seen | {which})
-        return which
+            if parent != table_number and not self.live_rows[parent] and not optional:
+                return (
+                    None
+                    if parent in visited
+                    else self.insertable_table(parent, visited | {table_number})
+                )
+        return table_number
 
-    def drawn_row(self, draw: DrawFn, which: int) -> dict[str, Value] | None:
+    def draw_row(self, draw: DrawFn, table_number: int) -> dict[str, Value] | None:
         """A new row whose keys are free and whose parents are there; None where no try gives such a
         row.
         """
-        user = self.users[which]
-        row = {
-            column.name: self._drawn(draw, user, column) for column in self.tables[which].columns
+        user = self.users[table_number]
+        cells = {
+            column.name: self._draw_value(draw, user, column)
+            for column in self.tables[table_number].columns
         }
-        if not self._refer(draw, which, row):
+        if not self._set_references(draw, table_number, cells):
             return None
-        for number in range(65):
-            if self.free(which, row):
-                return row
-            fixed = {name for key, _ in self.keys[which] for name in key.columns}
-            for name in user.identifying - fixed:
+        for attempt in range(65):
+            if self.has_free_keys(table_number, cells):
+                return cells
+            for name in user.unique_columns - self._referring_columns(table_number):
                 pool = self.values.pool(user, user.table.column(name))
-                row[name] = pool[number % len(pool)]
+                cells[name] = pool[attempt % len(pool)]
         return None
 
-    def _drawn(self, draw: DrawFn, user: UserTable, column: Column) -> Value:
-        if column.name == ADDED and all(column.name != known.name for known in user.table.columns):
-            return 1
-        choices = self.values.wide(user, column)
-        return choices[draw(_values.between(0, len(choices) - 1))]
+    def _referring_columns(self, table_number: int) -> set[str]:
+        """The columns by which a table refers to the tables of this history."""
+        return set(chain.from_iterable(key.columns for key, _ in self.parent_keys[table_number]))
 
-    def _refer(
-        self, draw: DrawFn, which: int, row: dict[str, Value], but: Row | None = None
+    def _draw_value(self, draw: DrawFn, user: UserTable, column: Column) -> Value:
+        if column.name == ADDED and all(
+            column.name != defined_column.name for defined_column in user.table.columns
+        ):
+            return 1
+        possible_values = self.values.drawing_pool(user, column)
+        return possible_values[draw(value_strategies.between(0, len(possible_values) - 1))]
+
+    def _set_references(
+        self,
+        draw: DrawFn,
+        table_number: int,
+        cells: dict[str, Value],
+        ignored_row: Row | None = None,
     ) -> bool:
-        """Sets the columns of each foreign key to those of a row of the parent other than `but`, or
-        to NULL.
+        """Sets the columns of each foreign key to those of a row of the parent other than
+        `ignored_row`, or to NULL. Returns whether that is legal for every key.
         """
-        user = self.users[which]
-        for key, parent in self.keys[which]:
+        user = self.users[table_number]
+        for key, parent in self.parent_keys[table_number]:
             columns = [user.table.column(name) for name in key.columns]
-            if any(row[name] is None for name in key.columns):
+            if any(cells[name] is None for name in key.columns):
                 continue
-            offered = (
-                tuple(other[name] for name in key.parent_columns)
-                for other in self.rows[parent]
-                if other is not but
-            )
-            legal = [cells for cells in offered if self._held(user, columns, cells)]
-            if legal:
-                chosen = legal[draw(_values.between(0, len(legal) - 1))]
-                row |= dict(zip(key.columns, chosen, strict=True))
-            elif parent == which and self._held(
-                user, columns, own := tuple(row[name] for name in key.parent_columns)
+            legal_cells: list[tuple[Value, ...]] = []
+            for parent_row in self.live_rows[parent]:
+                offered_cells = tuple(parent_row[name] for name in key.parent_columns)
+                if parent_row is not ignored_row and self._can_hold(user, columns, offered_cells):
+                    legal_cells.append(offered_cells)
+            if legal_cells:
+                parent_cells = legal_cells[draw(value_strategies.between(0, len(legal_cells) - 1))]
+                cells |= dict(zip(key.columns, parent_cells, strict=True))
+            elif parent == table_number and self._can_hold(
+                user, columns, own_cells := tuple(cells[name] for name in key.parent_columns)
             ):
-                row |= dict(zip(key.columns, own, strict=True))
+                cells |= dict(zip(key.columns, own_cells, strict=True))
             else:
-                free = [column.name for column in columns if self.values.holds(user, column, None)]
+                free = [
+                    column.name for column in columns if self.values.can_hold(user, column, None)
+                ]
                 if not free:
                     return False
-                row |= dict.fromkeys(free, None)
+                cells |= dict.fromkeys(free, None)
         return True
 
-    def _held(self, user: UserTable, columns: Sequence[Column], cells: Sequence[Value]) -> bool:
+    def _can_hold(self, user: UserTable, columns: Sequence[Column], cells: Sequence[Value]) -> bool:
         return all(
-            self.values.holds(user, column, value)
+            self.values.can_hold(user, column, value)
             for column, value in zip(columns, cells, strict=True)
         )
 
-    def change(self, draw: DrawFn, at: Instant, wanted: int | None = None) -> RowChange | None:
+    def draw_change(
+        self, draw: DrawFn, at: Instant, only_table: int | None = None
+    ) -> RowChange | None:
         """An INSERT, UPDATE or DELETE of one or more rows of a table; None where no row can be
         inserted.
         """
-        which = (
-            draw(_values.between(0, len(self.users) - 1))
-            if wanted is None and len(self.users) > 1
-            else wanted or 0
+        table_number = (
+            draw(value_strategies.between(0, len(self.users) - 1))
+            if only_table is None and len(self.users) > 1
+            else only_table or 0
         )
         op, count = draw(drawing.statements(3))
-        if op is not Op.INSERT and self.rows[which]:
-            return self._touched(draw, which, op, at)
-        target = self.first(which)
+        if op is not Op.INSERT and self.live_rows[table_number]:
+            return self._draw_update_or_delete(draw, table_number, op, at)
+        target = self.insertable_table(table_number)
         if target is None:
             return None
-        fresh: list[dict[str, Value]] = []
+        new_rows: list[dict[str, Value]] = []
         for _ in range(count):
-            row = self.drawn_row(draw, target)
-            if row is not None:
-                self.rows[target].append(row)
-                fresh.append(row)
-        images = tuple(RowImages(None, dict(row)) for row in fresh)
-        return RowChange(at, self.tables[target], Op.INSERT, images) if fresh else None
+            new_row = self.draw_row(draw, target)
+            if new_row is not None:
+                self.live_rows[target].append(new_row)
+                new_rows.append(new_row)
+        images = tuple(RowImages(None, dict(new_row)) for new_row in new_rows)
+        return RowChange(at, self.tables[target], Op.INSERT, images) if new_rows else None
 
-    def _touched(self, draw: DrawFn, which: int, op: Op, at: Instant) -> RowChange:
-        live = self.rows[which]
-        row = live[draw(_values.between(0, len(live) - 1))]
-        kept = self.referred(which, row)
-        if op is Op.DELETE and not self.referred(which, row, but=row):
-            live[:] = [other for other in live if other is not row]
-            return RowChange(at, self.tables[which], Op.DELETE, (RowImages(dict(row), None),))
-        after, user = dict(row), self.users[which]
-        mask = draw(drawing.masks(len(self.tables[which].columns)))
-        for number, column in enumerate(self.tables[which].columns):
-            if mask >> number & 1 and column.name not in kept and not column.generated:
-                after[column.name] = self._drawn(draw, user, column)
-        changed = any(
-            after[name] != row[name] for key, _ in self.keys[which] for name in key.columns
-        )
-        if (changed and not self._refer(draw, which, after, row)) or not self.free(
-            which, after, row
-        ):
-            after |= {name: row[name] for name in user.identifying}
-            after |= {name: row[name] for key, _ in self.keys[which] for name in key.columns}
-        after |= {name: row[name] for name in kept}
-        before = dict(row)
-        row.clear()
-        row |= after
-        return RowChange(at, self.tables[which], Op.UPDATE, (RowImages(before, after),))
+    def _draw_update_or_delete(
+        self, draw: DrawFn, table_number: int, op: Op, at: Instant
+    ) -> RowChange:
+        live_rows = self.live_rows[table_number]
+        cells = live_rows[draw(value_strategies.between(0, len(live_rows) - 1))]
+        referred_columns = self.referred_columns(table_number, cells)
+        if op is Op.DELETE and not self.referred_columns(table_number, cells, ignored_row=cells):
+            live_rows[:] = [live_row for live_row in live_rows if live_row is not cells]
+            return RowChange(
+                at, self.tables[table_number], Op.DELETE, (RowImages(dict(cells), None),)
+            )
+        after, user = dict(cells), self.users[table_number]
+        mask = draw(drawing.masks(len(self.tables[table_number].columns)))
+        for bit, column in enumerate(self.tables[table_number].columns):
+            if mask >> bit & 1 and column.name not in referred_columns and not column.generated:
+                after[column.name] = self._draw_value(draw, user, column)
+        referring_columns = self._referring_columns(table_number)
+        changed = any(after[name] != cells[name] for name in referring_columns)
+        if (
+            changed and not self._set_references(draw, table_number, after, cells)
+        ) or not self.has_free_keys(table_number, after, cells):
+            # No legal keys were drawn: the row keeps its keys and references.
+            after |= {name: cells[name] for name in user.unique_columns | referring_columns}
+        after |= {name: cells[name] for name in referred_columns}
+        before = dict(cells)
+        cells.clear()
+        cells |= after
+        return RowChange(at, self.tables[table_number], Op.UPDATE, (RowImages(before, after),))
 
-    def statement(self, draw: DrawFn, at: Instant) -> SchemaChange:
+    def draw_statement(self, draw: DrawFn, at: Instant) -> SchemaChange:
         """A statement on one of the tables."""
-        which = draw(_values.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0
-        before = self.tables[which]
+        table_number = (
+            draw(value_strategies.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0
+        )
+        before = self.tables[table_number]
         source = sources.of_table(before)
         action = draw(drawing.sample(source.drawn_ddl))
-        named = any(column.name.casefold() == ADDED for column in before.columns)
-        bound = any(
-            parent == which and self.rows[child]
-            for child, keys in enumerate(self.keys)
-            for _, parent in keys
-        )
-        if (action == "add column" and named) or (action == "truncate table" and bound):
+        has_added_column = any(column.name.casefold() == ADDED for column in before.columns)
+        has_children = False
+        for child_rows, keys in zip(self.live_rows, self.parent_keys, strict=True):
+            if child_rows and any(parent == table_number for _, parent in keys):
+                has_children = True
+        if (action == "add column" and has_added_column) or (
+            action == "truncate table" and has_children
+        ):
             action = "table comment"
-        event = statement(action, before, at)
+        event = schema_change(action, before, at)
         assert event.after is not None
         if action == "add column":
-            for row in self.rows[which]:
-                row[ADDED] = 1
+            for live_row in self.live_rows[table_number]:
+                live_row[ADDED] = 1
         elif action == "truncate table":
-            self.rows[which].clear()
-        self.tables[which] = event.after
+            self.live_rows[table_number].clear()
+        self.tables[table_number] = event.after
         return event
 
 
-def statement(action: str, before: Table, at: Instant, column: str = "") -> SchemaChange:
-    """A statement of the source's `ddl_actions` on a table; `column` is the column that it
-    drops.
+def schema_change(action: str, before: Table, at: Instant, column: str = "") -> SchemaChange:
+    """The event of a statement on a table: `action` is one of the source's `ddl_actions`, `column`
+    the column that "drop column" drops.
     """
     source = sources.of_table(before)
-    after, old = before, None
+    after, old_name = before, None
     match action:
         case "add column":
             after = replace(before, columns=(*before.columns, drawing.added_column(ADDED, source)))
@@ -234,16 +279,16 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
         case "table comment":
             after = replace(before, comment=sources.COMMENT)
         case "rename table":
-            after, old = (
+            after, old_name = (
                 replace(before, name=source.identifier(before.name[:60] + "_r")),
                 before.name,
             )
-    sql = drawing.ddl_text(action, before.database, after.name, old or "", source.name)
+    sql = drawing.ddl_text(action, before.database, after.name, old_name or "", source.name)
     if action == "drop column":
         sql = sql.replace(source.quote("c"), source.quote(column))
     if before.schema and before.schema != source.schema:
         sql = sql.replace(source.quote(source.schema or ""), source.quote(before.schema), 1)
-    return SchemaChange(at, action, sql, before.database, after.name, before, after, old)
+    return SchemaChange(at, action, sql, before.database, after.name, before, after, old_name)
 
 
 def histories(
@@ -254,15 +299,15 @@ def histories(
     """
 
     @st.composite
-    def drawn(draw: DrawFn) -> History:
-        live = Live(values, users)
-        made: list[Event] = []
-        for number in range(draw(_values.between(1, events))):
+    def draw_history(draw: DrawFn) -> History:
+        live = LiveTables(values, users)
+        drawn_events: list[Event] = []
+        for number in range(draw(value_strategies.between(1, events))):
             at = Instant(start.ms + number, start.seq)
-            if ddl and number and draw(_values.between(0, 9)) == 9:
-                made.append(live.statement(draw, at))
-            elif (change := live.change(draw, at)) is not None:
-                made.append(change)
-        return History(tuple(made), draw(drawing.CHANCE))
+            if ddl and number and draw(value_strategies.between(0, 9)) == 9:
+                drawn_events.append(live.draw_statement(draw, at))
+            elif (change := live.draw_change(draw, at)) is not None:
+                drawn_events.append(change)
+        return History(tuple(drawn_events), draw(drawing.CHANCE))
 
-    return drawn()
+    return draw_history()

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from generators.errors import HarnessError, UsageError
 from generators.sources import mysql
-from generators.tables.live_postgresql import Query, script
+from generators.tables.live_postgresql import Query, dump_statements
 
 PASSWORD: Final = "CDC_CONFORMANCE_DATABASE_PASSWORD"
 """The environment variable of the password; the clients' own come after it."""
@@ -38,7 +38,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DatabaseKind:
     """A family of databases: its driver, port, client's variable of the password, and how tables
     are asked for. `database` is the driver's name of the database, `options` are its other options.
     """
@@ -56,13 +56,13 @@ def is_url(source: str) -> bool:
     return bool(_URL.match(source))
 
 
-def address(url: str) -> Address:
+def parse_address(url: str) -> Address:
     """The address of a URL. Raises UsageError, which repeats nothing that may be a password."""
     scheme = url.partition("://")[0].lower()
     if scheme not in KINDS:
-        shown = scheme if scheme.isalnum() else "of this form"
+        unknown_scheme = scheme if scheme.isalnum() else "of this form"
         raise UsageError(
-            f"no database has a URL {shown}: {_FORM}, with one of the schemes {', '.join(KINDS)}"
+            f"no database has a URL {unknown_scheme}: {_FORM}, with one of the schemes {', '.join(KINDS)}"
         )
     try:
         parts = urlsplit(url)
@@ -84,78 +84,85 @@ def address(url: str) -> Address:
     return Address(scheme, unquote(parts.username), parts.hostname, port, database)
 
 
-def text(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
+def read_ddl(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
     """The database's name in notes, and the DDL of its tables. Raises UsageError and
     HarnessError.
     """
-    where = address(url)
-    kind = KINDS[where.scheme]
+    database_address = parse_address(url)
+    kind = KINDS[database_address.scheme]
     try:
         driver = importlib.import_module(kind.module)
     except ImportError:
         raise UsageError(
-            f"{where} needs the driver {kind.module}: install the extra `databases` (pip install"
+            f"{database_address} needs the driver {kind.module}: install the extra `databases` (pip install"
             " 'cdc-conformance[databases]')"
         ) from None
     password = environment.get(PASSWORD) or environment.get(kind.variable)
     try:
-        place = {
-            "host": where.host,
-            "port": where.port,
-            "user": where.user,
-            kind.database: where.database,
+        location = {
+            "host": database_address.host,
+            "port": database_address.port,
+            "user": database_address.user,
+            kind.database: database_address.database,
         }
-        opened = driver.connect(
-            **place, password=password, connect_timeout=_TIMEOUT_S, **kind.options
+        new_connection = driver.connect(
+            **location, password=password, connect_timeout=_TIMEOUT_S, **kind.options
         )
-        with contextlib.closing(opened) as connection:
+        with contextlib.closing(new_connection) as connection:
 
             def query(sql: str) -> Sequence[Sequence[Any]]:
                 with contextlib.closing(connection.cursor()) as cursor:
                     cursor.execute(sql)
-                    rows: Sequence[Sequence[Any]] = cursor.fetchall() if cursor.description else ()
-                    return rows
+                    result_rows: Sequence[Sequence[Any]] = (
+                        cursor.fetchall() if cursor.description else ()
+                    )
+                    return result_rows
 
-            return str(where), "".join(f"{statement};\n" for statement in kind.script(query, where))
+            return str(database_address), "".join(
+                f"{statement};\n" for statement in kind.script(query, database_address)
+            )
     except (driver.Error, OSError, RuntimeError) as error:
-        said = str(error).strip()
-        said = said.replace(password, "***") if password else said
-        raise HarnessError(f"{where} cannot be read: {said}") from None
+        message = str(error).strip()
+        message = message.replace(password, "***") if password else message
+        raise HarnessError(f"{database_address} cannot be read: {message}") from None
 
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
-    def shown(sql: str) -> list[list[str]]:
-        return [
-            [bytes(cell).decode("utf-8", "surrogateescape") for cell in row[:2]]
-            for row in query(sql)
-        ]
+    def decode(cell: Any) -> str:
+        return bytes(cell).decode("utf-8", "surrogateescape")
+
+    def show(sql: str) -> list[tuple[str, str]]:
+        """The first two columns of a statement's result; a single column comes twice."""
+        return [(decode(cells[0]), decode(cells[:2][-1])) for cells in query(sql)]
 
     query("SET SESSION sql_mode = '', time_zone = '+00:00'")
-    yield f"-- Server version\t{shown('SELECT VERSION()')[0][0]}\nUSE {mysql.quote(where.database)}"
-    for name, kind in sorted(shown("SHOW FULL TABLES")):
+    yield f"-- Server version\t{show('SELECT VERSION()')[0][0]}\nUSE {mysql.quote(where.database)}"
+    for name, kind in sorted(show("SHOW FULL TABLES")):
         if kind in ("BASE TABLE", "SYSTEM VERSIONED"):
-            yield shown(f"SHOW CREATE TABLE {mysql.quote(name)}")[0][1]
+            yield show(f"SHOW CREATE TABLE {mysql.quote(name)}")[0][1]
         else:
             yield f"CREATE {kind} {mysql.quote(name)}"
 
 
 # Bytes, since the default of a binary column may be no text.
 _MYSQL_OPTIONS: Final = {"charset": "utf8mb4", "use_unicode": False, "read_timeout": _TIMEOUT_S}
-_MYSQL: Final = Kind("pymysql", 3306, "MYSQL_PWD", "database", _MYSQL_OPTIONS, _mysql_script)
+_MYSQL: Final = DatabaseKind(
+    "pymysql", 3306, "MYSQL_PWD", "database", _MYSQL_OPTIONS, _mysql_script
+)
 _POSTGRESQL_OPTIONS: Final = {
     "autocommit": True,
     "client_encoding": "utf8",
     "options": "-c default_transaction_read_only=on -c statement_timeout=60000",
 }
-_POSTGRESQL: Final = Kind(
+_POSTGRESQL: Final = DatabaseKind(
     "psycopg",
     5432,
     "PGPASSWORD",
     "dbname",
     _POSTGRESQL_OPTIONS,
-    lambda query, where: script(query, where.database),
+    lambda query, where: dump_statements(query, where.database),
 )
-KINDS: Final[Mapping[str, Kind]] = {
+KINDS: Final[Mapping[str, DatabaseKind]] = {
     "mysql": _MYSQL,
     "mariadb": _MYSQL,
     "tidb": replace(_MYSQL, port=4000),

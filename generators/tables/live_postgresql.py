@@ -47,27 +47,31 @@ _VIEWS: Final = f"""SELECT CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW ' WHE
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e') ORDER BY 1"""
 
 
-def script(query: Query, database: str) -> Iterator[str]:
+def dump_statements(query: Query, database: str) -> Iterator[str]:
     """The statements that make the tables of a database."""
     query("SET search_path = pg_catalog")
     yield f"-- PostgreSQL database dump\nCREATE DATABASE {postgresql.quote(database)}"
     for name, labels in query(_ENUMS):
         yield f"CREATE TYPE {name} AS ENUM ({labels})"
-    for name, rest in query(_DOMAINS):
-        yield f"CREATE DOMAIN {name} AS {rest}"
-    for oid, name, persistence, identity, partitions, comment in query(_TABLES):
+    for name, domain_definition in query(_DOMAINS):
+        yield f"CREATE DOMAIN {name} AS {domain_definition}"
+    for oid, name, persistence, replica_identity, partitions, comment in query(_TABLES):
         columns = query(_COLUMNS.format(int(oid)))
         unlogged = "UNLOGGED " if persistence == "u" else ""
         partitioned = f" PARTITION BY {partitions}" if partitions else ""
-        listed = ",\n".join(_column(*c[:6]) for c in columns)
-        yield f"CREATE {unlogged}TABLE {name} (\n{listed}\n){partitioned}"
-        yield from (f"COMMENT ON COLUMN {name}.{c[0]} IS {_literal(c[6])}" for c in columns if c[6])
+        column_lines = ",\n".join(_column(*column[:6]) for column in columns)
+        yield f"CREATE {unlogged}TABLE {name} (\n{column_lines}\n){partitioned}"
+        yield from (
+            f"COMMENT ON COLUMN {name}.{column[0]} IS {_literal(column[6])}"
+            for column in columns
+            if column[6]
+        )
         if comment:
             yield f"COMMENT ON TABLE {name} IS {_literal(comment)}"
-        if identity in ("f", "n", "i"):
+        if replica_identity in ("f", "n", "i"):
             yield (
                 f"ALTER TABLE {name} REPLICA IDENTITY"
-                f" {({'f': 'FULL', 'n': 'NOTHING', 'i': 'USING INDEX'})[identity]}"
+                f" {({'f': 'FULL', 'n': 'NOTHING', 'i': 'USING INDEX'})[replica_identity]}"
             )
     for table, name, definition in query(_KEYS):
         yield f"ALTER TABLE ONLY {table} ADD CONSTRAINT {name} {definition}"
@@ -75,18 +79,25 @@ def script(query: Query, database: str) -> Iterator[str]:
         yield definition
     for parent, child, bounds in query(_PARTITIONS):
         yield f"ALTER TABLE ONLY {parent} ATTACH PARTITION {child} {bounds}"
-    for (what,) in query(_VIEWS):
-        yield f"CREATE {what}"
+    for (object_name,) in query(_VIEWS):
+        yield f"CREATE {object_name}"
 
 
 def _column(
-    name: str, kind: str, solid: bool, expression: str | None, generated: str, collation: str | None
+    name: str,
+    type_name: str,
+    not_null: bool,
+    expression: str | None,
+    generated: str,
+    collation: str | None,
 ) -> str:
-    given = f" DEFAULT {expression}"
+    default_clause = f" DEFAULT {expression}"
     if generated:
-        given = f" GENERATED ALWAYS AS ({expression}) {'VIRTUAL' if generated == 'v' else 'STORED'}"
-    collated = f" COLLATE {collation}" if collation else ""
-    return f"    {name} {kind}{given if expression else ''}{collated}{' NOT NULL' if solid else ''}"
+        default_clause = (
+            f" GENERATED ALWAYS AS ({expression}) {'VIRTUAL' if generated == 'v' else 'STORED'}"
+        )
+    collate_clause = f" COLLATE {collation}" if collation else ""
+    return f"    {name} {type_name}{default_clause if expression else ''}{collate_clause}{' NOT NULL' if not_null else ''}"
 
 
 def _literal(value: str) -> str:

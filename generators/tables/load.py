@@ -7,11 +7,11 @@ there before.
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count as endless
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,37 +58,41 @@ class TableLoad:
 
     def scenario(self, seed: int, n: int) -> Scenario:
         """The scenario of unit n."""
-        chance = random.Random(f"{seed}/{n}")
+        randomness = random.Random(f"{seed}/{n}")
         user = self.users[n % len(self.users)]
         ops, weights = zip(*self.ops, strict=True)
-        op = chance.choices(ops, weights)[0]
-        fixed = user.identifying | user.referring
+        op = randomness.choices(ops, weights)[0]
+        fixed = user.unique_columns | user.foreign_key_columns
         free = [
             column
             for column in user.table.columns
             if column.name not in fixed and not column.generated
         ]
-        row = self.values.row(user, chance.randrange(ROWS))
-        row |= {column.name: self._value(user, column.name, chance) for column in free}
-        before = dict(row)
-        for column in chance.sample(free, min(CHANGED, len(free))):
-            before[column.name] = self._value(user, column.name, chance)
-        row, before = (self.values.completed(user, image) for image in (row, before))
-        images = {
-            Op.INSERT: RowImages(None, row),
-            Op.DELETE: RowImages(row, None),
-            Op.UPDATE: RowImages(before, row),
+        after = self.values.base_row(user, randomness.randrange(ROWS))
+        after |= {column.name: self._value(user, column.name, randomness) for column in free}
+        before = dict(after)
+        for column in randomness.sample(free, min(CHANGED, len(free))):
+            before[column.name] = self._value(user, column.name, randomness)
+        after, before = (
+            self.values.with_computed_columns(user, image) for image in (after, before)
+        )
+        images_by_op = {
+            Op.INSERT: RowImages(None, after),
+            Op.DELETE: RowImages(after, None),
+            Op.UPDATE: RowImages(before, after),
         }
-        event = RowChange(Instant(START.ms + n, n % 1000), user.table, op, (images[op],))
+        event = RowChange(Instant(START.ms + n, n % 1000), user.table, op, (images_by_op[op],))
         return Scenario(
-            f"load/{seed}/{n}", History((event,), chance.getrandbits(16)), tags=frozenset({"load"})
+            f"load/{seed}/{n}",
+            History((event,), randomness.getrandbits(16)),
+            tags=frozenset({"load"}),
         )
 
-    def _value(self, user: UserTable, name: str, chance: random.Random) -> Value:
+    def _value(self, user: UserTable, name: str, randomness: random.Random) -> Value:
         column = user.table.column(name)
-        if chance.random() < self.values.null_share(user, column):
+        if randomness.random() < self.values.null_share(user, column):
             return None
-        return chance.choice(self.values.pool(user, column))
+        return randomness.choice(self.values.pool(user, column))
 
     def messages(
         self,
@@ -101,9 +105,11 @@ class TableLoad:
         """The messages of units 0 to `count - 1`, without end when there is no count; the writer
         makes each.
         """
-        return (message for message, _ in self.by_table(fmt, profile, seed, count, layout))
+        return (
+            message for message, _ in self.messages_with_tables(fmt, profile, seed, count, layout)
+        )
 
-    def by_table(
+    def messages_with_tables(
         self,
         fmt: Format[Any],
         profile: Profile,
@@ -111,28 +117,28 @@ class TableLoad:
         count: int | None = None,
         layout: Layout = LAYOUT,
     ) -> Iterator[tuple[Message, Table]]:
-        """As `messages`, each with the table of its unit."""
-        for n in endless() if count is None else range(count):
+        """The messages of units 0 to `count - 1`, each with the table that the unit changes."""
+        for n in itertools.count() if count is None else range(count):
             table = self.users[n % len(self.users)].table
             for written in fmt.write(self.scenario(seed, n).history, profile, layout):
                 yield written.message, table
 
     @property
-    def kept(self) -> bytes:
-        """What another process of this run restores, pools included."""
-        return pickle.dumps((self.values.filled(), self.users, self.ops))
+    def pickled(self) -> bytes:
+        """The load as bytes, with its pools of values, for other processes of this run."""
+        return pickle.dumps((self.values.fill_pools(), self.users, self.ops))
 
     def save(self, path: Path) -> None:
         """Keeps it in a file."""
-        path.write_bytes(self.kept)
+        path.write_bytes(self.pickled)
 
 
-def load(path: Path) -> TableLoad:
-    """What `save` kept."""
-    return restored(path.read_bytes())
+def read_saved(path: Path) -> TableLoad:
+    """The load in a file that `TableLoad.save` wrote."""
+    return restore(path.read_bytes())
 
 
-def restored(kept: bytes) -> TableLoad:
-    """What `save` wrote."""
-    values, users, ops = pickle.loads(kept)  # noqa: S301 - our own process wrote it
+def restore(pickled_load: bytes) -> TableLoad:
+    """The load of `TableLoad.pickled`, which must come from a process of this run."""
+    values, users, ops = pickle.loads(pickled_load)  # noqa: S301 - our own process wrote it
     return TableLoad(values, users, ops)

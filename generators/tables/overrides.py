@@ -18,7 +18,7 @@ from generators.errors import UnknownName, UsageError
 from generators.model import Column, Json, Logical, Table, Value
 from generators.sources import registry as sources
 from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
-from generators.tables.schema import Place, Schema, place
+from generators.tables.schema import Schema, TableName, table_name
 
 DISTRIBUTIONS: Final = ("uniform", "normal", "zipf")
 STRICT: Final = "strict"
@@ -31,8 +31,8 @@ RANGED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What is asked of a column; "" or None is nothing. `low` and `high` are canonical, both
-    included; `null` is NULL's share.
+    """How the file says that a column's values are made; "" or None where it says nothing. `low`
+    and `high` are canonical, both included; `null` is the share of NULLs from 0 to 1.
     """
 
     provider: str = ""
@@ -51,10 +51,10 @@ class Override:
             return value in self.choices
         if self.regex:
             return isinstance(value, str) and re.fullmatch(self.regex, value) is not None
-        return within(value, self.low, self.high)
+        return is_between(value, self.low, self.high)
 
 
-def within(value: Any, low: Any, high: Any) -> bool:
+def is_between(value: Any, low: Any, high: Any) -> bool:
     """Whether the value is between the bounds, both included; None is no bound. A zero date is
     within no bounds.
     """
@@ -70,19 +70,19 @@ class Overrides:
     mode: zero dates and the empty value of ENUM.
     """
 
-    columns: Mapping[tuple[Place, str], Override] = field(default_factory=dict, hash=False)
+    columns: Mapping[tuple[TableName, str], Override] = field(default_factory=dict, hash=False)
     strict: bool = False
 
-    def of(self, table: Table, column: Column) -> Override:
+    def find(self, table: Table, column: Column) -> Override:
         """The override of a column."""
-        return self.columns.get((place(table), column.name), NOTHING)
+        return self.columns.get((table_name(table), column.name), NOTHING)
 
 
 NOTHING: Final = Override()
 NO_OVERRIDES: Final = Overrides()
 
 
-def load(path: Path, schema: Schema) -> Overrides:
+def load_overrides(path: Path, schema: Schema) -> Overrides:
     """Reads the file. Raises UsageError that names the file, the key, the value and what is
     legal.
     """
@@ -92,42 +92,42 @@ def load(path: Path, schema: Schema) -> Overrides:
         raise UsageError(f"--values {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"--values {path}: {error}") from error
-    return parse(data, schema, str(path))
+    return parse_overrides(data, schema, str(path))
 
 
-def parse(data: Mapping[str, Any], schema: Schema, file: str = "values") -> Overrides:
-    """The overrides in a file's data. Raises UsageError as `load` does."""
+def parse_overrides(data: Mapping[str, Any], schema: Schema, file: str = "values") -> Overrides:
+    """The overrides in a file's data. Raises UsageError for an unknown or wrong key or value."""
     strict = data.get(STRICT, False)
     if not isinstance(strict, bool):
-        raise _wrong(file, STRICT, strict, "true or false")
-    tables = dict(_named(schema))
-    columns: dict[tuple[Place, str], Override] = {}
+        raise _value_error(file, STRICT, strict, "true or false")
+    tables = dict(_tables_by_name(schema))
+    columns: dict[tuple[TableName, str], Override] = {}
     for name, by_column in data.items():
         if name == STRICT:
             continue
         if name not in tables:
             raise UsageError(f"{file}: {UnknownName('table', name, (*tables, STRICT))}")
         if not isinstance(by_column, dict):
-            raise _wrong(
+            raise _value_error(
                 file,
                 name,
                 by_column,
                 f"a table for each column, such as [{name}.{tables[name].columns[0].name}]",
             )
         table = tables[name]
-        for column, asked in by_column.items():
-            if column not in {known.name for known in table.columns}:
+        for column, settings in by_column.items():
+            if column not in {defined.name for defined in table.columns}:
                 raise UsageError(
                     f"{file}:"
                     f" {UnknownName('column', column, [c.name for c in table.columns], of=name)}"
                 )
-            columns[place(table), column] = _override(
-                file, f"{name}.{column}", table.column(column), asked
+            columns[table_name(table), column] = _override(
+                file, f"{name}.{column}", table.column(column), settings
             )
     return Overrides(columns, strict)
 
 
-def _named(schema: Schema) -> Iterable[tuple[str, Table]]:
+def _tables_by_name(schema: Schema) -> Iterable[tuple[str, Table]]:
     """The tables by their names: alone where no other table has the name, and with schema or
     database.
     """
@@ -141,31 +141,33 @@ def _named(schema: Schema) -> Iterable[tuple[str, Table]]:
         yield f"{table.database}.{table.name}", table
 
 
-def _override(file: str, at: str, column: Column, asked: Any) -> Override:
-    if not isinstance(asked, dict):
-        raise _wrong(file, at, asked, f"a table with keys of {', '.join(KEYS)}")
-    for key in asked:
+def _override(file: str, at: str, column: Column, settings: Any) -> Override:
+    if not isinstance(settings, dict):
+        raise _value_error(file, at, settings, f"a table with keys of {', '.join(KEYS)}")
+    for key in settings:
         if key not in KEYS:
             raise UsageError(f"{file}: {UnknownName('key', key, KEYS, of=at)}")
-    of_values = [key for key in ("provider", "range", "choices", "regex") if key in asked]
+    of_values = [key for key in ("provider", "range", "choices", "regex") if key in settings]
     if len(of_values) > 1 and of_values != ["provider", "range"]:
         raise UsageError(f"{file}: {at}: {' and '.join(of_values)} exclude each other")
-    settings = {key: _READ[key](file, f"{at}.{key}", column, value) for key, value in asked.items()}
-    low, high = settings.pop("range", (None, None))
-    return Override(low=low, high=high, **settings)
+    override_fields = {
+        key: _READ[key](file, f"{at}.{key}", column, value) for key, value in settings.items()
+    }
+    low, high = override_fields.pop("range", (None, None))
+    return Override(low=low, high=high, **override_fields)
 
 
-def _wrong(file: str, at: str, value: Any, legal: str) -> UsageError:
+def _value_error(file: str, at: str, value: Any, legal: str) -> UsageError:
     return UsageError(f"{file}: {at} = {value!r}: expected {legal}")
 
 
 def _provider(file: str, at: str, _column: Column, value: Any) -> str:
     from faker import Faker
 
-    known = {
+    providers = {
         name for name in dir(Faker()) if not name.startswith("_") and name.islower()
     } - _NO_PROVIDERS
-    return _name(file, at, value, known, "the name of a Faker method, such as 'city'")
+    return _name(file, at, value, providers, "the name of a Faker method, such as 'city'")
 
 
 _NO_PROVIDERS: Final = frozenset(
@@ -177,19 +179,19 @@ def _distribution(file: str, at: str, _column: Column, value: Any) -> str:
     return _name(file, at, value, DISTRIBUTIONS, f"one of {', '.join(DISTRIBUTIONS)}")
 
 
-def _name(file: str, at: str, value: Any, known: Iterable[str], legal: str) -> str:
+def _name(file: str, at: str, value: Any, legal_names: Iterable[str], legal: str) -> str:
     if not isinstance(value, str):
-        raise _wrong(file, at, value, legal)
-    if value not in known:
-        raise UsageError(f"{file}: {at}: {UnknownName(at.rpartition('.')[2], value, known)}")
+        raise _value_error(file, at, value, legal)
+    if value not in legal_names:
+        raise UsageError(f"{file}: {at}: {UnknownName(at.rpartition('.')[2], value, legal_names)}")
     return value
 
 
 def _null(file: str, at: str, column: Column, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise _wrong(file, at, value, "a share from 0 to 1")
+        raise _value_error(file, at, value, "a share from 0 to 1")
     if value and not column.nullable:
-        raise _wrong(file, at, value, "0: the column is NOT NULL")
+        raise _value_error(file, at, value, "0: the column is NOT NULL")
     return float(value)
 
 
@@ -200,17 +202,17 @@ def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value
             " others take choices"
         )
     if not isinstance(value, list) or len(value) != 2:
-        raise _wrong(file, at, value, "[low, high], both included")
-    low, high = (_canonical(file, at, column, bound) for bound in value)
-    if not within(low, None, high):
-        raise _wrong(file, at, value, "the lower bound first")
+        raise _value_error(file, at, value, "[low, high], both included")
+    low, high = (_fitting_value(file, at, column, bound) for bound in value)
+    if not is_between(low, None, high):
+        raise _value_error(file, at, value, "the lower bound first")
     return low, high
 
 
 def _choices(file: str, at: str, column: Column, value: Any) -> tuple[Value, ...]:
     if not isinstance(value, list) or not value:
-        raise _wrong(file, at, value, "an array of values")
-    return tuple(_canonical(file, at, column, choice) for choice in value)
+        raise _value_error(file, at, value, "an array of values")
+    return tuple(_fitting_value(file, at, column, choice) for choice in value)
 
 
 def _regex(file: str, at: str, column: Column, value: Any) -> str:
@@ -225,7 +227,7 @@ def _regex(file: str, at: str, column: Column, value: Any) -> str:
     try:
         st.from_regex(re.compile(value), fullmatch=True).validate()
     except (re.error, TypeError, RecursionError, OverflowError, errors.InvalidArgument) as error:
-        raise _wrong(file, at, value, f"a regular expression ({error})") from error
+        raise _value_error(file, at, value, f"a regular expression ({error})") from error
     return str(value)
 
 
@@ -240,18 +242,18 @@ _READ: Final[Mapping[str, Callable[[str, str, Column, Any], Any]]] = {
 KEYS: Final = tuple(_READ)
 
 
-def _canonical(file: str, at: str, column: Column, value: Any) -> Value:
+def _fitting_value(file: str, at: str, column: Column, value: Any) -> Value:
     try:
-        converted = canonical(column, value)
+        converted = canonical_value(column, value)
     except (ValueError, TypeError, ArithmeticError):
         converted = None
     if converted is None or not sources.fits(column.type, converted):
         members = f": {', '.join(column.type.members)}" if column.type.members else ""
-        raise _wrong(file, at, value, f"a value of {column.type.key}{members}")
+        raise _value_error(file, at, value, f"a value of {column.type.key}{members}")
     return converted
 
 
-def canonical(column: Column, value: Any) -> Value:
+def canonical_value(column: Column, value: Any) -> Value:
     """A value of TOML as the model holds it in that column. Raises ValueError, TypeError or
     ArithmeticError.
     """

@@ -49,7 +49,9 @@ _IGNORED: Final = re.compile(
 """What tells nothing: texts, comments, rows."""
 
 
-def read(sources: Sequence[str], dialect: str | None = None, database: str | None = None) -> Schema:
+def read_schema(
+    sources: Sequence[str], dialect: str | None = None, database: str | None = None
+) -> Schema:
     """The tables of files of DDL and of databases' URLs, in their order.
 
     `dialect` is one of `DIALECTS`, None to take it from the text; `database` is that of tables for
@@ -60,17 +62,18 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
         raise UnknownName("dialect", dialect, DIALECTS)
     if not sources:
         raise UsageError("no file of DDL and no database to read tables from")
-    texts = [
-        live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources
+    scripts = [
+        live.read_ddl(source) if live.is_url(source) else (source, _read_file(source))
+        for source in sources
     ]
-    if not any(_TABLE.search(text) for _, text in texts):
-        raise UsageError(f"no CREATE TABLE in {', '.join(name for name, _ in texts)}")
-    chosen = dialect or _dialect(texts)
-    reader = DdlReader(chosen, database, DATABASE)
-    files = ", ".join(name for name, _ in texts)
+    files = ", ".join(file_name for file_name, _ in scripts)
+    if not any(_TABLE.search(ddl) for _, ddl in scripts):
+        raise UsageError(f"no CREATE TABLE in {files}")
+    used_dialect = dialect or _common_dialect(scripts)
+    reader = DdlReader(used_dialect, database, DATABASE)
     try:
-        for file, text in texts:
-            reader.run(Script(file, text, chosen))
+        for file, ddl in scripts:
+            reader.read_script(Script(file, ddl, used_dialect))
         schema = reader.schema()
     except RecursionError as error:
         raise UsageError(f"{files}: an expression is nested too deeply to be read") from error
@@ -80,7 +83,7 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
     return schema
 
 
-def _text(source: str) -> str:
+def _read_file(source: str) -> str:
     """A file's text; a byte that is not UTF-8 is a lone surrogate."""
     path = Path(source)
     try:
@@ -92,24 +95,26 @@ def _text(source: str) -> str:
     return data.decode("utf-8-sig", "surrogateescape")
 
 
-def dialect_of(text: str) -> str | None:
+def detect_dialect(ddl: str) -> str | None:
     """The dialect of a text, None if it has no mark of any."""
-    for marks, where in ((_HEADERS, text[:4000]), (_MARKS, _IGNORED.sub(" ", text))):
+    for marks, searched in ((_HEADERS, ddl[:4000]), (_MARKS, _IGNORED.sub(" ", ddl))):
         for dialect, mark in marks.items():
-            if re.search(mark, where, re.IGNORECASE | re.MULTILINE):
+            if re.search(mark, searched, re.IGNORECASE | re.MULTILINE):
                 return dialect
     return None
 
 
-def _dialect(texts: Sequence[tuple[str, str]]) -> str:
-    by_file = {file: dialect_of(text) for file, text in texts}
+def _common_dialect(scripts: Sequence[tuple[str, str]]) -> str:
+    by_file = {file: detect_dialect(ddl) for file, ddl in scripts}
     legal = ", ".join(DIALECTS)
     dialects = {dialect for dialect in by_file.values() if dialect}
     if not dialects:
-        raise UsageError(f"{texts[0][0]}: the text does not tell its dialect; name it: {legal}")
+        raise UsageError(f"{scripts[0][0]}: the text does not tell its dialect; name it: {legal}")
     if len({DIALECTS[dialect] for dialect in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:
-        shown = ", ".join(f"{file}: {dialect}" for file, dialect in by_file.items() if dialect)
+        found_dialects = ", ".join(
+            f"{file}: {dialect}" for file, dialect in by_file.items() if dialect
+        )
         raise UsageError(
-            f"the files are of several dialects ({shown}); name the dialect of all: {legal}"
+            f"the files are of several dialects ({found_dialects}); name the dialect of all: {legal}"
         )
     return next(dialect for dialect in _MARKS if dialect in dialects)

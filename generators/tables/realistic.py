@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from generators.model import Column, Json, Logical, SourceType, Value
@@ -18,7 +19,7 @@ from generators.sources import postgresql_values, registry
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
 from generators.sources.pools import LOCALES
 from generators.sources.postgresql import element
-from generators.tables.overrides import Override, canonical
+from generators.tables.overrides import Override, canonical_value
 
 SIZE: Final = 64
 """Values of a pool."""
@@ -162,7 +163,7 @@ def axis(column: Column) -> Axis | None:
                 lambda value: int(value * 10**scale),
             )
         case Logical.DATE:
-            first, last = _window(name)
+            first, last = _everyday_window(name)
             days = (dt.date(1000, 1, 1) - _EPOCH).days, (dt.date(9999, 12, 31) - _EPOCH).days
             plain = first // DAY, last // DAY
             return Axis(
@@ -172,7 +173,7 @@ def axis(column: Column) -> Axis | None:
                 lambda value: (value - _EPOCH).days,
             )
         case Logical.DATETIME | Logical.TIMESTAMP:
-            first, last = _window(name)
+            first, last = _everyday_window(name)
             least, most = wall("1000-01-01"), wall("9999-12-30")
             if type.logical is Logical.TIMESTAMP and type.source == "mysql":
                 least, most = MICROS, wall("2038-01-19")
@@ -196,7 +197,7 @@ def axis(column: Column) -> Axis | None:
     return None
 
 
-def _window(name: str) -> tuple[int, int]:
+def _everyday_window(name: str) -> tuple[int, int]:
     """Everyday wall clocks of a column of that name."""
     if _BIRTH.search(name):
         return wall("1950-01-01"), wall("2006-01-01")
@@ -205,8 +206,8 @@ def _window(name: str) -> tuple[int, int]:
     return wall("2022-01-01"), wall("2025-01-01")
 
 
-def candidates(
-    column: Column, asked: Override, seed: str, low: Value = None, high: Value = None
+def candidate_values(
+    column: Column, override: Override, seed: str, low: Value = None, high: Value = None
 ) -> Iterator[Value]:
     """Values of the column without end, some of which it may not hold; the same for the same seed
     and release of Faker.
@@ -215,24 +216,28 @@ def candidates(
     in turn.
     """
     chance = random.Random(seed)
-    if asked.choices:
-        yield from _picked(asked.choices, asked.distribution, chance)
-    if asked.regex:
-        yield from _repeated(_matching(asked.regex, seed))
-    if asked.provider:
-        yield from (_given(column, made) for made in _repeated(_texts(asked.provider, seed)))
-    type, ordered = column.type, axis(column)
-    if ordered is not None:
-        least, most = ordered.window(
-            low if asked.low is None else asked.low, high if asked.high is None else asked.high
+    if override.choices:
+        yield from _pick(override.choices, override.distribution, chance)
+    if override.regex:
+        yield from _cycle(_draw_matching(override.regex, seed))
+    if override.provider:
+        yield from (
+            _canonical_or_none(column, fake_value)
+            for fake_value in _cycle(_fake_values(override.provider, seed))
         )
-        if asked.low is not None and asked.high is not None:
-            least, most = ordered.number(asked.low), ordered.number(asked.high)
+    type, value_axis = column.type, axis(column)
+    if value_axis is not None:
+        least, most = value_axis.window(
+            low if override.low is None else override.low,
+            high if override.high is None else override.high,
+        )
+        if override.low is not None and override.high is not None:
+            least, most = value_axis.number(override.low), value_axis.number(override.high)
         while True:
-            yield ordered.value(_number(least, most, asked.distribution, chance))
+            yield value_axis.value(_draw_number(least, most, override.distribution, chance))
     match type.logical:
         case Logical.ENUM:
-            yield from _picked(tuple(range(1, len(type.members) + 1)), asked.distribution, chance)
+            yield from _pick(tuple(range(1, len(type.members) + 1)), override.distribution, chance)
         case Logical.SET:
             while True:
                 yield chance.randrange(1 << min(len(type.members), 64))
@@ -240,14 +245,17 @@ def candidates(
             while True:
                 yield chance.randbytes(min(type.length or 16, 16))
         case Logical.TEXT if not has_grammar(type):
-            yield from (_cut(type, made) for made in _repeated(_texts(_method(column.name), seed)))
-    yield from _repeated(_known(type, chance))
+            yield from (
+                _shorten(type, fake_value)
+                for fake_value in _cycle(_fake_values(_faker_method(column.name), seed))
+            )
+    yield from _cycle(_grammar_values(type, chance))
 
 
-def _cut(type: SourceType, made: Any) -> str:
+def _shorten(type: SourceType, fake_value: Any) -> str:
     """A text within the column's length, of at most 200 characters."""
-    text = str(made)[: min(type.length or 200, 200)].strip()
-    return registry.of(type).as_stored(type, text)
+    shortened = str(fake_value)[: min(type.length or 200, 200)].strip()
+    return registry.of(type).as_stored(type, shortened)
 
 
 _GRAMMARS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -282,7 +290,10 @@ def has_grammar(type: SourceType) -> bool:
 def boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of any type of a user's column."""
     if type.name in _GRAMMARS:
-        return {f"value-{number}": text for number, text in enumerate(_GRAMMARS[type.name], 1)}
+        return {
+            f"value-{number}": grammar_text
+            for number, grammar_text in enumerate(_GRAMMARS[type.name], 1)
+        }
     if type.name == "vector":
         size = type.length or 3
         return {
@@ -291,12 +302,14 @@ def boundaries(type: SourceType) -> Mapping[str, Value]:
         }
     if type.name == "point":
         return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
-    named = registry.of(type).candidates(type)
-    if type.name.endswith("[]") and not any(isinstance(value, Json) for value in named.values()):
-        inner = element(type)
+    named_values = registry.of(type).candidates(type)
+    if type.name.endswith("[]") and not any(
+        isinstance(value, Json) for value in named_values.values()
+    ):
+        element_type = element(type)
         items = {
             name: value
-            for name, value in boundaries(inner).items()
+            for name, value in boundaries(element_type).items()
             if isinstance(value, int | str | Decimal | float)
         }
         return {
@@ -304,10 +317,10 @@ def boundaries(type: SourceType) -> Mapping[str, Value]:
             "null-item": Json([None]),
             **{name: Json([value]) for name, value in items.items()},
         }
-    return named
+    return named_values
 
 
-def _known(type: SourceType, chance: random.Random) -> Sequence[Value]:
+def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:
     """Values of a type that has a grammar of its own."""
     if (
         type.logical is Logical.JSON
@@ -323,22 +336,22 @@ def _known(type: SourceType, chance: random.Random) -> Sequence[Value]:
     return [value for value in boundaries(type).values() if value is not None]
 
 
-def _repeated(values: Sequence[Value]) -> Iterator[Value]:
+def _cycle(values: Sequence[Value]) -> Iterator[Value]:
     while values:
         yield from values
 
 
-def _picked(choices: Sequence[Value], distribution: str, chance: random.Random) -> Iterator[Value]:
+def _pick(choices: Sequence[Value], distribution: str, chance: random.Random) -> Iterator[Value]:
     """Each of the choices in turn, or with a distribution drawn: of `zipf` the first is the most
     frequent.
     """
     while not distribution:
         yield from choices
     while True:
-        yield choices[_number(0, len(choices) - 1, distribution, chance)]
+        yield choices[_draw_number(0, len(choices) - 1, distribution, chance)]
 
 
-def _number(low: int, high: int, distribution: str, chance: random.Random) -> int:
+def _draw_number(low: int, high: int, distribution: str, chance: random.Random) -> int:
     match distribution:
         case "normal":
             middle, deviation = (low + high) / 2, max((high - low) / 6, 0.5)
@@ -348,7 +361,7 @@ def _number(low: int, high: int, distribution: str, chance: random.Random) -> in
     return chance.randint(low, high)
 
 
-def _method(name: str) -> str:
+def _faker_method(name: str) -> str:
     return next(
         (method for pattern, method in PROVIDERS if pattern.search(name.lower())), "sentence"
     )
@@ -362,16 +375,19 @@ def _fakers() -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _texts(method: str, seed: str) -> tuple[Any, ...]:
-    made = []
+def _fake_values(method: str, seed: str) -> tuple[Any, ...]:
+    values_by_locale = []
     for number, faker in enumerate(_fakers()):
         faker.seed_instance(f"{seed}/{method}/{number}")
         call = getattr(faker, method)
-        made.append([call("??-#####") if method == "bothify" else call() for _ in range(SIZE // 4)])
-    return tuple(text for turn in zip(*made, strict=True) for text in turn)
+        values_by_locale.append(
+            [call("??-#####") if method == "bothify" else call() for _ in range(SIZE // 4)]
+        )
+    # The locales take turns, so that a short pool has texts of each.
+    return tuple(chain.from_iterable(zip(*values_by_locale, strict=True)))
 
 
-def _matching(regex: str, seed: str) -> tuple[str, ...]:
+def _draw_matching(regex: str, seed: str) -> tuple[str, ...]:
     from hypothesis import strategies as st
 
     from generators.drawing import strategies
@@ -383,10 +399,10 @@ def _matching(regex: str, seed: str) -> tuple[str, ...]:
     )
 
 
-def _given(column: Column, value: Any) -> Value:
+def _canonical_or_none(column: Column, value: Any) -> Value:
     """What Faker made, as the column holds it; None where it cannot be."""
     type = column.type
     try:
-        return canonical(column, str(value) if type.logical is Logical.TEXT else value)
+        return canonical_value(column, str(value) if type.logical is Logical.TEXT else value)
     except (ValueError, TypeError, ArithmeticError, AttributeError):
         return None

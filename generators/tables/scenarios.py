@@ -26,9 +26,9 @@ from generators.model import (
 )
 from generators.sources import registry as sources
 from generators.sources.boundaries import START, change
-from generators.tables.histories import histories, statement
-from generators.tables.schema import Schema, UserTable, place, referred
-from generators.tables.user_values import Values, identity
+from generators.tables.histories import histories, schema_change
+from generators.tables.schema import Schema, UserTable, referred_columns, table_name
+from generators.tables.user_values import Identity, Values, identity
 
 TAG = "tables"
 TYPED = "/typed"
@@ -41,45 +41,50 @@ instant.
 _DRAWN_MS = 100 * 86_400_000
 
 
-def part(name: str) -> str:
+def escape_name(name: str) -> str:
     """A name as a part of a case id."""
     return "".join(c if c.isalnum() or c in "_-" else f"%{ord(c):02x}" for c in name)
 
 
-def labels(schema: Schema) -> dict[int, str]:
+def table_labels(schema: Schema) -> dict[int, str]:
     """The name of each table (by its number) in case ids: bare where no other table has it."""
-    bare = [user.table.name for user in schema.tables]
+    names = [user.table.name for user in schema.tables]
     by_number = {}
     for number, user in enumerate(schema.tables):
         table = user.table
-        within = table.schema or table.database
-        by_number[number] = part(
-            table.name if bare.count(table.name) == 1 else f"{within}.{table.name}"
+        qualified_by = table.schema or table.database
+        by_number[number] = escape_name(
+            table.name if names.count(table.name) == 1 else f"{qualified_by}.{table.name}"
         )
     return by_number
 
 
-def named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
+def named_scenarios(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
     """Every named scenario of the tables, at both levels."""
-    return map(values.completed_scenario, _named(values, users, ddl=ddl))
+    return map(values.complete_scenario, _scenarios_without_computed(values, users, ddl=ddl))
 
 
-def _named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
-    known = labels(values.schema)
+def _scenarios_without_computed(
+    values: Values, users: Sequence[UserTable], *, ddl: bool
+) -> Iterator[Scenario]:
+    labels_by_number = table_labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
             continue
-        name = f"{TAG}/{known[number]}"
-        for plain in (*_operations(values, user, name), *_columns(values, user, name)):
-            yield plain
-            yield replace(plain, name=plain.name + TYPED, level=2)
+        name = f"{TAG}/{labels_by_number[number]}"
+        for level_one in (
+            *_operation_scenarios(values, user, name),
+            *_column_scenarios(values, user, name),
+        ):
+            yield level_one
+            yield replace(level_one, name=level_one.name + TYPED, level=2)
         if ddl:
-            yield from _statements(values, user, name, number)
+            yield from _statement_scenarios(values, user, name, number)
     if len(users) > 1:
-        yield _family(values, users)
+        yield _parents_first_scenario(values, users)
 
 
-def scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
+def boundary_scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
     """A named scenario of level one."""
     return Scenario(
         name,
@@ -91,86 +96,102 @@ def scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
 
 def distinct_rows(values: Values, user: UserTable, count: int) -> list[dict[str, Value]]:
     """Up to `count` rows whose unique keys differ."""
-    rows: list[dict[str, Value]] = []
+    distinct: list[dict[str, Value]] = []
+    used_keys: list[tuple[tuple[str, ...], Identity]] = []
     for number in range(4 * count):
-        row = values.row(user, number)
-        keys = [(key, identity(key, row)) for key in user.unique_keys]
-        if not any(
-            own is not None and own == identity(key, other) for key, own in keys for other in rows
-        ):
-            rows.append(row)
-        if len(rows) == count:
+        candidate = values.base_row(user, number)
+        identities = ((key, identity(key, candidate)) for key in user.unique_keys)
+        # A key with a NULL in it equals no other.
+        candidate_keys = [(key, cells) for key, cells in identities if cells is not None]
+        if not any(key in used_keys for key in candidate_keys):
+            used_keys += candidate_keys
+            distinct.append(candidate)
+        if len(distinct) == count:
             break
-    return rows
+    return distinct
 
 
-def _operations(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
+def _operation_scenarios(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
     table = user.table
-    rows = distinct_rows(values, user, 2 * ROWS)
-    base, several, others = rows[0], rows[:ROWS], rows[ROWS:]
-    yield scenario(f"{name}/insert", change(table, Op.INSERT, (None, base)))
-    yield scenario(f"{name}/update-nothing", change(table, Op.UPDATE, (base, base)))
-    yield scenario(f"{name}/delete", change(table, Op.DELETE, (base, None)))
-    fixed = {c.name for c in table.columns if c.generated} | user.identifying
-    if len(rows) > 1:
-        after = {**rows[1], **{column: base[column] for column in fixed}}
-        yield scenario(f"{name}/update-all", change(table, Op.UPDATE, (base, after)))
-        key = {column: rows[1][column] for column in table.handle_key}
+    base_rows = distinct_rows(values, user, 2 * ROWS)
+    base, first_rows, second_rows = base_rows[0], base_rows[:ROWS], base_rows[ROWS:]
+    yield boundary_scenario(f"{name}/insert", change(table, Op.INSERT, (None, base)))
+    yield boundary_scenario(f"{name}/update-nothing", change(table, Op.UPDATE, (base, base)))
+    yield boundary_scenario(f"{name}/delete", change(table, Op.DELETE, (base, None)))
+    fixed = {c.name for c in table.columns if c.generated} | user.unique_columns
+    if len(base_rows) > 1:
+        after = {**base_rows[1], **{column: base[column] for column in fixed}}
+        yield boundary_scenario(f"{name}/update-all", change(table, Op.UPDATE, (base, after)))
+        key = {column: base_rows[1][column] for column in table.handle_key}
         if key and any(base[column] != value for column, value in key.items()):
-            yield scenario(f"{name}/update-key", change(table, Op.UPDATE, (base, {**base, **key})))
-        yield scenario(
-            f"{name}/insert-rows", change(table, Op.INSERT, *((None, row) for row in several))
+            yield boundary_scenario(
+                f"{name}/update-key", change(table, Op.UPDATE, (base, {**base, **key}))
+            )
+        yield boundary_scenario(
+            f"{name}/insert-rows",
+            change(table, Op.INSERT, *((None, before_row) for before_row in first_rows)),
         )
-        yield scenario(
-            f"{name}/delete-rows", change(table, Op.DELETE, *((row, None) for row in several))
+        yield boundary_scenario(
+            f"{name}/delete-rows",
+            change(table, Op.DELETE, *((before_row, None) for before_row in first_rows)),
         )
-    if len(others) == ROWS:
-        pairs = [
-            (row, {**other, **{c: row[c] for c in fixed}})
-            for row, other in zip(several, others, strict=True)
-        ]
-        yield scenario(f"{name}/update-rows", change(table, Op.UPDATE, *pairs))
-    empty = {c.name: None for c in table.columns if values.holds(user, c, None) and not c.generated}
-    if empty:
-        yield scenario(f"{name}/all-null", change(table, Op.INSERT, (None, {**base, **empty})))
+    if len(second_rows) == ROWS:
+        pairs: list[tuple[Row, Row]] = []
+        for before_row, after_row in zip(first_rows, second_rows, strict=True):
+            fixed_cells = {column: before_row[column] for column in fixed}
+            pairs.append((before_row, {**after_row, **fixed_cells}))
+        yield boundary_scenario(f"{name}/update-rows", change(table, Op.UPDATE, *pairs))
+    null_cells = {
+        c.name: None for c in table.columns if values.can_hold(user, c, None) and not c.generated
+    }
+    if null_cells:
+        yield boundary_scenario(
+            f"{name}/all-null", change(table, Op.INSERT, (None, {**base, **null_cells}))
+        )
 
 
-def _columns(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
-    table, base = user.table, values.row(user, 0)
+def _column_scenarios(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
+    table, base = user.table, values.base_row(user, 0)
     for column in table.columns:
-        at = f"{name}/{part(column.name)}"
+        prefix = f"{name}/{escape_name(column.name)}"
         boundaries = values.boundaries(user, column)
         for label, value in boundaries.items():
-            yield scenario(
-                f"{at}/{label}", change(table, Op.INSERT, (None, {**base, column.name: value}))
+            yield boundary_scenario(
+                f"{prefix}/{label}", change(table, Op.INSERT, (None, {**base, column.name: value}))
             )
         if column.generated:
             continue
-        other = _other(values, user, column, base)
-        if other is not None:
-            after = {**base, column.name: other}
-            yield scenario(f"{at}/update", change(table, Op.UPDATE, (base, after)))
+        different_value = _different_value(values, user, column, base)
+        if different_value is not None:
+            after = {**base, column.name: different_value}
+            yield boundary_scenario(f"{prefix}/update", change(table, Op.UPDATE, (base, after)))
         if "null" in boundaries:
-            bare: Row = {**base, column.name: None}
-            filled = {
+            null_row: Row = {**base, column.name: None}
+            full_row = {
                 **base,
-                column.name: other if base[column.name] is None else base[column.name],
+                column.name: different_value if base[column.name] is None else base[column.name],
             }
-            yield scenario(f"{at}/update-to-null", change(table, Op.UPDATE, (filled, bare)))
-            yield scenario(f"{at}/update-from-null", change(table, Op.UPDATE, (bare, filled)))
+            yield boundary_scenario(
+                f"{prefix}/update-to-null", change(table, Op.UPDATE, (full_row, null_row))
+            )
+            yield boundary_scenario(
+                f"{prefix}/update-from-null", change(table, Op.UPDATE, (null_row, full_row))
+            )
 
 
-def _other(values: Values, user: UserTable, column: Column, base: Row) -> Value:
+def _different_value(values: Values, user: UserTable, column: Column, base: Row) -> Value:
     """Another value of the column than the row has; None if there is none."""
-    known = [*values.pool(user, column), *values.boundaries(user, column).values()]
+    column_values = [*values.pool(user, column), *values.boundaries(user, column).values()]
     return next(
-        (value for value in known if value is not None and value != base[column.name]), None
+        (value for value in column_values if value is not None and value != base[column.name]), None
     )
 
 
-def _statements(values: Values, user: UserTable, name: str, number: int) -> Iterator[Scenario]:
+def _statement_scenarios(
+    values: Values, user: UserTable, name: str, number: int
+) -> Iterator[Scenario]:
     """Statements that alter the table, each between two inserted rows."""
-    table, rows = user.table, distinct_rows(values, user, 2)
+    table, inserted_rows = user.table, distinct_rows(values, user, 2)
     actions = [
         "truncate table",
         "rename table",
@@ -182,89 +203,111 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
     for turn, action in enumerate(actions):
         if action not in sources.of_table(table).ddl_actions:
             continue
-        dropped = droppable(values, user)
+        dropped = droppable_column(values, user)
         if (action == "drop column" and not dropped) or (
             action == "add column" and any(c.name == "added" for c in table.columns)
         ):
             continue
         ms = START.ms + _GAP_MS * (1 + number * len(actions) + turn)
-        event = statement(action, table, Instant(ms + 1, 1), dropped)
+        event = schema_change(action, table, Instant(ms + 1, 1), dropped)
         assert event.after is not None
-        row: dict[str, Value] = {c.name: rows[-1].get(c.name, 1) for c in event.after.columns}
-        first = change(table, Op.INSERT, (None, rows[0]), at=Instant(ms, 1))
-        last = change(event.after, Op.INSERT, (None, row), at=Instant(ms + 2, 1))
-        yield scenario(
+        last_row: dict[str, Value] = {
+            c.name: inserted_rows[-1].get(c.name, 1) for c in event.after.columns
+        }
+        first = change(table, Op.INSERT, (None, inserted_rows[0]), at=Instant(ms, 1))
+        last = change(event.after, Op.INSERT, (None, last_row), at=Instant(ms + 2, 1))
+        yield boundary_scenario(
             f"{name}/{action.replace(' ', '-')}", first, event, last, tags=[f"ddl:{action}"]
         )
 
 
-def droppable(values: Values, user: UserTable) -> str:
+def droppable_column(values: Values, user: UserTable) -> str:
     """The last column that no key, index, CHECK or generated column needs; "" if there is none."""
     table = user.table
-    needed = user.identifying | user.referring | referred(values.schema.tables, place(table))
-    needed |= {name for index in table.indexes for name in index.columns} | {
-        check.column for check in user.checks
-    }
-    if any(column.generated for column in table.columns):
-        return ""
-    return (
-        next((c.name for c in reversed(table.columns) if c.name not in needed), "")
-        if len(table.columns) > 1
-        else ""
+    needed = (
+        user.unique_columns
+        | user.foreign_key_columns
+        | referred_columns(values.schema.tables, table_name(table))
     )
+    needed.update(*(index.columns for index in table.indexes))
+    needed.update(check.column for check in user.checks)
+    # A generated column may need any column.
+    if len(table.columns) == 1 or any(column.generated for column in table.columns):
+        return ""
+    return next((c.name for c in reversed(table.columns) if c.name not in needed), "")
 
 
-def _family(values: Values, users: Sequence[UserTable]) -> Scenario:
+def _parents_first_scenario(values: Values, users: Sequence[UserTable]) -> Scenario:
     """A row of every table, parents first, then a change of each, then all deleted, children
     first.
     """
     ordered = [user for user in values.schema.parents_first() if user in users]
-    rows = [values.row(user, 0) for user in ordered]
+    inserted_rows = [values.base_row(user, 0) for user in ordered]
     events: list[RowChange] = []
 
     def add(table: Table, op: Op, before: Row | None, after: Row | None) -> None:
         events.append(change(table, op, (before, after), at=Instant(START.ms + len(events), 1)))
 
-    for user, row in zip(ordered, rows, strict=True):
-        add(user.table, Op.INSERT, None, row)
-    for number, (user, row) in enumerate(zip(ordered, rows, strict=True)):
+    for user, inserted_row in zip(ordered, inserted_rows, strict=True):
+        add(user.table, Op.INSERT, None, inserted_row)
+    for number, (user, inserted_row) in enumerate(zip(ordered, inserted_rows, strict=True)):
         table = user.table
-        fixed = user.identifying | user.referring | referred(values.schema.tables, place(table))
+        fixed = (
+            user.unique_columns
+            | user.foreign_key_columns
+            | referred_columns(values.schema.tables, table_name(table))
+        )
         free = [c for c in table.columns if c.name not in fixed and not c.generated]
-        if free and (other := _other(values, user, free[-1], row)) is not None:
-            rows[number] = {**row, free[-1].name: other}
-            add(table, Op.UPDATE, row, rows[number])
-    for user, row in zip(reversed(ordered), reversed(rows), strict=True):
-        add(user.table, Op.DELETE, row, None)
-    return scenario(f"{TAG}/histories/parents-first", *events)
+        if (
+            free
+            and (new_value := _different_value(values, user, free[-1], inserted_row)) is not None
+        ):
+            inserted_rows[number] = {**inserted_row, free[-1].name: new_value}
+            add(table, Op.UPDATE, inserted_row, inserted_rows[number])
+    for user, inserted_row in zip(reversed(ordered), reversed(inserted_rows), strict=True):
+        add(user.table, Op.DELETE, inserted_row, None)
+    return boundary_scenario(f"{TAG}/histories/parents-first", *events)
 
 
-def drawn(
+def drawn_scenarios(
     values: Values, users: Sequence[UserTable], count: int, seed: int, *, ddl: bool
 ) -> list[Scenario]:
     """`count` drawn scenarios: two thirds are histories of all tables, a third changes of one
     table, for level two.
     """
-    known, tags = labels(values.schema), frozenset({TAG, "drawn"})
-    several, scenarios = count - count // 3, []
+    labels_by_number, tags = table_labels(values.schema), frozenset({TAG, "drawn"})
+    history_count, scenarios = count - count // 3, []
     start = Instant(0, 1)
     for number, history in enumerate(
-        strategies.draw(histories(values, users, start, ddl=ddl), several, seed)
+        strategies.draw(histories(values, users, start, ddl=ddl), history_count, seed)
     ):
-        moved = _moved(history, START.ms + _DRAWN_MS + number * _GAP_MS)
+        moved = _shift_clock(history, START.ms + _DRAWN_MS + number * _GAP_MS)
         scenarios.append(Scenario(f"{TAG}/histories/drawn/{seed}/{number}", moved, 1, tags))
     numbers = [number for number, user in enumerate(values.schema.tables) if user in users]
-    for turn, which in enumerate(numbers):
+    for turn, table_number in enumerate(numbers):
         share = (count // 3 + len(numbers) - 1 - turn) // len(numbers)
-        alone = histories(values, [values.schema.tables[which]], START, ddl=False, events=3)
-        for number, history in enumerate(strategies.draw(alone, share, seed + 1 + which)):
+        one_table_histories = histories(
+            values, [values.schema.tables[table_number]], START, ddl=False, events=3
+        )
+        for number, history in enumerate(
+            strategies.draw(one_table_histories, share, seed + 1 + table_number)
+        ):
             scenarios.append(
-                Scenario(f"{TAG}/{known[which]}/drawn/{seed}/{number}{TYPED}", history, 2, tags)
+                Scenario(
+                    f"{TAG}/{labels_by_number[table_number]}/drawn/{seed}/{number}{TYPED}",
+                    history,
+                    2,
+                    tags,
+                )
             )
-    return [values.completed_scenario(made) for made in scenarios if made.history.events]
+    return [
+        values.complete_scenario(drawn_scenario)
+        for drawn_scenario in scenarios
+        if drawn_scenario.history.events
+    ]
 
 
-def _moved(history: History, ms: int) -> History:
+def _shift_clock(history: History, ms: int) -> History:
     return replace(
         history,
         events=tuple(

@@ -6,12 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from itertools import chain
+from typing import Final, NamedTuple
 
 from generators.model import Table, Value
 
-Place: TypeAlias = tuple[str, str | None, str]
-"""Database, schema and name of a table."""
+
+class TableName(NamedTuple):
+    """A table's full name; `schema` is None in MySQL, MariaDB and TiDB."""
+
+    database: str
+    schema: str | None
+    name: str
+
 
 DIALECTS: Final = {
     "mysql": "mysql",
@@ -24,9 +31,9 @@ each has.
 """
 
 
-def place(table: Table) -> Place:
-    """A table's place."""
-    return table.database, table.schema, table.name
+def table_name(table: Table) -> TableName:
+    """A table's full name."""
+    return TableName(table.database, table.schema, table.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +41,18 @@ class ForeignKey:
     """`columns` of the table that owns it refer to `parent_columns` of `parent`."""
 
     columns: tuple[str, ...]
-    parent: Place
+    parent: TableName
     parent_columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """A CHECK of one column that can be honoured: canonical bounds, both included, or the choices;
-    `text` as it was written.
+    `condition` as it was written.
     """
 
     column: str
-    text: str
+    condition: str
     low: Value = None
     high: Value = None
     choices: tuple[Value, ...] = ()
@@ -81,33 +88,32 @@ class UserTable:
     @property
     def unique_keys(self) -> tuple[tuple[str, ...], ...]:
         """The primary key and every unique key."""
-        named = (index.columns for index in self.table.indexes if index.unique)
+        unique_indexes = (index.columns for index in self.table.indexes if index.unique)
         return tuple(
             dict.fromkeys(
-                key for key in (self.table.primary_key, *self.table.unique, *named) if key
+                key for key in (self.table.primary_key, *self.table.unique, *unique_indexes) if key
             )
         )
 
     @property
-    def identifying(self) -> set[str]:
+    def unique_columns(self) -> set[str]:
         """The columns of unique keys."""
-        return {name for key in self.unique_keys for name in key}
+        return set(chain.from_iterable(self.unique_keys))
 
     @property
-    def referring(self) -> set[str]:
+    def foreign_key_columns(self) -> set[str]:
         """The columns of foreign keys."""
-        return {name for key in self.foreign_keys for name in key.columns}
+        return set(chain.from_iterable(key.columns for key in self.foreign_keys))
 
 
-def referred(users: Iterable[UserTable], parent: Place) -> set[str]:
-    """The columns of a table to which tables refer."""
-    return {
-        name
-        for user in users
-        for key in user.foreign_keys
-        if key.parent == parent
-        for name in key.parent_columns
-    }
+def referred_columns(users: Iterable[UserTable], parent: TableName) -> set[str]:
+    """The columns of the table `parent` to which foreign keys of `users` refer."""
+    columns: set[str] = set()
+    for user in users:
+        for key in user.foreign_keys:
+            if key.parent == parent:
+                columns.update(key.parent_columns)
+    return columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +133,14 @@ class Schema:
         """The tables, each after the tables that its foreign keys refer to, as far as there is no
         circle.
         """
-        left = {place(user.table): user for user in self.tables}
-        while left:
-            free = [
-                at
-                for at, user in left.items()
-                if not any(key.parent in left and key.parent != at for key in user.foreign_keys)
+        remaining = {table_name(user.table): user for user in self.tables}
+        while remaining:
+            without_parents = [
+                name
+                for name, user in remaining.items()
+                if not any(
+                    key.parent in remaining and key.parent != name for key in user.foreign_keys
+                )
             ]
-            for at in free or [next(iter(left))]:
-                yield left.pop(at)
+            for name in without_parents or [next(iter(remaining))]:
+                yield remaining.pop(name)

@@ -15,8 +15,8 @@ from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.postgresql_values import UNAVAILABLE
 from generators.tables.histories import ADDED
-from generators.tables.scenarios import distinct_rows, droppable
-from generators.tables.schema import UserTable, place, referred
+from generators.tables.scenarios import distinct_rows, droppable_column
+from generators.tables.schema import UserTable, referred_columns, table_name
 from generators.tables.user_values import Values
 from generators.wire_format import Format
 
@@ -29,7 +29,7 @@ out of a message.
 NUMBER: Final = mysql.integer("int")
 
 
-def unkept(user: UserTable) -> str:
+def why_not_keyed(user: UserTable) -> str:
     """Why rows of the table cannot be kept by key, or ""."""
     return (
         ""
@@ -38,20 +38,20 @@ def unkept(user: UserTable) -> str:
     )
 
 
-def statements(values: Values, user: UserTable) -> tuple[str, ...]:
+def possible_statements(values: Values, user: UserTable) -> tuple[str, ...]:
     """The statements of STATEMENTS that the table can have: a table that others refer to is not
     truncated.
     """
     added = all(column.name.casefold() != ADDED for column in user.table.columns)
     can = {
         "add column": added,
-        "truncate table": not referred(values.schema.tables, place(user.table)),
-        "drop column": bool(droppable(values, user)),
+        "truncate table": not referred_columns(values.schema.tables, table_name(user.table)),
+        "drop column": bool(droppable_column(values, user)),
     }
     return tuple(what for what in STATEMENTS if can.get(what))
 
 
-def streamed(
+def stream_table(
     values: Values,
     user: UserTable,
     fmt: Format[Any],
@@ -60,26 +60,26 @@ def streamed(
     name: str,
     changes: int = 90,
     partitions: int = 3,
-    some: tuple[str, ...] | None = None,
-    fine: bool = False,
+    asked_statements: tuple[str, ...] | None = None,
+    fine_clock: bool = False,
 ) -> Streamed:
     """A history of the table under another name, and the messages that the profile writes of it
-    (`tell`); `some` are its statements, None for all that the table can have.
+    (`tell`); `asked_statements` are its statements, None for all that the table can have.
     """
     table = replace(user.table, name=name)
-    chosen = can = statements(values, user)
-    if some is not None:
-        again = ("add column again",) if "drop column" in can else ()
-        chosen = tuple(what for what in some if what in (*can, *again))
+    statement_kinds = possible = possible_statements(values, user)
+    if asked_statements is not None:
+        again = ("add column again",) if "drop column" in possible else ()
+        statement_kinds = tuple(what for what in asked_statements if what in (*possible, *again))
     layout = Layout(partitions=partitions)
     return tell(
         fmt,
         profile,
-        lambda left: _TableStory(values, user, table, seed, left),
+        lambda pending_statements: _TableStory(values, user, table, seed, pending_statements),
         changes,
         layout,
-        chosen,
-        fine,
+        statement_kinds,
+        fine_clock,
     )
 
 
@@ -89,18 +89,31 @@ class _TableStory(Story):
     """
 
     def __init__(
-        self, values: Values, user: UserTable, table: Table, seed: int, left: tuple[str, ...]
+        self,
+        values: Values,
+        user: UserTable,
+        table: Table,
+        seed: int,
+        pending_statements: tuple[str, ...],
     ) -> None:
         self.values, self.user = values, user
-        self.known = distinct_rows(values, user, ROWS)
+        self.base_rows = distinct_rows(values, user, ROWS)
         dropped = next(
-            (column for column in table.columns if column.name == droppable(values, user)), None
+            (column for column in table.columns if column.name == droppable_column(values, user)),
+            None,
         )
         super().__init__(
-            table, seed, left, Column(ADDED, NUMBER), dropped, min(10, len(self.known) // 2)
+            table,
+            seed,
+            pending_statements,
+            Column(ADDED, NUMBER),
+            dropped,
+            min(10, len(self.base_rows) // 2),
         )
         self.fixed = (
-            user.identifying | user.referring | {c.name for c in table.columns if c.generated}
+            user.unique_columns
+            | user.foreign_key_columns
+            | {c.name for c in table.columns if c.generated}
         )
         self.reserved: set[Key] = set()
 
@@ -109,51 +122,59 @@ class _TableStory(Story):
         super().transaction(count, soon=soon)
         self.reserved.clear()
 
-    def free(self) -> Row | None:
+    def take_base_row(self) -> Row | None:
         """A distinct row that no row of the table and of the statement has."""
-        left = [
-            row
-            for row in self.known
-            if self.key(row) not in self.rows and self.key(row) not in self.reserved
+        free_rows = [
+            base_row
+            for base_row in self.base_rows
+            if self.key(base_row) not in self.rows and self.key(base_row) not in self.reserved
         ]
-        if not left:
+        if not free_rows:
             return None
-        chosen = self.chance.choice(left)
-        self.reserved.add(self.key(chosen))
-        return chosen
+        base_row = self.chance.choice(free_rows)
+        self.reserved.add(self.key(base_row))
+        return base_row
 
     def fresh(self) -> Row | None:
         """See `Story`."""
-        base = self.free()
+        base = self.take_base_row()
         if base is None:
             return None
-        row = {
+        new_cells = {
             c.name: base[c.name] if c.name in self.fixed else self.value(c)
             for c in self.table.columns
         }
-        return self.values.completed(self.user, row)
+        return self.values.with_computed_columns(self.user, new_cells)
 
     def updated(self, key: Key) -> Row:
         """See `Story`."""
         free = [column for column in self.table.columns if column.name not in self.fixed]
-        chosen = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
-        base = self.free() if self.chance.random() < 0.25 else None
-        moved = (
+        changed_columns = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
+        base = self.take_base_row() if self.chance.random() < 0.25 else None
+        new_key_cells = (
             {}
             if base is None
             else {c.name: base[c.name] for c in self.table.columns if c.name in self.fixed}
         )
-        row = {**self.rows[key], **{column.name: self.value(column) for column in chosen}, **moved}
-        return self.values.completed(self.user, row)
+        new_cells = {
+            **self.rows[key],
+            **{column.name: self.value(column) for column in changed_columns},
+            **new_key_cells,
+        }
+        return self.values.with_computed_columns(self.user, new_cells)
 
     def value(self, column: Column) -> Value:
         """A value for a column that is free, and never the text that stands for a value that was
         not sent.
         """
-        if column.name == ADDED and all(known.name != ADDED for known in self.user.table.columns):
+        if column.name == ADDED and all(
+            user_column.name != ADDED for user_column in self.user.table.columns
+        ):
             return self.chance.randint(-(1 << 31), (1 << 31) - 1)
-        wide = self.values.wide(self.user, self.user.table.column(column.name))
-        short = [
-            value for value in wide if len(repr(value)) <= SHORT and UNAVAILABLE not in repr(value)
+        all_values = self.values.drawing_pool(self.user, self.user.table.column(column.name))
+        short_values = [
+            value
+            for value in all_values
+            if len(repr(value)) <= SHORT and UNAVAILABLE not in repr(value)
         ]
-        return self.chance.choice(short or wide)
+        return self.chance.choice(short_values or all_values)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Any, Final
+from itertools import chain, islice
+from typing import Any, Final, TypeAlias
 
 from generators.model import Column, Logical, Row, Scenario, SourceType, Value, ZeroDate
 from generators.sources import registry as sources
 from generators.tables import computed, realistic
-from generators.tables.overrides import NO_OVERRIDES, Overrides, within
-from generators.tables.schema import Check, ForeignKey, Place, Schema, UserTable, place
+from generators.tables.overrides import NO_OVERRIDES, Overrides, is_between
+from generators.tables.schema import Check, ForeignKey, Schema, TableName, UserTable, table_name
 
 LONGEST: Final = 4096
 """Characters or bytes of the longest value that a boundary case has."""
@@ -31,35 +31,38 @@ _CODECS: Final[Mapping[str, str]] = {
     "gb2312": "gb2312",
     "gb18030": "gb18030",
 }
-_WHOLE: Final = frozenset({"", "utf8mb4", "utf16", "utf16le", "utf32", "gb18030", "binary"})
-_BMP: Final = frozenset({"utf8", "utf8mb3", "ucs2"})
+_UNICODE_CHARSETS: Final = frozenset(
+    {"", "utf8mb4", "utf16", "utf16le", "utf32", "gb18030", "binary"}
+)
+_BMP_CHARSETS: Final = frozenset({"utf8", "utf8mb3", "ucs2"})
 
-Identity = tuple[object, ...]
+Identity: TypeAlias = tuple[object, ...]
+"""The cells of a unique key, as the least exact collation compares them."""
 
 
-def encodable(charset: str, text: str) -> bool:
+def encodable(charset: str, characters: str) -> bool:
     """Whether a character set of MySQL has every character of the text; of one that is not known
     here, only ASCII is.
     """
-    if charset in _WHOLE:
+    if charset in _UNICODE_CHARSETS:
         return True
-    if charset in _BMP:
-        return all(character <= "\uffff" for character in text)
+    if charset in _BMP_CHARSETS:
+        return all(character <= "\uffff" for character in characters)
     try:
-        text.encode(_CODECS.get(charset, "ascii"))
+        characters.encode(_CODECS.get(charset, "ascii"))
     except UnicodeEncodeError:
         return False
     return True
 
 
-def passes(check: Check, value: Value) -> bool:
+def passes_check(check: Check, value: Value) -> bool:
     """Whether a value passes a CHECK: NULL always does."""
     return value is None or (
-        value in check.choices if check.choices else within(value, check.low, check.high)
+        value in check.choices if check.choices else is_between(value, check.low, check.high)
     )
 
 
-def _in_type(type: SourceType, value: Value) -> bool:
+def _fits_type(type: SourceType, value: Value) -> bool:
     if (
         isinstance(value, float)
         and type.source == "mysql"
@@ -82,24 +85,24 @@ def _in_type(type: SourceType, value: Value) -> bool:
 _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")
 
 
-def loose(value: Value) -> object:
+def comparison_form(value: Value) -> object:
     """A value as the least exact collation compares it: texts without case, accents, spaces and
     signs.
     """
     if isinstance(value, str):
-        folded = unicodedata.normalize("NFKD", value).casefold()
+        folded_text = unicodedata.normalize("NFKD", value).casefold()
         return "".join(
-            character for character in folded if character.isascii() and character.isalnum()
+            character for character in folded_text if character.isascii() and character.isalnum()
         )
     return value.rstrip(b"\0") if isinstance(value, bytes) else value
 
 
-def identity(key: tuple[str, ...], row: Row) -> Identity | None:
+def identity(key: tuple[str, ...], cells: Row) -> Identity | None:
     """A row's values of a unique key, as the least exact collation compares them; None where one of
     them is NULL.
     """
-    parts = tuple(row[name] for name in key)
-    return None if None in parts else tuple(map(loose, parts))
+    parts = tuple(cells[name] for name in key)
+    return None if None in parts else tuple(map(comparison_form, parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,47 +112,55 @@ class Values:
     schema: Schema
     overrides: Overrides = NO_OVERRIDES
     seed: int = 1
-    _pools: dict[tuple[Place, str], tuple[Value, ...]] = field(default_factory=dict)
-    _wide: dict[tuple[Place, str], tuple[Value, ...]] = field(default_factory=dict)
+    _pools: dict[tuple[TableName, str], tuple[Value, ...]] = field(default_factory=dict)
+    _drawing_pools: dict[tuple[TableName, str], tuple[Value, ...]] = field(default_factory=dict)
 
-    def user(self, at: Place) -> UserTable | None:
-        """The table at a place; None if the schema has none there."""
-        return next((user for user in self.schema.tables if place(user.table) == at), None)
+    def find_table(self, at: TableName) -> UserTable | None:
+        """The table of that name; None if the schema has none."""
+        return next((user for user in self.schema.tables if table_name(user.table) == at), None)
 
-    def holds(self, user: UserTable, column: Column, value: Value) -> bool:
+    def can_hold(self, user: UserTable, column: Column, value: Value) -> bool:
         """Whether the column can hold the value, and, if it refers to another table, that table's
         column too.
         """
-        return self._holds(user, column, value, frozenset())
+        return self._can_hold(user, column, value, frozenset())
 
-    def _holds(
-        self, user: UserTable, column: Column, value: Value, seen: frozenset[tuple[Place, str]]
+    def _can_hold(
+        self,
+        user: UserTable,
+        column: Column,
+        value: Value,
+        visited: frozenset[tuple[TableName, str]],
     ) -> bool:
-        asked, table = self.overrides.of(user.table, column), user.table
+        override, table = self.overrides.find(user.table, column), user.table
         if value is None:
-            return column.nullable and column.name not in table.primary_key and asked.allows(None)
+            return (
+                column.nullable and column.name not in table.primary_key and override.allows(None)
+            )
         if self.overrides.strict and (
             isinstance(value, ZeroDate) or (column.type.logical is Logical.ENUM and value == 0)
         ):
             return False
-        if not _in_type(column.type, value) or not asked.allows(value):
+        if not _fits_type(column.type, value) or not override.allows(value):
             return False
         if isinstance(value, str) and not encodable(column.charset, value):
             return False
-        if not all(passes(check, value) for check in user.checks if check.column == column.name):
+        if not all(
+            passes_check(check, value) for check in user.checks if check.column == column.name
+        ):
             return False
-        at = (place(table), column.name)
+        at = (table_name(table), column.name)
         return all(
-            self._holds(parent, parent.table.column(name), value, seen | {at})
+            self._can_hold(parent, parent.table.column(name), value, visited | {at})
             for parent, name in self.parents(user, column)
-            if at not in seen
+            if at not in visited
         )
 
     def parents(self, user: UserTable, column: Column) -> list[tuple[UserTable, str]]:
         """The columns of other tables that the column refers to."""
         parents = []
         for key in user.foreign_keys:
-            parent = self.user(key.parent)
+            parent = self.find_table(key.parent)
             if parent is not None and column.name in key.columns:
                 parents.append((parent, key.parent_columns[key.columns.index(column.name)]))
         return parents
@@ -160,35 +171,35 @@ class Values:
         """
         if column.generated:
             return {}
-        named: dict[str, Value] = {
+        candidates: dict[str, Value] = {
             "null": None,
             **realistic.boundaries(column.type),
-            **_longest(column.type),
+            **_longest_values(column.type),
         }
         if column.default is not None and column.default.value is not None:
-            named["default"] = column.default.value
+            candidates["default"] = column.default.value
         for number, check in enumerate(
             (check for check in user.checks if check.column == column.name), 1
         ):
             bounds = {f"choice-{i}": choice for i, choice in enumerate(check.choices, 1)}
             bounds |= {"low": check.low, "high": check.high}
-            named |= {
+            candidates |= {
                 f"check-{number}-{name}": value
                 for name, value in bounds.items()
                 if value is not None
             }
-        asked = self.overrides.of(user.table, column)
-        named |= {f"asked-{i}": choice for i, choice in enumerate(asked.choices, 1)}
-        named |= {
+        override = self.overrides.find(user.table, column)
+        candidates |= {f"asked-{i}": choice for i, choice in enumerate(override.choices, 1)}
+        candidates |= {
             f"asked-{name}": value
-            for name, value in (("low", asked.low), ("high", asked.high))
+            for name, value in (("low", override.low), ("high", override.high))
             if value is not None
         }
         distinct: dict[str, Value] = {}
-        seen: set[str] = set()
-        for name, value in named.items():
-            if repr(value) not in seen and self.holds(user, column, value):
-                seen.add(repr(value))
+        seen_values: set[str] = set()
+        for name, value in candidates.items():
+            if repr(value) not in seen_values and self.can_hold(user, column, value):
+                seen_values.add(repr(value))
                 distinct[name] = value
         return distinct
 
@@ -196,62 +207,70 @@ class Values:
         """Realistic values of the column, none of them NULL unless it can hold nothing else; as
         often as they occur.
         """
-        at = place(user.table), column.name
+        at = table_name(user.table), column.name
         if at not in self._pools:
             self._pools[at] = self._pool(user, column)
         return self._pools[at]
 
     def _pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
-        asked = self.overrides.of(user.table, column)
+        override = self.overrides.find(user.table, column)
         checks = [check for check in user.checks if check.column == column.name]
         lows: list[Any] = [check.low for check in checks if check.low is not None]
         highs: list[Any] = [check.high for check in checks if check.high is not None]
-        seed = f"{self.seed}/{'.'.join(part or '' for part in place(user.table))}.{column.name}"
-        made = islice(
-            realistic.candidates(
-                column, asked, seed, max(lows, default=None), min(highs, default=None)
+        seed = (
+            f"{self.seed}/{'.'.join(part or '' for part in table_name(user.table))}.{column.name}"
+        )
+        drawn_values = islice(
+            realistic.candidate_values(
+                column, override, seed, max(lows, default=None), min(highs, default=None)
             ),
             8 * realistic.SIZE,
         )
-        chosen = [choice for check in checks for choice in check.choices]
-        held = [
+        check_choices = chain.from_iterable(check.choices for check in checks)
+        possible_values = [
             value
-            for value in (*chosen, *made)
-            if value is not None and self.holds(user, column, value)
+            for value in (*check_choices, *drawn_values)
+            if value is not None and self.can_hold(user, column, value)
         ]
-        if column.name in user.identifying:
-            held = list({loose(value): value for value in reversed(held)}.values())[::-1]
-        if not held:
-            held = [value for value in self.boundaries(user, column).values() if value is not None]
-        return tuple(held[: realistic.SIZE]) or (None,)
+        if column.name in user.unique_columns:
+            possible_values = list(
+                {comparison_form(value): value for value in reversed(possible_values)}.values()
+            )[::-1]
+        if not possible_values:
+            possible_values = [
+                value for value in self.boundaries(user, column).values() if value is not None
+            ]
+        return tuple(possible_values[: realistic.SIZE]) or (None,)
 
-    def filled(self) -> Values:
+    def fill_pools(self) -> Values:
         """These values with every pool made."""
         for user in self.schema.tables:
             for column in user.table.columns:
                 self.pool(user, column)
         return self
 
-    def wide(self, user: UserTable, column: Column) -> tuple[Value, ...]:
+    def drawing_pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
         """What drawn rows choose from: realistic values twice in three, then boundaries and awkward
         values; NULL by its share.
         """
         from generators.drawing import value_strategies as drawing
 
-        at = place(user.table), column.name
-        if at not in self._wide:
-            plain = self.pool(user, column)
-            odd: list[Value] = []
+        at = table_name(user.table), column.name
+        if at not in self._drawing_pools:
+            realistic_values = self.pool(user, column)
+            special_values: list[Value] = []
             if not column.generated:
-                named = self.boundaries(user, column).values()
+                boundary_values = self.boundaries(user, column).values()
                 awkward = () if realistic.has_grammar(column.type) else drawing.pool(column.type)
-                odd = [
+                special_values = [
                     value
-                    for value in (*named, *awkward)
-                    if value is not None and self.holds(user, column, value)
+                    for value in (*boundary_values, *awkward)
+                    if value is not None and self.can_hold(user, column, value)
                 ]
-            more = -(-2 * len(odd) // len(plain)) if odd else 1
-            pool = [*plain * max(1, more), *odd]
+            repetitions = (
+                -(-2 * len(special_values) // len(realistic_values)) if special_values else 1
+            )
+            pool = [*realistic_values * max(1, repetitions), *special_values]
             share = self.null_share(user, column)
             if share:
                 pool = (
@@ -259,80 +278,91 @@ class Values:
                     if share == 1
                     else pool + [None] * round(len(pool) * share / (1 - share))
                 )
-            self._wide[at] = tuple(pool)
-        return self._wide[at]
+            self._drawing_pools[at] = tuple(pool)
+        return self._drawing_pools[at]
 
     def null_share(self, user: UserTable, column: Column) -> float:
         """The share of NULL among drawn values."""
-        if column.generated or not self.holds(user, column, None):
+        if column.generated or not self.can_hold(user, column, None):
             return 0
-        asked = self.overrides.of(user.table, column).null
-        return NULLS if asked is None else asked
+        override_share = self.overrides.find(user.table, column).null
+        return NULLS if override_share is None else override_share
 
-    def row(self, user: UserTable, number: int) -> dict[str, Value]:
+    def base_row(self, user: UserTable, number: int) -> dict[str, Value]:
         """Row `number` of a table before any history: its foreign keys are those of such rows of
         the parents.
         """
-        return self.completed(user, self._row(user, number, ()))
+        return self.with_computed_columns(user, self._base_row(user, number, ()))
 
-    def completed(self, user: UserTable, row: Row) -> dict[str, Value]:
+    def with_computed_columns(self, user: UserTable, cells: Row) -> dict[str, Value]:
         """The row with the values of its generated columns, as far as they can be computed and
         held.
         """
         if not user.computed:
-            return dict(row)
-        return computed.completed(
-            user, self.schema.dialect, row, lambda column, value: self.holds(user, column, value)
+            return dict(cells)
+        return computed.complete_row(
+            user,
+            self.schema.dialect,
+            cells,
+            lambda column, value: self.can_hold(user, column, value),
         )
 
-    def completed_scenario(self, scenario: Scenario) -> Scenario:
+    def complete_scenario(self, scenario: Scenario) -> Scenario:
         """The scenario with the values of generated columns in every row."""
-        history = computed.completed_history(scenario.history, self.schema.tables, self.completed)
+        history = computed.complete_history(
+            scenario.history, self.schema.tables, self.with_computed_columns
+        )
         return scenario if history is scenario.history else replace(scenario, history=history)
 
-    def _row(self, user: UserTable, number: int, within_: tuple[Place, ...]) -> dict[str, Value]:
+    def _base_row(
+        self, user: UserTable, number: int, visited: tuple[TableName, ...]
+    ) -> dict[str, Value]:
         table = user.table
-        row: dict[str, Value] = {}
+        cells: dict[str, Value] = {}
         for column in table.columns:
             pool = self.pool(user, column)
-            row[column.name] = pool[number % len(pool)]
+            cells[column.name] = pool[number % len(pool)]
         for key in user.foreign_keys:
-            parent = self.user(key.parent)
+            parent = self.find_table(key.parent)
             if parent is user:
-                empty = all(self.holds(user, table.column(name), None) for name in key.columns)
-                row |= {
-                    name: None if empty else row[other]
-                    for name, other in zip(key.columns, key.parent_columns, strict=True)
+                nullable_key = all(
+                    self.can_hold(user, table.column(name), None) for name in key.columns
+                )
+                cells |= {
+                    name: None if nullable_key else cells[parent_column]
+                    for name, parent_column in zip(key.columns, key.parent_columns, strict=True)
                 }
-            elif parent is not None and place(parent.table) not in within_:
-                row |= self._referred(user, key, parent, number, (*within_, place(table)))
-        return row
+            elif parent is not None and table_name(parent.table) not in visited:
+                cells |= self._referred_cells(
+                    user, key, parent, number, (*visited, table_name(table))
+                )
+        return cells
 
-    def _referred(
+    def _referred_cells(
         self,
         user: UserTable,
         key: ForeignKey,
         parent: UserTable,
         number: int,
-        within_: tuple[Place, ...],
+        visited: tuple[TableName, ...],
     ) -> dict[str, Value]:
         """The columns of a foreign key, from the first row of the parent that the table can refer
         to; {} if none is near.
         """
         for nearby in range(number, number + realistic.SIZE):
-            row = self._row(parent, nearby, within_)
+            parent_row = self._base_row(parent, nearby, visited)
             cells = {
-                name: row[other]
-                for name, other in zip(key.columns, key.parent_columns, strict=True)
+                name: parent_row[parent_column]
+                for name, parent_column in zip(key.columns, key.parent_columns, strict=True)
             }
             if all(
-                self.holds(user, user.table.column(name), value) for name, value in cells.items()
+                self.can_hold(user, user.table.column(name), value) for name, value in cells.items()
             ):
                 return cells
         return {}
 
 
-def _longest(type: SourceType) -> Mapping[str, Value]:
+def _longest_values(type: SourceType) -> Mapping[str, Value]:
     """The longest value of a text or binary type, as far as `LONGEST` goes."""
     size = min(type.length or 0, LONGEST)
     match type.logical:

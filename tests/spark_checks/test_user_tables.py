@@ -14,11 +14,11 @@ from conformance.running.prepared import Settings
 from conformance.running.run import run
 from generators.model import Column, Table
 from generators.sources import postgresql
-from generators.tables.reading import read
-from generators.tables.schema import Check, ForeignKey, Schema, UserTable, place
+from generators.tables.reading import read_schema
+from generators.tables.schema import Check, ForeignKey, Schema, UserTable, table_name
 from generators.tables.user_values import Values
 
-SHOP = Values(read([str(Path(__file__).parents[2] / "examples" / "tables" / "shop.sql")]))
+SHOP = Values(read_schema([str(Path(__file__).parents[2] / "examples" / "tables" / "shop.sql")]))
 
 
 def bank():
@@ -48,7 +48,7 @@ def bank():
         schema="public",
     )
     foreign, check = (
-        ForeignKey(("account_id",), place(accounts), ("id",)),
+        ForeignKey(("account_id",), table_name(accounts), ("id",)),
         Check("amount", "amount >= 0", low=0),
     )
     return Values(

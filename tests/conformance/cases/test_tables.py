@@ -22,12 +22,12 @@ from generators.bulk.mutations import Mutants
 from generators.errors import UsageError
 from generators.model import Bootstrap, Column, Kind, Logical, Origin, RowChange, SourceType, Table
 from generators.sources import mysql
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 from generators.tables.schema import Schema, UserTable
 from generators.tables.user_values import Values
 from generators.wire_format import get
 
-SHOP = Values(read([str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")]))
+SHOP = Values(read_schema([str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")]))
 TICDC = get("ticdc-canal-json")
 V716 = TICDC.profile("v7.1.6")
 

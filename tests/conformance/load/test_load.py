@@ -32,7 +32,7 @@ from generators.publishing.kafka import publish, records_in
 from generators.publishing.pacing import Delivered, Histogram, Published, publish_paced
 from generators.publishing.topics import create_topic, delete_topics
 from generators.tables.load import TableLoad
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 from generators.tables.user_values import Values
 from generators.wire_format import get
 
@@ -144,7 +144,7 @@ def two_tables(folder):
     (folder / "two.sql").write_text(
         "".join(f"CREATE TABLE {name} (id INT PRIMARY KEY, v TEXT);" for name in "ab"), "utf-8"
     )
-    schema = read([str(folder / "two.sql")], "mysql", "shop")
+    schema = read_schema([str(folder / "two.sql")], "mysql", "shop")
     return TableLoad(Values(schema), schema.tables)
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from generators.model import Column, Default, Index, RowChange, SchemaChange, Table
 from generators.sources import mysql
-from generators.tables.reading import read
-from generators.tables.schema import Check, ForeignKey, Schema, UserTable, place
+from generators.tables.reading import read_schema
+from generators.tables.schema import Check, ForeignKey, Schema, UserTable, table_name
 from generators.tables.user_values import Values
 
 CUSTOMERS = Table(
@@ -70,14 +70,14 @@ SCHEMA = Schema(
     (
         UserTable(
             ITEMS,
-            (ForeignKey(("order_id",), place(ORDERS), ("id",)),),
+            (ForeignKey(("order_id",), table_name(ORDERS), ("id",)),),
             (Check("line", "line between 1 and 8", 1, 8),),
         ),
         UserTable(
             ORDERS,
             (
-                ForeignKey(("customer_id",), place(CUSTOMERS), ("id",)),
-                ForeignKey(("replaces",), place(ORDERS), ("id",)),
+                ForeignKey(("customer_id",), table_name(CUSTOMERS), ("id",)),
+                ForeignKey(("replaces",), table_name(ORDERS), ("id",)),
             ),
             (
                 Check("quantity", "quantity between 1 and 99", 1, 99),
@@ -195,7 +195,7 @@ def reads(tmp_path):
     def run(text, **options):
         path = tmp_path / "a.sql"
         path.write_text(text, encoding="utf-8")
-        return read([str(path)], **options)
+        return read_schema([str(path)], **options)
 
     return run
 

@@ -10,7 +10,7 @@ import pytest
 from generators.model import RowChange
 from generators.tables import scenarios, streams
 from generators.tables.load import TableLoad
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 from generators.tables.user_values import Values
 from generators.wire_format import get
 
@@ -37,13 +37,13 @@ ROW = {
 
 def schema_of(tmp_path, ddl, kind, text, dialect):
     (tmp_path / "t.sql").write_text(ddl.format(kind=kind, text=text), "utf-8")
-    return read([str(tmp_path / "t.sql")], dialect)
+    return read_schema([str(tmp_path / "t.sql")], dialect)
 
 
 def computed(schema, **changed):
     (user,) = schema.tables
     row = {column.name: {**ROW, **changed}[column.name] for column in user.table.columns}
-    return Values(schema).completed(user, row)["g"]
+    return Values(schema).with_computed_columns(user, row)["g"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_column_of_a_key_is_not_computed(tmp_path):
         " PRIMARY KEY (`id`), UNIQUE (`g`))",
         "utf-8",
     )
-    schema = read([str(tmp_path / "t.sql")], "mysql", "shop")
+    schema = read_schema([str(tmp_path / "t.sql")], "mysql", "shop")
     assert schema.tables[0].computed == (("h", "`id` + 2"),)
     assert [note.construct for note in schema.notes] == ["AS (`id` + 1) STORED"]
 
@@ -167,17 +167,20 @@ def test_every_row_that_is_written_has_its_value(tmp_path):
         " `h` bigint AS (`g` * 2), PRIMARY KEY (`id`));"
     )
     (tmp_path / "t.sql").write_text(ddl, "utf-8")
-    schema = read([str(tmp_path / "t.sql")], "mysql", "shop")
+    schema = read_schema([str(tmp_path / "t.sql")], "mysql", "shop")
     values, (user,), canal = Values(schema), schema.tables, get("ticdc-canal-json")
     assert schema.notes == ()
     load = TableLoad(values, schema.tables)
-    histories = [scenario.history for scenario in scenarios.named(values, schema.tables, ddl=True)]
+    histories = [
+        scenario.history for scenario in scenarios.named_scenarios(values, schema.tables, ddl=True)
+    ]
     histories += [
-        scenario.history for scenario in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)
+        scenario.history
+        for scenario in scenarios.drawn_scenarios(values, schema.tables, 12, 1, ddl=True)
     ]
     histories += [load.scenario(1, n).history for n in range(40)]
     histories.append(
-        streams.streamed(values, user, canal, canal.profile("v7.1.6"), 1, "t_1").history
+        streams.stream_table(values, user, canal, canal.profile("v7.1.6"), 1, "t_1").history
     )
     events = [
         event for history in histories for event in history.events if isinstance(event, RowChange)

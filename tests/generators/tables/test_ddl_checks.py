@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 from generators.tables.schema import Check
 
 MYSQL = (
@@ -23,7 +23,7 @@ def checks(tmp_path):
         path.write_text(
             f"{before}CREATE TABLE t ({columns}, CHECK ({condition}));", encoding="utf-8"
         )
-        schema = read([str(path)], dialect=dialect, database="d")
+        schema = read_schema([str(path)], dialect=dialect, database="d")
         return schema.tables[0].checks, [note.action for note in schema.notes]
 
     return run

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from generators.drawing import strategies
 from generators.errors import UsageError
 from generators.sources.registry import SOURCES
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 from recorders import sql
 
 
@@ -40,7 +40,7 @@ def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
             encoding="utf-8",
             errors="surrogatepass",
         )
-        schema = read([str(path)], dialect=source, database="drawn")
+        schema = read_schema([str(path)], dialect=source, database="drawn")
         assert [replace(user.table, indexes=()) for user in schema.tables] == tables
         assert [note for note in schema.notes if note.line] == []
 
@@ -55,7 +55,7 @@ DUMPS = {name: (FOLDER / f"law-{name}.sql").read_text("utf-8") for name in ("tid
 def test_spoiled_ddl_is_a_mistake_of_the_user(dialect, tmp_path):
     path, words = tmp_path / "a.sql", re.findall(r"\w+|\s+|[^\w\s]", DUMPS[dialect])
     path.write_text(DUMPS[dialect], encoding="utf-8")
-    assert len(read([str(path)], dialect).tables) == 1
+    assert len(read_schema([str(path)], dialect).tables) == 1
     places = st.integers(0, len(words) - 1)
 
     @settings(max_examples=60)
@@ -72,6 +72,6 @@ def test_spoiled_ddl_is_a_mistake_of_the_user(dialect, tmp_path):
             spoiled[at : at + gone] = [put]
         path.write_text("".join(spoiled), encoding="utf-8")
         with contextlib.suppress(UsageError):
-            read([str(path)], dialect)
+            read_schema([str(path)], dialect)
 
     holds()

@@ -24,7 +24,7 @@ def test_no_event_breaks_a_constraint(shop, data):
 
 def test_drawn_histories_touch_every_table_in_every_way(shop):
     seen = Counter()
-    for scenario in scenarios.drawn(shop.values, shop.schema.tables, 240, 1, ddl=True):
+    for scenario in scenarios.drawn_scenarios(shop.values, shop.schema.tables, 240, 1, ddl=True):
         if scenario.level == 1:
             with shop.database() as database:
                 for event in scenario.history.events:
@@ -36,13 +36,17 @@ def test_drawn_histories_touch_every_table_in_every_way(shop):
 
 
 def test_a_seed_gives_the_same_scenarios(shop):
-    first = scenarios.drawn(Values(shop.schema), shop.schema.tables, 30, 7, ddl=True)
-    assert first == scenarios.drawn(Values(shop.schema), shop.schema.tables, 30, 7, ddl=True)
-    assert first != scenarios.drawn(Values(shop.schema), shop.schema.tables, 30, 8, ddl=True)
+    first = scenarios.drawn_scenarios(Values(shop.schema), shop.schema.tables, 30, 7, ddl=True)
+    assert first == scenarios.drawn_scenarios(
+        Values(shop.schema), shop.schema.tables, 30, 7, ddl=True
+    )
+    assert first != scenarios.drawn_scenarios(
+        Values(shop.schema), shop.schema.tables, 30, 8, ddl=True
+    )
 
 
 def test_the_family_is_inserted_parents_first_and_deleted_children_first(shop):
-    named = scenarios.named(shop.values, shop.schema.tables, ddl=False)
+    named = scenarios.named_scenarios(shop.values, shop.schema.tables, ddl=False)
     (family,) = (s for s in named if s.name == "tables/histories/parents-first")
     with shop.database() as database:
         for event in family.history.events:
@@ -56,8 +60,8 @@ def test_the_family_is_inserted_parents_first_and_deleted_children_first(shop):
 def test_scenarios_that_alter_a_table_share_no_instant(shop):
     users = shop.schema.tables
     everything = [
-        *scenarios.named(shop.values, users, ddl=True),
-        *scenarios.drawn(shop.values, users, 90, 1, ddl=True),
+        *scenarios.named_scenarios(shop.values, users, ddl=True),
+        *scenarios.drawn_scenarios(shop.values, users, 90, 1, ddl=True),
     ]
     clocks = [
         (s.name, event.at)
@@ -73,8 +77,8 @@ def test_scenarios_that_alter_a_table_share_no_instant(shop):
 def test_ids_differ_and_say_the_level(shop, level):
     users = shop.schema.tables
     everything = [
-        *scenarios.named(shop.values, users, ddl=True),
-        *scenarios.drawn(shop.values, users, 90, 1, ddl=True),
+        *scenarios.named_scenarios(shop.values, users, ddl=True),
+        *scenarios.drawn_scenarios(shop.values, users, 90, 1, ddl=True),
     ]
     names = [s.name for s in everything if s.level == level]
     assert len(set(names)) == len(names) > 90

@@ -12,7 +12,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Column
 from generators.sources import mysql
 from generators.tables import live
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 
 PATHS = os.pathsep.join(
     [os.environ["PATH"], "/usr/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))]
@@ -67,14 +67,14 @@ def test_mariadb_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
         dump.write_bytes(subprocess.run(client, capture_output=True, check=True).stdout)
         url = f"mysql://secret@127.0.0.1:{database.port}/audit"
         monkeypatch.setenv("MYSQL_PWD", SECRET)
-        alive = read([url])
+        alive = read_schema([url])
         monkeypatch.setenv(live.PASSWORD, f"not-{SECRET}")
         with pytest.raises(
             HarnessError, match=r"cannot be read: .*Access denied for user 'secret'"
         ) as raised:
-            read([url])
+            read_schema([url])
     assert SECRET not in "".join(traceback.format_exception(raised.value))
-    dumped = read([str(dump)])
+    dumped = read_schema([str(dump)])
     assert (alive.dialect, dumped.dialect) == ("mariadb", "mariadb")
     assert alive.tables == dumped.tables
     other, everything, _parts = alive.tables
@@ -134,13 +134,13 @@ def test_postgresql_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
         ]
         subprocess.run(client, capture_output=True, check=True)
         monkeypatch.setenv(live.PASSWORD, SECRET)
-        alive = read([f"postgresql://secret@127.0.0.1:{database.port}/audit"])
+        alive = read_schema([f"postgresql://secret@127.0.0.1:{database.port}/audit"])
         with pytest.raises(
             HarnessError, match=r'cannot be read: .*database "none" does not exist'
         ) as raised:
-            read([f"postgresql://secret@127.0.0.1:{database.port}/none"])
+            read_schema([f"postgresql://secret@127.0.0.1:{database.port}/none"])
     assert SECRET not in "".join(traceback.format_exception(raised.value))
-    dumped = read([str(dump)], database="audit")
+    dumped = read_schema([str(dump)], database="audit")
     assert alive.dialect == "postgresql"
     assert {user.table.name: user for user in alive.tables} == {
         user.table.name: user for user in dumped.tables
@@ -186,15 +186,15 @@ def test_postgresql_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
 )
 def test_a_url_with_a_password_or_another_form_is_refused(url, message):
     with pytest.raises(UsageError) as raised:
-        read([url])
+        read_schema([url])
     assert str(raised.value) == message
     assert SECRET not in "".join(traceback.format_exception(raised.value))
 
 
 def test_an_address_has_defaults():
-    assert str(live.address("mariadb://a%40b@h/my%20db")) == "mariadb://a@b@h:3306/my db"
-    assert live.address("tidb://root@h/test").port == 4000
-    assert live.address("postgresql://u@[::1]:7/d") == live.Address(
+    assert str(live.parse_address("mariadb://a%40b@h/my%20db")) == "mariadb://a@b@h:3306/my db"
+    assert live.parse_address("tidb://root@h/test").port == 4000
+    assert live.parse_address("postgresql://u@[::1]:7/d") == live.Address(
         "postgresql", "u", "::1", 7, "d"
     )
     assert not live.is_url("C:/dumps/a.sql")
@@ -203,7 +203,7 @@ def test_an_address_has_defaults():
 def test_a_driver_that_is_missing_names_the_extra(monkeypatch):
     monkeypatch.setitem(live.KINDS, "mysql", replace(live.KINDS["mysql"], module="no_such_driver"))
     with pytest.raises(UsageError) as raised:
-        read(["mysql://u@h/d"])
+        read_schema(["mysql://u@h/d"])
     assert str(raised.value) == (
         "mysql://u@h:3306/d needs the driver no_such_driver: install the extra `databases` "
         "(pip install 'cdc-conformance[databases]')"
@@ -215,4 +215,4 @@ def test_a_database_that_does_not_answer_is_named():
     with pytest.raises(
         HarnessError, match=r"^mysql://u@127\.0\.0\.1:1/d cannot be read: .*Connection refused"
     ):
-        read(["mysql://u@127.0.0.1:1/d"])
+        read_schema(["mysql://u@127.0.0.1:1/d"])

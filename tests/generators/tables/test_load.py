@@ -5,7 +5,7 @@ from itertools import islice
 
 from generators.model import Op
 from generators.tables import realistic
-from generators.tables.load import TableLoad, load
+from generators.tables.load import TableLoad, read_saved
 from generators.wire_format import get
 
 
@@ -31,7 +31,7 @@ def test_a_unit_is_the_same_in_another_process(shop, tmp_path, monkeypatch):
     own.save(tmp_path / "tables")
     # A regex's texts differ from process to process, so the other one makes no values of its own.
     monkeypatch.setattr(realistic, "candidates", None)
-    again = load(tmp_path / "tables")
+    again = read_saved(tmp_path / "tables")
     assert [again.scenario(7, n) for n in range(20)] == [own.scenario(7, n) for n in range(20)]
     assert own.scenario(7, 1) != own.scenario(8, 1)
     assert {event.op for n in range(9) for event in again.scenario(7, n).history.events} == {

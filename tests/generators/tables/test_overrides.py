@@ -9,7 +9,7 @@ import pytest
 from generators.errors import UsageError
 from generators.model import Column, Json, Table
 from generators.sources import mysql, postgresql
-from generators.tables.overrides import load, parse
+from generators.tables.overrides import load_overrides, parse_overrides
 from generators.tables.schema import Schema, UserTable
 from generators.tables.user_values import Values
 
@@ -22,9 +22,15 @@ def asked(shop):
 
     def values(column, **override):
         user = shop.customers if column in ("tier", "since") else shop.orders
-        pools = Values(shop.schema, parse({user.table.name: {column: override}}, shop.schema))
+        pools = Values(
+            shop.schema, parse_overrides({user.table.name: {column: override}}, shop.schema)
+        )
         target = user.table.column(column)
-        return pools.pool(user, target), pools.boundaries(user, target), pools.wide(user, target)
+        return (
+            pools.pool(user, target),
+            pools.boundaries(user, target),
+            pools.drawing_pool(user, target),
+        )
 
     return values
 
@@ -151,22 +157,22 @@ def test_dates_of_toml(asked):
 )
 def test_an_error_names_the_key_the_value_and_what_is_legal(shop, data, message):
     with pytest.raises(UsageError) as caught:
-        parse(data, shop.schema)
+        parse_overrides(data, shop.schema)
     assert message in str(caught.value)
 
 
 def test_a_file_is_read_and_its_errors_name_it(shop, tmp_path):
     file, orders = tmp_path / "values.toml", shop.orders.table
     file.write_text('strict = true\n["shop.orders".note]\nchoices = ["x"]\n', "utf-8")
-    overrides = load(file, shop.schema)
+    overrides = load_overrides(file, shop.schema)
     assert overrides.strict
-    assert overrides.of(orders, orders.column("note")).choices == ("x",)
-    assert not overrides.of(orders, orders.column("amount")).choices
+    assert overrides.find(orders, orders.column("note")).choices == ("x",)
+    assert not overrides.find(orders, orders.column("amount")).choices
     file.write_text("[orders", "utf-8")
     with pytest.raises(UsageError, match=r"values\.toml"):
-        load(file, shop.schema)
+        load_overrides(file, shop.schema)
     with pytest.raises(UsageError, match="No such file"):
-        load(tmp_path / "none.toml", shop.schema)
+        load_overrides(tmp_path / "none.toml", shop.schema)
 
 
 def test_two_tables_of_one_name_need_their_database():
@@ -175,10 +181,10 @@ def test_two_tables_of_one_name_need_their_database():
         "mysql", tuple(UserTable(Table(database, "t", columns, ("id",))) for database in ("a", "b"))
     )
     with pytest.raises(UsageError, match="unknown table 't'"):
-        parse({"t": {}}, schema)
+        parse_overrides({"t": {}}, schema)
     assert (
-        parse({"a.t": {"id": {"range": [1, 2]}}}, schema)
-        .of(schema.tables[0].table, columns[0])
+        parse_overrides({"a.t": {"id": {"range": [1, 2]}}}, schema)
+        .find(schema.tables[0].table, columns[0])
         .high
         == 2
     )
@@ -248,7 +254,7 @@ def test_a_choice_is_a_value_of_the_column_or_an_error(kind, written, held, tmp_
         with pytest.raises(
             UsageError, match=re.escape("values.toml: t.c.choices = ") + ".*: expected a value of "
         ):
-            load(file, schema)
+            load_overrides(file, schema)
     else:
-        (override,) = load(file, schema).columns.values()
+        (override,) = load_overrides(file, schema).columns.values()
         assert [(type(choice), choice) for choice in override.choices] == [(type(held), held)]

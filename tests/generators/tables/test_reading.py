@@ -1,7 +1,7 @@
 import pytest
 
 from generators.errors import UnknownName, UsageError
-from generators.tables.reading import dialect_of, read
+from generators.tables.reading import detect_dialect, read_schema
 from generators.tables.schema import Note
 
 PLAIN = "CREATE TABLE t (id integer, v varchar(10));"
@@ -36,26 +36,26 @@ def write(tmp_path, name, text):
     ],
 )
 def test_the_text_tells_its_dialect(text, dialect):
-    assert dialect_of(text) == dialect
+    assert detect_dialect(text) == dialect
 
 
 def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
     path = write(tmp_path, "plain.sql", PLAIN)
     with pytest.raises(UsageError) as raised:
-        read([path])
+        read_schema([path])
     assert (
         str(raised.value)
         == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql"
     )
     assert {
-        dialect: read([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")
+        dialect: read_schema([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")
     } == {
         "mysql": "mysql",
         "tidb": "mysql",
         "postgresql": "postgresql",
     }
     with pytest.raises(UnknownName, match="unknown dialect 'oracle'"):
-        read([path], "oracle")
+        read_schema([path], "oracle")
 
 
 def test_files_are_read_together_in_their_order(tmp_path):
@@ -69,7 +69,7 @@ def test_files_are_read_together_in_their_order(tmp_path):
         "b.sql",
         "CREATE TABLE `parent` (`id` int /*T![auto_rand] AUTO_RANDOM */, PRIMARY KEY (id));",
     )
-    schema = read([first, second], database="d")
+    schema = read_schema([first, second], database="d")
     assert (schema.dialect, schema.notes) == ("tidb", ())
     assert [user.table.name for user in schema.tables] == ["child", "parent"]
     assert [user.table.name for user in schema.parents_first()] == ["parent", "child"]
@@ -80,7 +80,7 @@ def test_files_of_several_dialects_are_refused(tmp_path):
     first = write(tmp_path, "a.sql", "CREATE TABLE `t` (id int);")
     second = write(tmp_path, "b.sql", "CREATE TABLE u (id serial);")
     with pytest.raises(UsageError) as raised:
-        read([first, second])
+        read_schema([first, second])
     assert str(raised.value) == (
         f"the files are of several dialects ({first}: mysql, {second}: postgresql); name the dialect of all: "
         "mysql, mariadb, tidb, postgresql"
@@ -92,7 +92,7 @@ def test_a_table_of_two_files_is_refused(tmp_path):
         write(tmp_path, name, "CREATE TABLE `t` (id int);") for name in ("a.sql", "b.sql")
     )
     with pytest.raises(UsageError, match=r"b.sql:1:14: table d\.t was read at .*a\.sql:1:14"):
-        read([first, second], database="d")
+        read_schema([first, second], database="d")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_table_of_two_files_is_refused(tmp_path):
 )
 def test_the_database_of_a_table(tmp_path, text, given, database):
     path = write(tmp_path, "a.sql", text)
-    schema = read([path], "mysql", given)
+    schema = read_schema([path], "mysql", given)
     assert schema.tables[0].table.database == database
     unnamed = Note(path, 0, 0, "no database is named", "its tables are taken as those of app")
     assert schema.notes == ((unnamed,) if database == "app" else ())
@@ -118,11 +118,11 @@ def test_the_database_of_a_table(tmp_path, text, given, database):
 def test_what_is_no_ddl_is_refused(tmp_path):
     empty, missing = write(tmp_path, "a.sql", "SELECT 1;"), str(tmp_path / "none.sql")
     with pytest.raises(UsageError, match=r"^no CREATE TABLE in .*a\.sql$"):
-        read([empty])
+        read_schema([empty])
     with pytest.raises(UsageError, match=r"none\.sql: cannot be read: No such file or directory$"):
-        read([missing])
+        read_schema([missing])
     with pytest.raises(UsageError, match=r"^no file of DDL and no database to read tables from$"):
-        read([])
+        read_schema([])
 
 
 def test_files_have_many_encodings(tmp_path):
@@ -130,10 +130,10 @@ def test_files_have_many_encodings(tmp_path):
     text = "CREATE TABLE `t` (\r\n  `id` int COMMENT 'é'\r\n) COMMENT='汉';\r\n"
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         path.write_bytes(text.encode(encoding))
-        (user,) = read([str(path)], database="d").tables
+        (user,) = read_schema([str(path)], database="d").tables
         assert (user.table.comment, user.table.columns[0].comment) == ("汉", "é")
     path.write_bytes(text.encode("latin-1", "replace"))
-    schema = read([str(path)], database="d")
+    schema = read_schema([str(path)], database="d")
     assert schema.tables[0].table.columns[0].comment == "\ufffd"
     assert [str(note).removeprefix(f"{path}:") for note in schema.notes] == [
         "2:21: \ufffd: bytes that are not UTF-8, taken as U+FFFD"

@@ -10,7 +10,7 @@ from generators.model import Column, Op, RowChange, SchemaChange, Table
 from generators.sources import mysql, postgresql
 from generators.tables import streams
 from generators.tables.histories import ADDED
-from generators.tables.schema import Schema, UserTable, place
+from generators.tables.schema import Schema, UserTable, table_name
 from generators.tables.user_values import Values, identity
 from generators.wire_format import get
 
@@ -18,7 +18,7 @@ CANAL = get("ticdc-canal-json")
 
 
 def stream(schema, user, name="t", seed=1, **wanted):
-    return streams.streamed(
+    return streams.stream_table(
         Values(schema), user, CANAL, CANAL.profile("v7.1.6+extension"), seed, name, **wanted
     )
 
@@ -60,7 +60,9 @@ def test_the_table_could_hold_every_row_at_every_moment(shop, number, seed):
 
 def test_a_table_has_the_statements_that_its_database_would_take(shop):
     values = Values(shop.schema)
-    statements = {user.table.name: streams.statements(values, user) for user in shop.schema.tables}
+    statements = {
+        user.table.name: streams.possible_statements(values, user) for user in shop.schema.tables
+    }
     assert statements == {
         "items": ("add column", "truncate table", "drop column"),
         "orders": ("add column",),
@@ -73,7 +75,7 @@ def test_a_table_has_the_statements_that_its_database_would_take(shop):
             items.table, columns=(*items.table.columns, Column("Added", mysql.integer("int")))
         ),
     )
-    assert "add column" not in streams.statements(values, taken)
+    assert "add column" not in streams.possible_statements(values, taken)
     story = stream(shop.schema, items, "items_7")
     assert story.statements == statements["items"]
     assert [column.name for column in story.table.columns] == ["order_id", "line", "code", ADDED]
@@ -101,10 +103,10 @@ def test_no_value_is_what_stands_for_one_that_was_not_sent():
     schema, debezium = Schema("postgresql", (user,)), get("debezium-json")
     assert any(
         b"__debezium_unavailable" in (value or b"")
-        for value in Values(schema).wide(user, columns[1])
+        for value in Values(schema).drawing_pool(user, columns[1])
     )
     for seed in range(1, 9):
-        story = streams.streamed(
+        story = streams.stream_table(
             Values(schema), user, debezium, debezium.profile("3.5.0.Final+postgresql"), seed, "t_1"
         )
         assert b"unavailable" not in b"".join(
@@ -126,7 +128,10 @@ def test_few_keys_make_a_small_table(shop):
 
 
 def test_a_table_without_a_primary_key_is_not_kept(shop):
-    (user,) = (user for user in shop.schema.tables if place(user.table)[2] == "customers")
-    assert streams.unkept(user) == ""
+    (user,) = (user for user in shop.schema.tables if table_name(user.table)[2] == "customers")
+    assert streams.why_not_keyed(user) == ""
     without = replace(user, table=replace(user.table, primary_key=()))
-    assert streams.unkept(without) == "table customers has no primary key, by which rows are kept"
+    assert (
+        streams.why_not_keyed(without)
+        == "table customers has no primary key, by which rows are kept"
+    )

@@ -10,7 +10,7 @@ from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change
 from generators.tables import scenarios
 from generators.tables.overrides import Overrides
-from generators.tables.schema import Check, ForeignKey, Schema, UserTable, place
+from generators.tables.schema import Check, ForeignKey, Schema, UserTable, table_name
 from generators.tables.user_values import Values, encodable
 
 
@@ -47,7 +47,7 @@ def test_a_foreign_key_holds_only_what_the_parent_can_hold(shop):
     assert named(shop.values, shop.items, "order_id") == named(shop.values, shop.orders, "id")
     parent = UserTable(Table("d", "p", (Column("id", mysql.integer("tinyint"), False),), ("id",)))
     table = Table("d", "c", (Column("p", mysql.integer("bigint")),))
-    child = UserTable(table, (ForeignKey(("p",), place(parent.table), ("id",)),))
+    child = UserTable(table, (ForeignKey(("p",), table_name(parent.table), ("id",)),))
     values = Values(Schema("mysql", (child, parent)))
     assert set(named(values, child, "p").values()) == {None, 0, 1, -1}
     assert all(-128 <= value <= 127 for value in values.pool(child, table.columns[0]))
@@ -56,7 +56,8 @@ def test_a_foreign_key_holds_only_what_the_parent_can_hold(shop):
 def test_a_generated_column_has_no_boundaries_and_no_change_of_its_own(shop):
     assert named(shop.values, shop.orders, "total") == {}
     names = [
-        scenario.name for scenario in scenarios.named(shop.values, shop.schema.tables, ddl=False)
+        scenario.name
+        for scenario in scenarios.named_scenarios(shop.values, shop.schema.tables, ddl=False)
     ]
     assert not [name for name in names if name.startswith("tables/orders/total/")]
     assert [name for name in names if name.startswith("tables/orders/amount/")]
@@ -148,7 +149,7 @@ def test_rows_before_a_history_refer_to_such_rows_of_the_parents(shop):
 
 def test_named_rows_pass_the_database_once_their_parents_are_there(shop):
     tried = 0
-    for scenario in scenarios.named(shop.values, shop.schema.tables, ddl=False):
+    for scenario in scenarios.named_scenarios(shop.values, shop.schema.tables, ddl=False):
         first = scenario.history.events[0]
         assert isinstance(first, RowChange)
         if scenario.level == 2 or first.op is not Op.INSERT or len(scenario.history.events) > 1:
