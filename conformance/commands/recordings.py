@@ -44,14 +44,14 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | N
     Example: cdc-conformance corpus audit alibaba-canal-json --differences
     """
     from generators import wire_format
-    from generators.recorded.agreement import Agreed, agreement, difference
+    from generators.recorded.agreement import RecordingAgreement, difference, recording_agreements
     from generators.recorded.episodes import Agreement
 
-    agreements: list[Agreed] = []
+    agreements: list[RecordingAgreement] = []
     with Progress() as note:
         for fmt in wire_format.formats(formats):
             note(f"{fmt.name}: comparing")
-            agreements += agreement(fmt)
+            agreements += recording_agreements(fmt)
     if not agreements:
         raise NothingSelected(f"no recordings of {', '.join(formats) or 'any format'}")
     texts = {
@@ -72,7 +72,7 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | N
             "identical": agreed.identical,
             "explained": agreed.explained,
             "unexplained": agreed.unexplained,
-            "apart": agreed.apart,
+            "apart": agreed.without_episode,
             "reasons": dict(agreed.reasons),
             "differences": texts[agreed.recording],
         }

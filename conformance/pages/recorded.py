@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from conformance.pages._markdown import table
-from generators.recorded.agreement import Agreed, agreement
+from generators.recorded.agreement import RecordingAgreement, recording_agreements
 from generators.recorded.episodes import Agreement
 from generators.wire_format import formats
 
@@ -31,7 +31,7 @@ _SUMS: Final = ("count", "identical", "explained", "unexplained", "apart")
 
 def recorded_page(note: str) -> str:
     """The page."""
-    agreed = [result for fmt in formats() for result in agreement(fmt)]
+    agreed = [result for fmt in formats() for result in recording_agreements(fmt)]
     sums: dict[tuple[str, str], Counter[str]] = {}
     for result in agreed:
         sums.setdefault((result.recording.format, result.recording.server), Counter()).update(
@@ -73,17 +73,17 @@ def recorded_page(note: str) -> str:
         "",
         "## Messages apart",
         "",
-        *_reasons(agreed, lambda result: result.apart_reasons, "reason"),
+        *_reasons(agreed, lambda result: result.without_episode_reasons, "reason"),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _recording(result: Agreed) -> tuple[object, ...]:
+def _recording(result: RecordingAgreement) -> tuple[object, ...]:
     figures = (result.recording.count, *(getattr(result, name) for name in _SUMS[1:]))
     return result.recording.name, result.recording.profile, *figures
 
 
-def _kinds(agreed: list[Agreed]) -> Iterator[tuple[object, ...]]:
+def _kinds(agreed: list[RecordingAgreement]) -> Iterator[tuple[object, ...]]:
     counts: Counter[tuple[str, str, str]] = Counter()
     for result in agreed:
         counts.update(
@@ -97,7 +97,9 @@ def _kinds(agreed: list[Agreed]) -> Iterator[tuple[object, ...]]:
 
 
 def _reasons(
-    agreed: list[Agreed], kind: Callable[[Agreed], Iterable[tuple[str, int]]], heading: str
+    agreed: list[RecordingAgreement],
+    kind: Callable[[RecordingAgreement], Iterable[tuple[str, int]]],
+    heading: str,
 ) -> Iterator[str]:
     counts: Counter[tuple[str, str]] = Counter()
     for result in agreed:

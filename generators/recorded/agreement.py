@@ -13,12 +13,12 @@ from generators.wire_format import Format
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
-    """A recording's messages by agreement. `apart` are in no episode: the model lacks a type, or
+class RecordingAgreement:
+    """A recording's messages by agreement. `without_episode` are in no episode: the model lacks a type, or
     the truth a statement.
 
     `reasons` counts the explained ones by limit, `owed_reasons` the unexplained ones by what the
-    writer owes, `apart_reasons` those apart; `kinds` counts messages by what they are and by
+    writer owes, `without_episode_reasons` those apart; `kinds` counts messages by what they are and by
     agreement; `differing` are the comparisons that are not identical.
     """
 
@@ -31,73 +31,82 @@ class Agreed:
     owed_reasons: tuple[tuple[str, int], ...]
     kinds: Mapping[tuple[str, Agreement], int]
     differing: tuple[Comparison, ...]
-    apart_reasons: tuple[tuple[str, int], ...]
+    without_episode_reasons: tuple[tuple[str, int], ...]
 
     @property
-    def apart(self) -> int:
+    def without_episode(self) -> int:
         """Messages without an episode."""
         return self.recording.count - self.identical - self.explained - self.unexplained
 
 
-def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
+def recording_agreements(fmt: Format[Any]) -> Iterator[RecordingAgreement]:
     """Every recording of a format that has episodes, in their order."""
     audits: dict[str, tuple[Recording, list[Comparison]]] = {}
     for episode in registry.episodes(fmt.name):
         audits.setdefault(episode.recording.name, (episode.recording, []))[1].extend(
             audit(fmt, episode)
         )
-    for recording, compared in audits.values():
-        counts = Counter(comparison.agreement for comparison in compared)
-        reasons, owed = (
-            Counter(
-                "; ".join(comparison.reasons)
-                for comparison in compared
-                if comparison.agreement is wanted
-            )
-            for wanted in (Agreement.EXPLAINED, Agreement.UNEXPLAINED)
-        )
-        yield Agreed(
+    for recording, comparisons in audits.values():
+        counts = Counter(comparison.agreement for comparison in comparisons)
+        reasons: dict[Agreement, Counter[str]] = {agreement: Counter() for agreement in Agreement}
+        for comparison in comparisons:
+            reasons[comparison.agreement]["; ".join(comparison.reasons)] += 1
+        yield RecordingAgreement(
             recording,
-            tuple(dict.fromkeys(comparison.episode.recording.profile for comparison in compared)),
+            tuple(
+                dict.fromkeys(comparison.episode.recording.profile for comparison in comparisons)
+            ),
             counts[Agreement.IDENTICAL],
             counts[Agreement.EXPLAINED],
             counts[Agreement.UNEXPLAINED],
-            tuple(reasons.items()),
-            tuple(owed.items()),
-            Counter((comparison.kind, comparison.agreement) for comparison in compared),
+            tuple(reasons[Agreement.EXPLAINED].items()),
+            tuple(reasons[Agreement.UNEXPLAINED].items()),
+            Counter((comparison.kind, comparison.agreement) for comparison in comparisons),
             tuple(
                 comparison
-                for comparison in compared
+                for comparison in comparisons
                 if comparison.agreement is not Agreement.IDENTICAL
             ),
-            _apart(recording, {comparison.recorded.event for comparison in compared}),
+            _reasons_without_episode(
+                recording, {comparison.recorded.event for comparison in comparisons}
+            ),
         )
 
 
-def _apart(recording: Recording, events: Set[int]) -> tuple[tuple[str, int], ...]:
-    """Why messages are in no episode."""
-    left = (message for message in store.messages(recording) if message.event not in events)
-    return tuple(Counter(apart.reason(recording, message) for message in left).items())
+def _reasons_without_episode(recording: Recording, events: Set[int]) -> tuple[tuple[str, int], ...]:
+    """The reasons why messages of a recording are in no episode, with the messages of each."""
+    unmatched = (message for message in store.messages(recording) if message.event not in events)
+    return tuple(
+        Counter(apart.reason_without_episode(recording, message) for message in unmatched).items()
+    )
 
 
 def difference(comparison: Comparison, around: int = 60) -> str:
     """The first bytes that differ, of the key or the value, the recorded ones above ours."""
     if comparison.ours is None:
         return "our writer gives another number of messages for this episode"
-    blank = comparison.episode.recording.volatile
+    blank_volatile = comparison.episode.recording.volatile
     for part in ("key", "value"):
-        real, own = (getattr(message, part) for message in (comparison.recorded, comparison.ours))
-        if (real is None) != (own is None):
-            return f"{part}: recorded {real!r:.200}, ours {own!r:.200}"
-        if real is None or (real := blank(real)) == (own := blank(own)):
-            continue
-        at = next(
-            (i for i, (a, b) in enumerate(zip(real, own, strict=False)) if a != b),
-            min(len(real), len(own)),
+        recorded_bytes, written_bytes = (
+            getattr(message, part) for message in (comparison.recorded, comparison.ours)
         )
-        start = max(0, at - around)
+        if (recorded_bytes is None) != (written_bytes is None):
+            return f"{part}: recorded {recorded_bytes!r:.200}, ours {written_bytes!r:.200}"
+        if recorded_bytes is None or (recorded_bytes := blank_volatile(recorded_bytes)) == (
+            written_bytes := blank_volatile(written_bytes)
+        ):
+            continue
+        first_difference = next(
+            (
+                i
+                for i, (a, b) in enumerate(zip(recorded_bytes, written_bytes, strict=False))
+                if a != b
+            ),
+            min(len(recorded_bytes), len(written_bytes)),
+        )
+        start = max(0, first_difference - around)
         return (
-            f"{part}, byte {at}\n  recorded {real[start : at + around]!r}\n  ours    "
-            f" {own[start : at + around]!r}"
+            f"{part}, byte {first_difference}\n  recorded {recorded_bytes[start : first_difference + around]!r}\n  ours    "
+            f" {written_bytes[start : first_difference + around]!r}"
         )
     return "no difference"

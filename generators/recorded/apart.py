@@ -73,15 +73,15 @@ matches.
 """
 
 
-def reason(recording: Recording, message: Message) -> str:
-    """The reason, "" if it is unknown."""
+def reason_without_episode(recording: Recording, message: Message) -> str:
+    """Why a message belongs to no episode, "" if that is unknown."""
     parts = [part for part in (message.key, message.value) if part]
     if get(recording.format).container == "confluent":
         parts = [confluent.readable(part) for part in parts]
-    text = message.topic.encode() + b" " + b"".join(parts)
+    searched = message.topic.encode() + b" " + b"".join(parts)
     reasons = (
         why
         for product, pattern, why in _REASONS
-        if product in ("*", recording.product) and re.search(pattern, text)
+        if product in ("*", recording.product) and re.search(pattern, searched)
     )
     return next(reasons, "")

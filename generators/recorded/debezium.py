@@ -100,7 +100,9 @@ class _Change:
     statement: int
     table: str
     op: Op
-    rows: tuple[tuple[Mapping[str, str | None] | None, Mapping[str, str | None] | None, bool], ...]
+    row_pairs: tuple[
+        tuple[Mapping[str, str | None] | None, Mapping[str, str | None] | None, bool], ...
+    ]
 
 
 def episodes() -> Iterator[Episode]:
@@ -130,9 +132,9 @@ def _episodes(
         by_topic.setdefault(message.topic, []).append(
             replace(message, partition=message.partition or 0)
         )  # the engine has none
-    yield from _control(recording, by_topic, is_mysql, snapshot)
+    yield from _control_episodes(recording, by_topic, is_mysql, snapshot)
     for name, truth in store.truth(PRODUCT)[server]["tables"].items():
-        database, table = _names(name, is_mysql)
+        database, table = _split_name(name, is_mysql)
         full_name = f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}"
         # PostgreSQL's 1.4 streams each byte of a letter beyond ASCII as a letter of its own
         # (debezium#mangled-names).
@@ -145,25 +147,27 @@ def _episodes(
         if not queue or foreign or (recording.name == PLACEHOLDER and "toast" in name):
             continue
         try:
-            versions = _versions(server, name, truth, snapshot)
+            versions = _table_versions(server, name, truth, snapshot)
         except Unsupported:
             continue
-        changes = _final(server, name) if snapshot else _changes(server, name)
+        changes = _final_changes(server, name) if snapshot else _table_changes(server, name)
         if snapshot:
-            queue.sort(key=_number)
+            queue.sort(key=_key_number)
         for number, (since, until, version, identity) in enumerate(versions, 1):
-            chosen = [
+            version_changes = [
                 c
                 for c in changes
                 if since <= c.statement < until and (c.op is not Op.TRUNCATE or truncates)
             ]
-            if not chosen:
+            if not version_changes:
                 continue
             tombstones = not {"no-tombstone", "flat", "flat-rewrite"} & set(options)
             adjusts = "odd" in name and "source-type" in options
             profile = fmt.profile(recording.profile + _IDENTITIES.get(identity, ""))
-            before = _commented(name, since) if is_mysql and not snapshot else []
-            events, messages = _aligned(version, chosen, queue, tombstones, identity)
+            before = _statements_with_comments(name, since) if is_mysql and not snapshot else []
+            events, messages = _match_messages(
+                version, version_changes, queue, tombstones, identity
+            )
             if not messages:
                 continue
             yield Episode(
@@ -182,7 +186,7 @@ def _episodes(
             )
 
 
-def _commented(name: str, until: int) -> list[SchemaChange]:
+def _statements_with_comments(name: str, until: int) -> list[SchemaChange]:
     """The statements on a table up to one, under its old names too, if there are comments in them:
     the connector keeps those.
     """
@@ -191,13 +195,13 @@ def _commented(name: str, until: int) -> list[SchemaChange]:
         sql = _statements("mariadb")[number]["sql"]
         if number > until or f"{table.database}.{table.name}" != name:
             continue
-        event = debezium_control.statement(sql, table.database, table.name, table)
+        event = debezium_control.schema_change(sql, table.database, table.name, table)
         events.append(event)
         name = f"{table.database}.{event.old_name}" if event.old_name else name
     return events[::-1] if any(" COMMENT '" in event.sql for event in events) else []
 
 
-def _control(
+def _control_episodes(
     recording: Recording, by_topic: Mapping[str, Sequence[Message]], is_mysql: bool, snapshot: bool
 ) -> Iterator[Episode]:
     """The episodes of messages that are no row."""
@@ -228,7 +232,7 @@ def _made_tables() -> Mapping[int, Table]:
     tables: dict[int, Table] = {}
     for name, truth in store.truth(PRODUCT)["mariadb"]["tables"].items():
         try:
-            versions = _versions("mariadb", name, truth, False)
+            versions = _table_versions("mariadb", name, truth, False)
         except Unsupported:
             continue
         tables |= {since: table for since, _, table, _ in versions}
@@ -241,13 +245,13 @@ def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
     """
     tables: dict[str, Table | None] = {}
     for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
-        database, table = _names(name, True)
+        database, table = _split_name(name, True)
         try:
-            made = _versions("mariadb", name, truth, True)[-1][2]
+            final_table = _table_versions("mariadb", name, truth, True)[-1][2]
         except Unsupported:
-            made = None
-        if database == debezium_control.DATABASE and (made or "maria" in name):
-            tables[table] = made
+            final_table = None
+        if database == debezium_control.DATABASE and (final_table or "maria" in name):
+            tables[table] = final_table
     return tables
 
 
@@ -269,7 +273,7 @@ _IDENTITIES: Final = {"f": "+full", "i": "+index"}
 """Options of the profile by PostgreSQL's letter of a replica identity."""
 
 
-def _names(name: str, is_mysql: bool) -> tuple[str, str]:
+def _split_name(name: str, is_mysql: bool) -> tuple[str, str]:
     if is_mysql:
         database, _, table = name.partition(".")
         return database, table
@@ -285,7 +289,7 @@ def _statements(server: str) -> tuple[Mapping[str, Any], ...]:
 
 
 @cache
-def _changes(server: str, table: str) -> tuple[_Change, ...]:
+def _table_changes(server: str, table: str) -> tuple[_Change, ...]:
     """The changes of a table in order; the rows of a statement together."""
     changes: list[_Change] = []
     for number, statement in enumerate(_statements(server)):
@@ -294,12 +298,12 @@ def _changes(server: str, table: str) -> tuple[_Change, ...]:
         if statement.get("table") != table:
             continue
         for event in statement.get("events", ()):
-            row = (event["before"], event["after"], bool(event.get("key_changed")))
+            truth_row = (event["before"], event["after"], bool(event.get("key_changed")))
             op = _OPS[event["op"]]
             if changes and (changes[-1].statement, changes[-1].op) == (number, op):
-                changes[-1] = replace(changes[-1], rows=(*changes[-1].rows, row))
+                changes[-1] = replace(changes[-1], row_pairs=(*changes[-1].row_pairs, truth_row))
             else:
-                changes.append(_Change(number, table, op, (row,)))
+                changes.append(_Change(number, table, op, (truth_row,)))
     return tuple(changes)
 
 
@@ -308,7 +312,7 @@ def _truncates(statement: Mapping[str, Any], table: str) -> bool:
     return match is not None and table in match[1].split(", ")
 
 
-def _number(message: Message) -> int:
+def _key_number(message: Message) -> int:
     """The number in a key: a snapshot reads rows as they are stored, and SQL does not show that
     order.
     """
@@ -316,18 +320,24 @@ def _number(message: Message) -> int:
     return int(match[1]) if match else 0
 
 
-def _final(server: str, table: str) -> tuple[_Change, ...]:
-    rows = sorted(
+def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
+    final_rows = sorted(
         store.truth(PRODUCT)[server]["final"].get(table, ()),
-        key=lambda row: int(row.get("id") or 0),
+        key=lambda final_row: int(final_row.get("id") or 0),
     )
     last = len(_statements(server))
     return (
-        (_Change(last, table, Op.READ, tuple((None, row, False) for row in rows)),) if rows else ()
+        (
+            _Change(
+                last, table, Op.READ, tuple((None, final_row, False) for final_row in final_rows)
+            ),
+        )
+        if final_rows
+        else ()
     )
 
 
-def _versions(
+def _table_versions(
     server: str, name: str, truth: Mapping[str, Any], snapshot: bool
 ) -> list[tuple[int, int, Table, str]]:
     """The versions of a table: the statements from which and until which they are, and PostgreSQL's
@@ -338,37 +348,39 @@ def _versions(
     versions = []
     for start, end, version in zip(starts, ends, truth["versions"], strict=True):
         if server == "mariadb":
-            database, table = _names(name, True)
-            made = mysql_truth.table(version["show_create"], database, table)
+            database, table = _split_name(name, True)
+            version_table = mysql_truth.parse_table(version["show_create"], database, table)
             versions.append(
                 (
                     start,
                     end,
-                    _spelled(made, version["show_create"], "" if snapshot else truth["ddl"]),
+                    _with_spellings(
+                        version_table, version["show_create"], "" if snapshot else truth["ddl"]
+                    ),
                     "",
                 )
             )
         else:
-            schema, table = _names(name, False)
-            made = postgresql_truth.table(
+            schema, table = _split_name(name, False)
+            version_table = postgresql_truth.make_table(
                 "inv", schema, table, version["columns"], truth["ddl"], ENUMS, DOMAINS
             )
-            made = _with_defaults(made, truth["ddl"])
+            version_table = _with_defaults(version_table, truth["ddl"])
             published = tuple(
                 c
-                for c in made.columns
+                for c in version_table.columns
                 if snapshot or c.name not in _GENERATED.findall(truth["ddl"])
             )
             unique = tuple(
                 tuple(m[1].split(", "))
                 for s in _statements(server)
-                if (m := _unique_on(table).match(s["sql"]))
+                if (m := _unique_index_pattern(table).match(s["sql"]))
             )
             versions.append(
                 (
                     start,
                     end,
-                    replace(made, columns=published, unique=unique),
+                    replace(version_table, columns=published, unique=unique),
                     version["replica_identity"],
                 )
             )
@@ -392,67 +404,67 @@ _GIVEN: Final = re.compile(
 )
 
 
-def _unique_on(table: str) -> re.Pattern[str]:
+def _unique_index_pattern(table: str) -> re.Pattern[str]:
     return re.compile(rf"CREATE UNIQUE INDEX \w+ ON {re.escape(table)} \((.+)\)$")
 
 
-def _spelled(made: Table, shown: str, statement: str) -> Table:
+def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> Table:
     """A table of MariaDB with its columns' types, defaults and comments as the CREATE TABLE has
     them, if it was streamed, else as SHOW CREATE TABLE has them.
     """
     types: dict[str, str] = {}
-    counted: dict[str, str] = {}
+    auto_increments: dict[str, str] = {}
     literals: dict[str, str] = {}
     comments: dict[str, str] = {}
-    for m in _SHOWN.finditer(shown):
+    for m in _SHOWN.finditer(show_create):
         name = m[1].replace("``", "`")
-        counted[name] = " AUTO_INCREMENT" if "AUTO_INCREMENT" in m[3] else ""
-        types[name] = (_WIDTH.sub(r"\1", m[2]) if statement else m[2]) + counted[name]
+        auto_increments[name] = " AUTO_INCREMENT" if "AUTO_INCREMENT" in m[3] else ""
+        types[name] = (_WIDTH.sub(r"\1", m[2]) if statement else m[2]) + auto_increments[name]
         comment = _COMMENT.search(m[3])
         comments[name] = comment[1] if comment else ""
     for m in _SPELLED.finditer(statement):
         name = (m[1] or m[2]).replace("``", "`")
         if name in types:
-            types[name] = m[3] + counted[name]
-            if given := _DEFAULT.match(statement, m.end()):
-                literals[name] = given[1]
+            types[name] = m[3] + auto_increments[name]
+            if default_match := _DEFAULT.match(statement, m.end()):
+                literals[name] = default_match[1]
     columns = tuple(
         replace(
             c,
             declared=types.get(c.name, ""),
-            default=_default(c, literals.get(c.name)),
+            default=_column_default(c, literals.get(c.name)),
             comment=comments.get(c.name, ""),
         )
-        for c in made.columns
+        for c in mariadb_table.columns
     )
-    comment = _COMMENT.search(shown.splitlines()[-1])
-    return replace(made, columns=columns, comment=comment[1] if comment else "")
+    comment = _COMMENT.search(show_create.splitlines()[-1])
+    return replace(mariadb_table, columns=columns, comment=comment[1] if comment else "")
 
 
 def _with_defaults(table: Table, statement: str) -> Table:
     """PostgreSQL's table with the defaults of its CREATE TABLE; a serial column has an
     expression.
     """
-    given = {m[1] or m[2]: m[4] or "nextval" for m in _GIVEN.finditer(statement) if m[3] or m[4]}
+    defaults = {m[1] or m[2]: m[4] or "nextval" for m in _GIVEN.finditer(statement) if m[3] or m[4]}
     columns = tuple(
-        replace(c, default=_literal(c, given[c.name])) if c.name in given else c
+        replace(c, default=_default_of_literal(c, defaults[c.name])) if c.name in defaults else c
         for c in table.columns
     )
     return replace(table, columns=columns)
 
 
-def _literal(column: Column, text: str) -> Default:
-    plain = text[1:-1].replace("''", "'") if text.startswith("'") else text
-    if text.endswith(("nextval", "(")):
-        return Default(text)
+def _default_of_literal(column: Column, default_text: str) -> Default:
+    plain = default_text[1:-1].replace("''", "'") if default_text.startswith("'") else default_text
+    if default_text.endswith(("nextval", "(")):
+        return Default(default_text)
     if column.type.logical is Logical.BINARY:
-        return Default(text)
+        return Default(default_text)
     if column.type.logical is Logical.BIT and column.type.name != "boolean":
         plain = f"b:{plain}"
-    return Default(text, postgresql_truth.value(column.type, plain))
+    return Default(default_text, postgresql_truth.cell_value(column.type, plain))
 
 
-def _default(column: Column, literal: str | None) -> Default | None:
+def _column_default(column: Column, literal: str | None) -> Default | None:
     """The default with its value, in the words of the statement if there is one; an expression has
     no value.
     """
@@ -460,18 +472,20 @@ def _default(column: Column, literal: str | None) -> Default | None:
         return None
     if column.default.value is not None:
         return replace(column.default, text=literal or column.default.text)
-    text = column.default.text
+    default_text = column.default.text
     try:
-        value: Value = mysql_truth.value(column.type, re.sub(r"^b'([01]*)'$", r"b:\1", text))
+        value: Value = mysql_truth.cell_value(
+            column.type, re.sub(r"^b'([01]*)'$", r"b:\1", default_text)
+        )
     except (ValueError, ArithmeticError, AssertionError):
-        if column.type.logical is Logical.BINARY and text.startswith("'"):
-            value = mysql_truth.unquoted(text).encode("latin-1")
+        if column.type.logical is Logical.BINARY and default_text.startswith("'"):
+            value = mysql_truth.unquote(default_text).encode("latin-1")
         else:
             value = None
-    return Default(literal or text, value)
+    return Default(literal or default_text, value)
 
 
-def _aligned(
+def _match_messages(
     table: Table, changes: Sequence[_Change], queue: list[Message], tombstones: bool, identity: str
 ) -> tuple[list[RowChange], list[Message]]:
     """The events whose values the model has, and their messages; the queue loses the messages of
@@ -480,23 +494,24 @@ def _aligned(
     events: list[RowChange] = []
     messages: list[Message] = []
     for number, change in enumerate(changes):
-        rows: list[RowImages] = []
-        for before, after, moved in change.rows:
+        matched_images: list[RowImages] = []
+        for before, after, key_changed in change.row_pairs:
             keyless = identity == "d" and not table.primary_key and change.op is not Op.INSERT
             count = (
                 0
                 if keyless
-                else {Op.DELETE: 1 + tombstones, Op.UPDATE: 2 + tombstones if moved else 1}.get(
-                    change.op, 1
-                )
+                else {
+                    Op.DELETE: 1 + tombstones,
+                    Op.UPDATE: 2 + tombstones if key_changed else 1,
+                }.get(change.op, 1)
             )
-            taken, queue[:count] = queue[:count], []
+            row_messages, queue[:count] = queue[:count], []
             try:
-                images = RowImages(_row(table, before), _row(table, after))
+                images = RowImages(_cells(table, before), _cells(table, after))
                 if (
                     change.op is Op.READ
                     and table.schema
-                    and any(map(_is_early, _moments(table, images.after or {})))
+                    and any(map(_is_early, _datetime_values(table, images.after or {})))
                 ):
                     raise Unsupported(
                         "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar"
@@ -504,9 +519,9 @@ def _aligned(
                     )
             except Unsupported:
                 continue
-            if len(taken) == count:
-                rows.append(images)
-                messages.extend(taken)
+            if len(row_messages) == count:
+                matched_images.append(images)
+                messages.extend(row_messages)
         truncated = (
             change.op is Op.TRUNCATE
             and bool(queue)
@@ -514,29 +529,35 @@ def _aligned(
         )
         if truncated:
             messages.append(queue.pop(0))
-        if rows or truncated:
-            events.append(RowChange(Instant(START.ms, number), table, change.op, tuple(rows)))
+        if matched_images or truncated:
+            events.append(
+                RowChange(Instant(START.ms, number), table, change.op, tuple(matched_images))
+            )
     return events, messages
 
 
-def _row(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
+def _cells(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
     if texts is None:
         return None
-    row = postgresql_truth.row(table, texts) if table.schema else mysql_truth.row(table, texts)
-    if any(isinstance(value, ZeroDate) and value.month and value.day for value in row.values()):
+    cells = (
+        postgresql_truth.row_cells(table, texts)
+        if table.schema
+        else mysql_truth.row_cells(table, texts)
+    )
+    if any(isinstance(value, ZeroDate) and value.month and value.day for value in cells.values()):
         raise Unsupported(
             "a date that no calendar has stops the connector, unless it is told to warn"
         )
-    return row
+    return cells
 
 
 _GREGORIAN: Final = wall("1582-10-15")
 _ADJUSTED: Final = "this run adjusts the names of schemas and columns for Avro"
 
 
-def _moments(table: Table, row: Row) -> Iterator[Value]:
+def _datetime_values(table: Table, cells: Row) -> Iterator[Value]:
     return (
-        row[c.name]
+        cells[c.name]
         for c in table.columns
         if c.type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
     )

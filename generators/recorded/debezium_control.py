@@ -52,12 +52,14 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
     """PostgreSQL's logical messages, in order."""
     events: list[Event] = []
     for statement in _statements("postgresql"):
-        if text := _TEXTUAL.search(statement["sql"]):
+        if text_match := _TEXTUAL.search(statement["sql"]):
             family = "logical-message" if "(true," in statement["sql"] else "logical-message-alone"
-            events.append(SourceStatement(START, family, text[2], DATABASE, text[1]))
-        elif binary := _BINARY.search(statement["sql"]):
+            events.append(SourceStatement(START, family, text_match[2], DATABASE, text_match[1]))
+        elif binary_match := _BINARY.search(statement["sql"]):
             events.append(
-                SourceStatement(START, "logical-message-hex", binary[2], DATABASE, binary[1])
+                SourceStatement(
+                    START, "logical-message-hex", binary_match[2], DATABASE, binary_match[1]
+                )
             )
     if messages:
         yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages))
@@ -82,12 +84,11 @@ def transactions(
     """
     if not messages:
         return
-    marks = [
-        TransactionMark(START, mark, str(number))
-        for number in range(SETUP)
-        for mark in ("BEGIN", "COMMIT")
-    ]
-    whole = len(marks)
+    marks: list[TransactionMark] = []
+    for number in range(SETUP):
+        marks.append(TransactionMark(START, "BEGIN", str(number)))
+        marks.append(TransactionMark(START, "COMMIT", str(number)))
+    setup_marks = len(marks)
     inside = False
     for statement in _statements("postgresql"):
         if statement["kind"] == "note":
@@ -97,7 +98,7 @@ def transactions(
             begins = not inside and _is_transaction(statement, tables)
         if begins:
             marks += [TransactionMark(START, mark, str(len(marks))) for mark in ("BEGIN", "COMMIT")]
-    unrecorded = frozenset(range(whole + 1, len(marks), 2))
+    unrecorded = frozenset(range(setup_marks + 1, len(marks), 2))
     yield Episode(
         recording, "transactions", History(tuple(marks)), tuple(messages), unrecorded=unrecorded
     )
@@ -127,7 +128,7 @@ def _action(sql: str) -> str:
     )
 
 
-def statement(sql: str, database: str, table: str, after: Table | None) -> SchemaChange:
+def schema_change(sql: str, database: str, table: str, after: Table | None) -> SchemaChange:
     """A statement of MySQL's as an event, with the table as it is then."""
     renamed = _RENAMES.match(sql)
     return SchemaChange(
@@ -149,7 +150,7 @@ def statements(
     tables that statements made, by the statement's number.
     """
     by_place: dict[str, tuple[list[Event], list[Message]]] = {}
-    waiting = {_text(message): message for message in reversed(messages)}
+    waiting = {_statement_text(message): message for message in reversed(messages)}
     for number, entry in enumerate(_statements("mariadb")):
         sql = entry["sql"]
         message = waiting.get(sql)
@@ -159,14 +160,19 @@ def statements(
         after = None if table in UNREAD else versions.get(number)
         if table and after is None and table not in UNREAD:
             continue  # a table with a type that the model does not have
-        place = DATABASE if _action(sql).endswith("index") else database
-        event = replace(statement(sql, place, after.name if after else table, after), before=after)
-        events, sent = by_place.setdefault(place, ([], []))
+        database_key = DATABASE if _action(sql).endswith("index") else database
+        event = replace(
+            schema_change(sql, database_key, after.name if after else table, after), before=after
+        )
+        events, statement_messages = by_place.setdefault(database_key, ([], []))
         events.append(event)
-        sent.append(message)
-    for database, (events, sent) in by_place.items():
+        statement_messages.append(message)
+    for database, (events, statement_messages) in by_place.items():
         yield Episode(
-            _without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(sent)
+            _without_rows(recording),
+            f"statements-{database}",
+            History(tuple(events)),
+            tuple(statement_messages),
         )
 
 
@@ -176,8 +182,8 @@ def snapshot_statements(
     """The statements that a snapshot writes of the tables that it found: None for one that its
     parser does not read.
     """
-    waiting = {_text(message): message for message in messages}
-    own = quote(DATABASE)
+    waiting = {_statement_text(message): message for message in messages}
+    quoted_database = quote(DATABASE)
     events = [
         SchemaChange(
             START, "set", "SET character_set_server=utf8mb4, collation_server=utf8mb4_bin", ""
@@ -189,17 +195,21 @@ def snapshot_statements(
             SchemaChange(
                 START,
                 "drop table",
-                f"DROP TABLE IF EXISTS {own}.{quote(name)}",
+                f"DROP TABLE IF EXISTS {quoted_database}.{quote(name)}",
                 DATABASE,
                 name,
                 gone,
             )
         )
-    events.append(SchemaChange(START, "drop database", f"DROP DATABASE IF EXISTS {own}", DATABASE))
-    made = f"CREATE DATABASE {own} CHARSET utf8mb4 COLLATE utf8mb4_general_ci"
+    events.append(
+        SchemaChange(START, "drop database", f"DROP DATABASE IF EXISTS {quoted_database}", DATABASE)
+    )
+    create_database = (
+        f"CREATE DATABASE {quoted_database} CHARSET utf8mb4 COLLATE utf8mb4_general_ci"
+    )
     events += [
-        SchemaChange(START, "create database", made, DATABASE),
-        SchemaChange(START, "use", f"USE {own}", DATABASE),
+        SchemaChange(START, "create database", create_database, DATABASE),
+        SchemaChange(START, "use", f"USE {quoted_database}", DATABASE),
     ]
     for name, table in tables.items():
         versions = store.truth("debezium")["mariadb"]["tables"][f"{DATABASE}.{name}"]["versions"]
@@ -208,13 +218,13 @@ def snapshot_statements(
                 START, "create table", versions[-1]["show_create"], DATABASE, name, None, table
             )
         )
-    written = [event for event in events if event.sql in waiting]
+    published = [event for event in events if event.sql in waiting]
     yield Episode(
         recording,
         "statements",
-        History(tuple(written)),
-        tuple(waiting[event.sql] for event in written),
-        owed=(SNAPSHOT_STATEMENTS,),
+        History(tuple(published)),
+        tuple(waiting[event.sql] for event in published),
+        writer_gaps=(SNAPSHOT_STATEMENTS,),
     )
 
 
@@ -238,7 +248,7 @@ def _statements(server: str) -> Sequence[Mapping[str, Any]]:
     return listed
 
 
-def _text(message: Message) -> str:
+def _statement_text(message: Message) -> str:
     """The statement of a schema change."""
     body = json.loads(confluent.readable(message.value or b"{}"))
     return str(body.get("payload", body)["ddl"])

@@ -91,7 +91,7 @@ class Episode:
 
     `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are
     rows of one table and the case shall be judged at both levels. `limits` explain how our bytes
-    may differ: what the environment did; `owed` is what the writer does not know yet, a difference
+    may differ: what the environment did; `writer_gaps` say what the writer does not know yet, a difference
     like any other. Where a limit is what a decoder should find, `judged` is False, and the episode
     is no case. `timed` tells that the truth has the commits' positions and times, so that they are
     judged. `unrecorded` are the numbers of the history's events whose messages the recording left
@@ -105,7 +105,7 @@ class Episode:
     level: int = 1
     lost: tuple[Lost, ...] = ()
     limits: tuple[str, ...] = ()
-    owed: tuple[str, ...] = ()
+    writer_gaps: tuple[str, ...] = ()
     judged: bool = True
     tags: frozenset[str] = frozenset()
     timed: bool = False
@@ -121,14 +121,16 @@ class Mismatch(HarnessError):
     """Our writer owes another number of messages for an episode than the product published."""
 
 
-def written(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
+def written_for(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
     """Our writer's messages for the episode's history, one for each recorded message. Raises
     Mismatch.
     """
-    made = fmt.write(
+    all_messages = fmt.write(
         episode.history, replace(profile, **episode.recording.facts), episode.recording.layout
     )
-    ours = tuple(own for own in made if own.message.event not in episode.unrecorded)
+    ours = tuple(
+        message for message in all_messages if message.message.event not in episode.unrecorded
+    )
     if len(ours) != len(episode.messages):
         raise Mismatch(
             f"{fmt.name}/{episode.recording.name}/{episode.name}: {len(ours)} messages,"
@@ -146,7 +148,7 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
     says so.
     """
     try:
-        owed = written(fmt, profile, episode)
+        written_messages = written_for(fmt, profile, episode)
     except (Mismatch, Refused) as error:
         deployment = replace(profile, **episode.recording.facts).deployment
         yield Case(
@@ -170,44 +172,43 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
         scenario = Scenario(
             case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED}
         )
-        pairs = tuple(
-            Written(
-                replace(
-                    message,
-                    case=case_id,
-                    event=ours.message.event,
-                    timestamp_ms=ours.message.timestamp_ms,
-                ),
-                tuple(_known(change, episode) for change in ours.changes),
+        pairs: list[Written] = []
+        for message, ours in zip(episode.messages, written_messages, strict=True):
+            case_message = replace(
+                message,
+                case=case_id,
+                event=ours.message.event,
+                timestamp_ms=ours.message.timestamp_ms,
             )
-            for message, ours in zip(episode.messages, owed, strict=True)
-        )
-        yield case_of(fmt, profile, scenario, case_id, pairs, Origin.RECORDED)
+            changes = tuple(_without_unjudged(change, episode) for change in ours.changes)
+            pairs.append(Written(case_message, changes))
+        yield case_of(fmt, profile, scenario, case_id, tuple(pairs), Origin.RECORDED)
 
 
-def _known(change: Change, episode: Episode) -> Change:
-    def side(image: Image | None) -> Image | None:
-        return (
-            None
-            if image is None
-            else {
-                name: _cell(change.table, name, cell, episode.lost) for name, cell in image.items()
-            }
-        )
+def _without_unjudged(change: Change, episode: Episode) -> Change:
+    """The change with any value in lost cells, and without what only the bytes tell."""
+
+    def keep_judged(image: Image | None) -> Image | None:
+        if image is None:
+            return None
+        return {
+            name: _cell_or_lost(change.table, name, cell, episode.lost)
+            for name, cell in image.items()
+        }
 
     return replace(
         change,
         position=change.position if episode.timed else None,
         commit_time_us=change.commit_time_us if episode.timed else None,
         schema_version=None,
-        before=side(change.before),
-        after=side(change.after),
-        full_before=side(change.full_before),
-        full_after=side(change.full_after),
+        before=keep_judged(change.before),
+        after=keep_judged(change.after),
+        full_before=keep_judged(change.full_before),
+        full_after=keep_judged(change.full_after),
     )
 
 
-def _cell(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
+def _cell_or_lost(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
     why = next((x for x in lost if x.covers(table, name, cell)), None)
     if why is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
         return cell
@@ -237,12 +238,13 @@ class Comparison:
     reasons: tuple[str, ...] = ()
 
 
-def _headers(real: Message, own: Message) -> Iterator[tuple[bytes, bytes]]:
-    """The headers of both as one text each, in their order."""
-    yield tuple(
-        b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in m.headers)
-        for m in (real, own)
-    )  # type: ignore[misc]
+def _compared_parts(
+    message: Message, blank_volatile: Callable[[bytes], bytes]
+) -> tuple[bytes | None, ...]:
+    """The key, the value and the headers of a message without what differs from run to run."""
+    headers = b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in message.headers)
+    parts = (message.key, message.value, headers)
+    return tuple(None if part is None else blank_volatile(part) for part in parts)
 
 
 def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
@@ -250,25 +252,28 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
     both sides.
     """
     profile = fmt.profile(episode.recording.profile)
-    blank = episode.recording.volatile
+    blank_volatile = episode.recording.volatile
     try:
-        ours: list[Written | None] = [*written(fmt, profile, episode)]
+        ours: list[Written | None] = [*written_for(fmt, profile, episode)]
     except (Mismatch, Refused):
         ours = [None] * len(episode.messages)
-    for number, (real, made) in enumerate(zip(episode.messages, ours, strict=True)):
-        own = made.message if made else None
-        same = own is not None and all(
-            (None if a is None else blank(a)) == (None if b is None else blank(b))
-            for a, b in ((real.key, own.key), (real.value, own.value), *_headers(real, own))
-        )
-        other = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
-        reasons = () if same else episode.limits or episode.owed
-        yield Comparison(
-            episode, number, Agreement.IDENTICAL if same else other, real, own, _kind(made), reasons
-        )
+    for number, (recorded_message, written_message) in enumerate(
+        zip(episode.messages, ours, strict=True)
+    ):
+        own_message = written_message.message if written_message else None
+        is_identical = own_message is not None and _compared_parts(
+            recorded_message, blank_volatile
+        ) == _compared_parts(own_message, blank_volatile)
+        reasons: tuple[str, ...] = ()
+        agreement = Agreement.IDENTICAL
+        if not is_identical:
+            agreement = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
+            reasons = episode.limits or episode.writer_gaps
+        kind = _message_kind(written_message)
+        yield Comparison(episode, number, agreement, recorded_message, own_message, kind, reasons)
 
 
-def _kind(made: Written | None) -> str:
+def _message_kind(written_message: Written | None) -> str:
     """What a message is: the operation of a row, else its kind."""
-    change = made.changes[0] if made and made.changes else None
+    change = written_message.changes[0] if written_message and written_message.changes else None
     return str(change.op or change.kind) if change else "of another number"

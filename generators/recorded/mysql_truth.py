@@ -54,12 +54,12 @@ class Unsupported(HarnessError):
     """A column type that the model does not have."""
 
 
-def unquoted(text: str) -> str:
+def unquote(literal: str) -> str:
     """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
     return re.sub(
         r"''|\\(.)",
         lambda m: "'" if m[1] is None else _ESCAPES.get(m[1], m[1]),
-        text[1:-1],
+        literal[1:-1],
         flags=re.DOTALL,
     )
 
@@ -102,7 +102,7 @@ def source_type(spelling: str) -> SourceType:
         case "year":
             return mysql.year()
         case "enum" | "set":
-            members = [unquoted(m) for m in re.findall(r"'(?:[^'\\]|''|\\.)*'", parameters or "")]
+            members = [unquote(m) for m in re.findall(r"'(?:[^'\\]|''|\\.)*'", parameters or "")]
             return (mysql.enum_of if name == "enum" else mysql.set_of)(*members)
         case "json":
             return mysql.json()
@@ -113,7 +113,7 @@ def source_type(spelling: str) -> SourceType:
     raise Unsupported(f"column type {spelling!r}")
 
 
-def table(show_create: str, database: str, name: str) -> Table:
+def parse_table(show_create: str, database: str, name: str) -> Table:
     """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that the model
     does not have.
     """
@@ -134,34 +134,34 @@ def table(show_create: str, database: str, name: str) -> Table:
             if key[1] != "PRIMARY KEY" or "NONCLUSTERED" in line or clustered:
                 indexes.append(Index(label, names, not key[1].startswith("KEY"), clustered))
         elif column := _COLUMN.match(line):
-            columns.append(_column(column[1].replace("``", "`"), column[2]))
+            columns.append(_parse_column(column[1].replace("``", "`"), column[2]))
     unique = tuple(index.columns for index in indexes if index.unique and index.name != "PRIMARY")
     single = len(primary) == 1 and next(
         c.type.logical is Logical.INT for c in columns if c.name == primary[0]
     )
-    kept = tuple(index for index in indexes if not (index.clustered and single))
-    return Table(database, name, tuple(columns), primary, unique, indexes=kept)
+    listed_indexes = tuple(index for index in indexes if not (index.clustered and single))
+    return Table(database, name, tuple(columns), primary, unique, indexes=listed_indexes)
 
 
-def _column(name: str, definition: str) -> Column:
+def _parse_column(name: str, definition: str) -> Column:
     match = _TYPE.match(definition)
     assert match is not None
-    rest = match[5]
+    attributes = match[5]
     generated = (
         "stored"
-        if re.search(r" (STORED|PERSISTENT)\b", rest)
+        if re.search(r" (STORED|PERSISTENT)\b", attributes)
         else "virtual"
-        if re.search(r" GENERATED ALWAYS|^ AS \(", rest)
+        if re.search(r" GENERATED ALWAYS|^ AS \(", attributes)
         else ""
     )
     type = source_type(definition)
     default = None
-    if (text := _DEFAULT.search(rest)) and text[1] != "NULL":
-        default = Default(text[1], _default_value(type, text[1]))
+    if (default_match := _DEFAULT.search(attributes)) and default_match[1] != "NULL":
+        default = Default(default_match[1], _default_value(type, default_match[1]))
     charset, collation = (
-        hit[1] if (hit := word.search(rest)) else "" for word in (_CHARSET, _COLLATION)
+        hit[1] if (hit := word.search(attributes)) else "" for word in (_CHARSET, _COLLATION)
     )
-    nullable = " NOT NULL" not in rest
+    nullable = " NOT NULL" not in attributes
     return Column(
         name,
         type,
@@ -180,79 +180,85 @@ def _default_value(type: SourceType, literal: str) -> Value:
     if not literal.startswith("'"):
         return None
     if type.logical is Logical.BINARY:
-        return unquoted(literal).encode()
-    return value(type, unquoted(literal))
+        return unquote(literal).encode()
+    return cell_value(type, unquote(literal))
 
 
-def value(
-    type: SourceType, text: str | None, number: str | None = None, zone: str = "UTC"
+def cell_value(
+    type: SourceType, cell_text: str | None, number: str | None = None, zone: str = "UTC"
 ) -> Value:
     """The value of a cell; `number` is ENUM's index or SET's mask, if the truth has it; `zone` is
     that of TIMESTAMP's text.
     """
-    if text is None:
+    if cell_text is None:
         return None
     match type.logical:
         case Logical.INT | Logical.YEAR:
-            return int(text)
+            return int(cell_text)
         case Logical.DECIMAL:
-            return Decimal(text)
+            return Decimal(cell_text)
         case Logical.FLOAT:
-            return mysql.to_float32(float(text))
+            return mysql.to_float32(float(cell_text))
         case Logical.DOUBLE:
-            return float(text)
+            return float(cell_text)
         case Logical.BIT:
-            return int(text.replace("b:", "0b"), 0)
+            return int(cell_text.replace("b:", "0b"), 0)
         case Logical.BINARY:
-            return bytes.fromhex(text.removeprefix("hex:"))
+            return bytes.fromhex(cell_text.removeprefix("hex:"))
         case Logical.ENUM:
             return (
-                int(number) if number is not None else type.members.index(text) + 1 if text else 0
+                int(number)
+                if number is not None
+                else type.members.index(cell_text) + 1
+                if cell_text
+                else 0
             )
         case Logical.SET:
             if number is not None:
                 return int(number)
-            return sum(1 << type.members.index(label) for label in text.split(",") if label)
-        case Logical.JSON if type.name in mysql.SPATIAL and text.startswith("hex:"):
-            stored = bytes.fromhex(text.removeprefix("hex:"))
+            return sum(1 << type.members.index(label) for label in cell_text.split(",") if label)
+        case Logical.JSON if type.name in mysql.SPATIAL and cell_text.startswith("hex:"):
+            stored = bytes.fromhex(cell_text.removeprefix("hex:"))
             return Json({"srid": int.from_bytes(stored[:4], "little"), "wkb": stored[4:].hex()})
         case Logical.JSON if type.name in mysql.SPATIAL:
-            srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
+            srid, _, wkb = cell_text.removeprefix("srid:").partition(";wkb:")
             return Json({"srid": int(srid), "wkb": wkb})
         case Logical.JSON:
             return Json(
-                json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
+                json.loads(
+                    cell_text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits)
+                )
             )
         case Logical.DATE:
-            return _date(text)
+            return _parse_date(cell_text)
         case Logical.TIME:
-            return _time(text)
+            return _parse_time(cell_text)
         case Logical.DATETIME | Logical.TIMESTAMP:
-            return _moment(text, zone if type.logical is Logical.TIMESTAMP else None)
+            return _parse_moment(cell_text, zone if type.logical is Logical.TIMESTAMP else None)
         case _:
-            return text
+            return cell_text
 
 
-def _date(text: str) -> dt.date | ZeroDate:
-    year, month, day = (int(part) for part in text.split("-"))
+def _parse_date(date_text: str) -> dt.date | ZeroDate:
+    year, month, day = (int(part) for part in date_text.split("-"))
     try:
         return dt.date(year, month, day)
     except ValueError:
         return ZeroDate(year, month, day)
 
 
-def _time(text: str) -> int:
-    hours, minutes, seconds = text.lstrip("-").split(":")
-    whole, _, fraction = seconds.partition(".")
-    micros = ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * mysql.MICROS + int(
+def _parse_time(time_text: str) -> int:
+    hours, minutes, seconds = time_text.lstrip("-").split(":")
+    whole_seconds, _, fraction = seconds.partition(".")
+    micros = ((int(hours) * 60 + int(minutes)) * 60 + int(whole_seconds)) * mysql.MICROS + int(
         fraction.ljust(6, "0")
     )
-    return -micros if text.startswith("-") else micros
+    return -micros if time_text.startswith("-") else micros
 
 
-def _moment(text: str, zone: str | None) -> int | ZeroDate:
-    day, _, clock = text.partition(" ")
-    date, micros = _date(day), _time(clock or "00:00:00")
+def _parse_moment(moment_text: str, zone: str | None) -> int | ZeroDate:
+    day, _, clock = moment_text.partition(" ")
+    date, micros = _parse_date(day), _parse_time(clock or "00:00:00")
     if isinstance(date, ZeroDate):
         return ZeroDate(date.year, date.month, date.day, micros)
     wall = mysql.wall(day) + micros
@@ -265,16 +271,16 @@ def _moment(text: str, zone: str | None) -> int | ZeroDate:
     return wall - offset // dt.timedelta(microseconds=1)
 
 
-def row(
-    table_: Table,
+def row_cells(
+    table_definition: Table,
     texts: Mapping[str, str | None],
     numbers: Mapping[str, str | None] | None = None,
     zone: str = "UTC",
 ) -> Row:
     """A row's values by column. Columns that the truth does not have are left out."""
-    known = numbers or {}
+    number_by_column = numbers or {}
     return {
-        c.name: value(c.type, texts[c.name], known.get(c.name), zone)
-        for c in table_.columns
+        c.name: cell_value(c.type, texts[c.name], number_by_column.get(c.name), zone)
+        for c in table_definition.columns
         if c.name in texts
     }

@@ -92,7 +92,7 @@ def source_type(
     raise Unsupported(f"column type {spelling!r}")
 
 
-def table(
+def make_table(
     database: str,
     schema: str,
     name: str,
@@ -104,7 +104,7 @@ def table(
     """The table of the catalogue's columns; `statement` has the declared order of its key. Raises
     Unsupported.
     """
-    made = tuple(
+    table_columns = tuple(
         Column(
             entry["name"],
             source_type(entry["type"], enums or {}, domains or {}),
@@ -116,74 +116,81 @@ def table(
     declared = _PRIMARY.search(statement)
     if declared and {part.strip() for part in declared[1].split(",")} == set(key):
         key = tuple(part.strip() for part in declared[1].split(","))
-    return Table(database, name, made, key, (), schema)
+    return Table(database, name, table_columns, key, (), schema)
 
 
-def value(type: SourceType, text: str | None) -> Value:
+def cell_value(type: SourceType, cell_text: str | None) -> Value:
     """The value of a cell. Raises Unsupported for a value that the model does not have."""
-    if text is None:
+    if cell_text is None:
         return None
     match type.logical:
         case Logical.INT:
-            return int(text)
+            return int(cell_text)
         case Logical.DECIMAL:
-            return Decimal(re.sub(r"[$,]", "", text))
+            return Decimal(re.sub(r"[$,]", "", cell_text))
         case Logical.FLOAT:
-            return mysql.to_float32(float(text))
+            return mysql.to_float32(float(cell_text))
         case Logical.DOUBLE:
-            return float(text)
-        case Logical.BIT if text == "b:":
+            return float(cell_text)
+        case Logical.BIT if cell_text == "b:":
             return ""
         case Logical.BIT:
             return (
-                {"true": 1, "false": 0}[text]
+                {"true": 1, "false": 0}[cell_text]
                 if type.name == "boolean"
-                else int(f"0{text.replace(':', '')}", 2)
+                else int(f"0{cell_text.replace(':', '')}", 2)
             )
         case Logical.BINARY:
-            return bytes.fromhex(text.removeprefix("hex:"))
-        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP if text.endswith("infinity"):
-            return text
+            return bytes.fromhex(cell_text.removeprefix("hex:"))
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP if cell_text.endswith("infinity"):
+            return cell_text
         case Logical.DATE:
             return (
-                dt.date.fromisoformat(text)
-                if re.fullmatch(r"\d{4}-\d\d-\d\d", text)
-                else _days(text)
+                dt.date.fromisoformat(cell_text)
+                if re.fullmatch(r"\d{4}-\d\d-\d\d", cell_text)
+                else _parse_days(cell_text)
             )
         case Logical.TIME:
-            return _clock(text)
+            return _parse_clock(cell_text)
         case Logical.DATETIME | Logical.TIMESTAMP:
-            moment = _MOMENT.match(text)
-            assert moment is not None, text
-            return _days(moment[1] + (moment[3] or "")) * mysql.DAY + _clock(moment[2])
+            moment = _MOMENT.match(cell_text)
+            assert moment is not None, cell_text
+            return _parse_days(moment[1] + (moment[3] or "")) * mysql.DAY + _parse_clock(moment[2])
         case Logical.JSON:
-            return Json(_document(type, text), text if type.name in ("json", "jsonb") else "")
+            return Json(
+                _parse_document(type, cell_text),
+                cell_text if type.name in ("json", "jsonb") else "",
+            )
         case _ if type.name == "inet":
             return postgresql_text.inet_text(
-                ipaddress.ip_interface(text)
+                ipaddress.ip_interface(cell_text)
             )  # SELECT as text has a host's prefix length, too
         case _ if type.name == "char":
-            return text.ljust(type.length or 0)  # SELECT as text strips what the column has
+            return cell_text.ljust(type.length or 0)  # SELECT as text strips what the column has
         case _:
-            return text
+            return cell_text
 
 
-def row(table_: Table, texts: Mapping[str, str | None]) -> Row:
+def row_cells(table_definition: Table, texts: Mapping[str, str | None]) -> Row:
     """A row's values by column. Raises Unsupported."""
-    return {c.name: value(c.type, texts[c.name]) for c in table_.columns if c.name in texts}
+    return {
+        c.name: cell_value(c.type, texts[c.name])
+        for c in table_definition.columns
+        if c.name in texts
+    }
 
 
-def _clock(text: str) -> int:
-    match = _CLOCK.match(text)
-    assert match is not None, text
-    whole = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])
-    return whole * mysql.MICROS + int((match[4] or "").ljust(6, "0"))
+def _parse_clock(clock_text: str) -> int:
+    match = _CLOCK.match(clock_text)
+    assert match is not None, clock_text
+    whole_seconds = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])
+    return whole_seconds * mysql.MICROS + int((match[4] or "").ljust(6, "0"))
 
 
-def _days(text: str) -> int:
+def _parse_days(date_text: str) -> int:
     """Days since 1970-01-01 of a date of any year; 1 BC is the year 0."""
-    match = _DAY.match(text)
-    assert match is not None, text
+    match = _DAY.match(date_text)
+    assert match is not None, date_text
     year = 1 - int(match[1]) if match[4] else int(match[1])
     cycles = (year - 2000) // 400
     return (
@@ -192,46 +199,48 @@ def _days(text: str) -> int:
     )
 
 
-def _document(type: SourceType, text: str) -> Any:
+def _parse_document(type: SourceType, document_text: str) -> Any:
     if type.name == "hstore":
         return {
-            _plain(k): None if v is None else _plain(v)
-            for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))
+            _unescape(pair[1]): None if pair[2] is None else _unescape(pair[2])
+            for pair in _PAIR.finditer(document_text)
         }
     if type.name == "point":
-        match = _POINT.match(text)
-        assert match is not None, text
+        match = _POINT.match(document_text)
+        assert match is not None, document_text
         return {"x": float(match[1]), "y": float(match[2])}
     return (
-        _items(postgresql.element(type), _TOKEN.finditer(text[1:]))
+        _parse_items(postgresql.element(type), _TOKEN.finditer(document_text[1:]))
         if type.name.endswith("[]")
-        else json.loads(text)
+        else json.loads(document_text)
     )
 
 
-def _items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
+def _parse_items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
     """The items of an array up to its closing brace."""
     items: list[Any] = []
     for token in tokens:
         if token[1] == "}":
             return items
-        items.append(_items(type, tokens) if token[1] else _item(type, token[2], token[3]))
+        items.append(
+            _parse_items(type, tokens) if token[1] else _item_value(type, token[2], token[3])
+        )
     raise ValueError("an array without end")
 
 
-def _item(type: SourceType, quoted: str | None, bare: str | None) -> Any:
+def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
     """An element's value; of dates, timestamps and bytes its text."""
     if bare == "NULL":
         return None
-    text = bare if quoted is None else _plain(quoted)
-    assert text is not None
+    item_text = bare if quoted is None else _unescape(quoted)
+    assert item_text is not None
     match type.logical:
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.BINARY:
-            return text
+            return item_text
         case Logical.BIT:
-            return text == "t"
-    return value(type, text)
+            return item_text == "t"
+    return cell_value(type, item_text)
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+def _unescape(escaped: str) -> str:
+    return re.sub(r"\\(.)", r"\1", escaped, flags=re.DOTALL)

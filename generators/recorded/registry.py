@@ -59,13 +59,16 @@ def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Cas
     """The cases of a format's recordings whose writer profile matches a glob; `*` leaves out
     profiles of another shape.
     """
-    return tuple(
-        case
-        for episode in episodes(fmt.name)
-        if any(
-            fnmatchcase(episode.recording.profile, glob)
-            and (glob != "*" or _OTHER_SHAPE not in episode.recording.profile)
+
+    def is_selected(profile: str) -> bool:
+        return any(
+            fnmatchcase(profile, glob) and (glob != "*" or _OTHER_SHAPE not in profile)
             for glob in globs
         )
-        for case in cases(fmt, fmt.profile(episode.recording.profile), episode)
-    )
+
+    selected: list[Case] = []
+    for episode in episodes(fmt.name):
+        profile = episode.recording.profile
+        if is_selected(profile):
+            selected += cases(fmt, fmt.profile(profile), episode)
+    return tuple(selected)

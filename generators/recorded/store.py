@@ -36,7 +36,7 @@ _FACTS: Final = (
 )
 
 
-class Damaged(HarnessError):
+class DamagedRecording(HarnessError):
     """A file of the recordings is missing or not what was recorded."""
 
 
@@ -54,16 +54,16 @@ def _index(product: str) -> Mapping[str, Any]:
     try:
         index: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise Damaged(f"{file}: {error}") from error
+        raise DamagedRecording(f"{file}: {error}") from error
     return index
 
 
 def recordings(product: str) -> tuple[Recording, ...]:
     """The recordings of a product, in order of their names. Raises UnknownName and Damaged."""
-    listed = (
-        Recording(product=product, **{fact: entry[fact] for fact in _FACTS})
-        for entry in _index(product)["recordings"]
-    )
+    listed: list[Recording] = []
+    for entry in _index(product)["recordings"]:
+        facts = {fact: entry[fact] for fact in _FACTS}
+        listed.append(Recording(product=product, **facts))
     return tuple(sorted(listed, key=lambda recording: recording.name))
 
 
@@ -76,15 +76,15 @@ def _files(product: str) -> Iterator[tuple[str, str]]:
         yield f"{entry['name']}/messages.jsonl.xz", entry["sha256"]
 
 
-def _unpacked(product: str, name: str) -> bytes:
+def _unpack(product: str, name: str) -> bytes:
     """The content of a file whose checksum is right. Raises Damaged."""
     file = root() / product / name
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise Damaged(f"{file}: {error.strerror}") from error
+        raise DamagedRecording(f"{file}: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != dict(_files(product)).get(name):
-        raise Damaged(f"{file}: the SHA-256 is not the one in {INDEX}")
+        raise DamagedRecording(f"{file}: the SHA-256 is not the one in {INDEX}")
     return lzma.decompress(data)
 
 
@@ -94,19 +94,19 @@ def messages(recording: Recording) -> tuple[Message, ...]:
     names, else the message's ordinal in the whole run, which may have gaps. The schemas that they
     name are among those of the process from then on. Raises Damaged.
     """
-    lines = _unpacked(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
+    lines = _unpack(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
     if len(lines) != recording.count:
-        raise Damaged(
+        raise DamagedRecording(
             f"{recording.product}/{recording.name}: {len(lines)} messages, {recording.count} in"
             f" {INDEX}"
         )
-    recorded = tuple(_message(json.loads(line)) for line in lines)
+    recorded = tuple(_parse_message(json.loads(line)) for line in lines)
     if get(recording.format).container == "confluent":
-        _recall(recorded, truth(recording.product, "schemas"))
+        _register_schemas(recorded, truth(recording.product, "schemas"))
     return recorded
 
 
-def _recall(messages: Iterable[Message], texts: Mapping[str, str]) -> None:
+def _register_schemas(messages: Iterable[Message], texts: Mapping[str, str]) -> None:
     for message in messages:
         for side, data in (("key", message.key), ("value", message.value)):
             if data is not None:
@@ -114,7 +114,7 @@ def _recall(messages: Iterable[Message], texts: Mapping[str, str]) -> None:
                 confluent.recall({number: ((f"{message.topic}-{side}",), texts[str(number)])})
 
 
-def _message(line: Mapping[str, Any]) -> Message:
+def _parse_message(line: Mapping[str, Any]) -> Message:
     headers = tuple((name, value.encode()) for name, value in line.get("headers", ()))
     key, value = _bytes(line, "key"), _bytes(line, "value")
     return Message(
@@ -133,18 +133,18 @@ def truth(product: str, name: str = "truth") -> Any:
     """A JSON document beside the recordings, such as the truth that SQL told. Raises UnknownName
     and Damaged.
     """
-    known = _index(product)["documents"]
-    if name not in known:
-        raise UnknownName("document", name, known, of=product)
-    return json.loads(_unpacked(product, f"{name}.json.xz"))
+    documents = _index(product)["documents"]
+    if name not in documents:
+        raise UnknownName("document", name, documents, of=product)
+    return json.loads(_unpack(product, f"{name}.json.xz"))
 
 
 def verify(product: str) -> list[str]:
-    """What is wrong with the files of a product; empty if nothing is."""
+    """What is wrong with the files of a product, a sentence each; empty if nothing is."""
     problems = []
     try:
         for name, _ in _files(product):
-            _unpacked(product, name)
+            _unpack(product, name)
         for recording in recordings(product):
             messages(recording)
         stray = {
@@ -152,10 +152,8 @@ def verify(product: str) -> list[str]:
             for p in (root() / product).rglob("*")
             if p.is_file()
         }
-        problems = [
-            f"{product}/{name}: not in {INDEX}"
-            for name in sorted(stray - {INDEX} - {name for name, _ in _files(product)})
-        ]
-    except (Damaged, ValueError, lzma.LZMAError, KeyError) as error:
+        stray -= {INDEX, *(name for name, _ in _files(product))}
+        problems = [f"{product}/{name}: not in {INDEX}" for name in sorted(stray)]
+    except (DamagedRecording, ValueError, lzma.LZMAError, KeyError) as error:
         problems.append(str(error))
     return problems

@@ -81,41 +81,45 @@ _KEEPS_TEXT: Final = (
 
 def episodes() -> Iterator[Episode]:
     """Every episode of every recording."""
-    for recording in map(_completed, store.recordings(PRODUCT)):
+    for recording in map(_with_facts, store.recordings(PRODUCT)):
         steps = _steps(recording.truth)
         by_event: dict[int, list[Message]] = {}
         for message in store.messages(recording):
             by_event.setdefault(message.event, []).append(message)
-        for name, life in _lives(steps).items():
+        for name, life in _steps_by_table(steps).items():
             recorded = _recorded_steps(recording, life, by_event)
             if _is_batched(recording):
                 recorded -= _joined_steps(life)
-            if not recorded or _is_apart(recording, life):
+            if not recorded or _has_other_messages(recording, life):
                 continue
-            kept = [
+            episode_steps = [
                 step
                 for step in life
-                if step.number in recorded or (step.truth["kind"] == "ddl" and _is_restored(step))
+                if step.number in recorded
+                or (step.truth["kind"] == "ddl" and _is_known_statement(step))
             ]
-            history = [(group, event) for group in _grouped(kept) for event in _events(group)]
-            events = tuple(event for _, event in history)
+            events: list[Event] = []
+            unrecorded: set[int] = set()
+            for group in _group_by_transaction(episode_steps):
+                group_events = list(_group_events(group))
+                if group[0].number not in recorded:
+                    unrecorded.update(range(len(events), len(events) + len(group_events)))
+                events += group_events
+            messages: list[Message] = []
+            for step in episode_steps:
+                step_messages = by_event.get(step.number, ())
+                messages += [_with_key(recording, message, step) for message in step_messages]
             tables = {event.table for event in events if isinstance(event, RowChange)}
             yield Episode(
                 recording,
                 name,
-                History(events),
-                tuple(
-                    _keyed(recording, message, step)
-                    for step in kept
-                    for message in by_event.get(step.number, ())
-                ),
-                1 + (len(tables) == 1),
-                limits=_limits(recording, kept),
-                owed=_owed(recording, kept),
+                History(tuple(events)),
+                tuple(messages),
+                2 if len(tables) == 1 else 1,
+                limits=_episode_limits(recording, episode_steps),
+                writer_gaps=_owed_by_writer(recording, episode_steps),
                 timed=True,
-                unrecorded=frozenset(
-                    i for i, (group, _) in enumerate(history) if group[0].number not in recorded
-                ),
+                unrecorded=frozenset(unrecorded),
             )
 
 
@@ -129,7 +133,7 @@ def _recorded_steps(
     numbers = {
         step.number
         for step in steps
-        if step.number in by_event and step.number not in spoiled and _is_restored(step)
+        if step.number in by_event and step.number not in spoiled and _is_known_statement(step)
     }
     if recording.format == "ticdc-open-protocol":
         batched = {step.split for step in steps if step.is_row and step.number in numbers}
@@ -141,7 +145,7 @@ _SPOILED: Final[Mapping[str, tuple[int, ...]]] = {"ticdc-debezium-json": (142,)}
 """Events of which the capture changed the row before this format's encoder had it."""
 
 
-def _is_restored(step: _Step) -> bool:
+def _is_known_statement(step: _Step) -> bool:
     """Whether the text of a statement is one that our writers know; true of what is none."""
     if step.truth["kind"] != "ddl":
         return True
@@ -152,8 +156,8 @@ def _is_restored(step: _Step) -> bool:
     return True
 
 
-def _is_apart(recording: Recording, steps: Sequence[_Step]) -> bool:
-    """Whether our writer's messages of a table are other ones in number."""
+def _has_other_messages(recording: Recording, steps: Sequence[_Step]) -> bool:
+    """Whether our writer gives another number of messages for a table than the capture did."""
     if recording.format in (*_KEYED_BY_PRODUCER, "ticdc-avro"):
         return False
     if not _is_partitioned(steps):
@@ -178,17 +182,17 @@ def _joined_steps(steps: Sequence[_Step]) -> set[int]:
         if step.is_row:
             transactions.setdefault(step.split, []).append(step)
     joined: set[int] = set()
-    for rows in transactions.values():
-        kinds = {step.truth["kind"] for step in rows}
-        is_split_update = kinds == {"delete", "insert"} and _is_update(rows[0])
+    for transaction_rows in transactions.values():
+        kinds = {step.truth["kind"] for step in transaction_rows}
+        is_split_update = kinds == {"delete", "insert"} and _is_update(transaction_rows[0])
         if len(kinds) > 1 and not is_split_update:
-            joined |= {step.number for step in rows}
+            joined |= {step.number for step in transaction_rows}
     return joined
 
 
 def _is_update(step: _Step) -> bool:
     """Whether UPDATE statements alone caused the transaction."""
-    return all(text.lower().startswith("update") for text in step.truth["statement"])
+    return all(sql.lower().startswith("update") for sql in step.truth["statement"])
 
 
 def _is_partitioned(steps: Sequence[_Step]) -> bool:
@@ -199,7 +203,7 @@ def _is_partitioned(steps: Sequence[_Step]) -> bool:
     )
 
 
-def _owed(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
+def _owed_by_writer(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     """What our writer owes of an episode's messages."""
     if "checksum" in recording.name:
         by_id = COLUMNS_BY_ID if recording.format == "ticdc-avro" else ""
@@ -214,7 +218,8 @@ def _owed(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
 
 def _has_hidden_column(table: Table) -> bool:
     """Whether an index of the table is over an expression."""
-    return any(name.startswith("_V$_") for index in table.indexes for name in index.columns)
+    names = itertools.chain.from_iterable(index.columns for index in table.indexes)
+    return any(name.startswith("_V$_") for name in names)
 
 
 HIDDEN: Final = "The schema lists the hidden columns of indexes over expressions."
@@ -228,7 +233,7 @@ CORRUPTED: Final = (
 UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
 
-def _limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
+def _episode_limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     """The facts of an episode that its history lacks."""
     if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in steps):
         return (
@@ -248,7 +253,7 @@ _DOUBLES: Final = {
 """How each TiDB spells doubles of JSON documents."""
 
 
-def _completed(recording: Recording) -> Recording:
+def _with_facts(recording: Recording) -> Recording:
     """The recording with the facts that its options tell."""
     facts: dict[str, Any] = {}
     profile = get(recording.format).profiles[0]
@@ -308,12 +313,12 @@ class _Step:
 @functools.cache
 def _steps(document: str) -> tuple[_Step, ...]:
     """The events of a document of truth with the tables as they were at each."""
-    return tuple(_steps_of(store.truth(PRODUCT, document)))
+    return tuple(_truth_steps(store.truth(PRODUCT, document)))
 
 
-def _steps_of(truth: Mapping[str, Any]) -> Iterator[_Step]:
-    texts = {name: list(versions) for name, versions in truth["tables"].items()}
-    known: dict[tuple[str, str], Table] = {}
+def _truth_steps(truth: Mapping[str, Any]) -> Iterator[_Step]:
+    show_creates = {name: list(versions) for name, versions in truth["tables"].items()}
+    tables: dict[tuple[str, str], Table] = {}
     for event in truth["events"]:
         kind = event["kind"]
         if kind == "no-change":
@@ -321,37 +326,39 @@ def _steps_of(truth: Mapping[str, Any]) -> Iterator[_Step]:
         if kind == "watermark":
             yield _Step(event)
             continue
-        place = (event["database"], event["table"])
+        table_key = (event["database"], event["table"])
         if kind != "ddl":
-            yield _Step(event, known[place])
+            yield _Step(event, tables[table_key])
             continue
         event = {**event, "action": ACTIONS.get(event["action"], event["action"])}
-        before = known.get(place) or known.get(_others(event))
-        waiting = texts.get(".".join(place))
+        before = tables.get(table_key) or tables.get(_other_table(event))
+        pending_texts = show_creates.get(".".join(table_key))
         after = before
         if event["action"] == "create view":
-            after = _view(event["query_before_rewrite"], known, place)
+            after = _view_table(event["query_before_rewrite"], tables, table_key)
             if after is not None:
-                known[place] = after
-        elif event["action"] not in _KEEPS_TEXT and waiting:
-            after = known[place] = mysql_truth.table(waiting.pop(0), *place)
+                tables[table_key] = after
+        elif event["action"] not in _KEEPS_TEXT and pending_texts:
+            after = tables[table_key] = mysql_truth.parse_table(pending_texts.pop(0), *table_key)
         if event["action"] == "exchange partition":
-            before = known[_others(event)]
+            before = tables[_other_table(event)]
         yield _Step(
             event, None if event["action"] in ("drop table", "drop view") else after, before
         )
 
 
-def _view(sql: str, known: Mapping[tuple[str, str], Table], place: tuple[str, str]) -> Table | None:
+def _view_table(
+    sql: str, tables: Mapping[tuple[str, str], Table], table_key: tuple[str, str]
+) -> Table | None:
     """The columns that a view selects from one table by their names; None for another SELECT."""
     match = re.search(r"select ([\w, ]+) from (\w+)$", sql)
-    origin = known.get((place[0], match[2])) if match else None
+    origin = tables.get((table_key[0], match[2])) if match else None
     if match is None or origin is None:
         return None
-    return Table(*place, tuple(origin.column(name) for name in match[1].split(", ")))
+    return Table(*table_key, tuple(origin.column(name) for name in match[1].split(", ")))
 
 
-def _others(event: Mapping[str, Any]) -> tuple[str, str]:
+def _other_table(event: Mapping[str, Any]) -> tuple[str, str]:
     """The other table that a statement names: the one that it renames or exchanges."""
     sql = event["query_before_rewrite"]
     match = re.search(
@@ -361,11 +368,11 @@ def _others(event: Mapping[str, Any]) -> tuple[str, str]:
     return (names[0] if len(names) > 1 else event["database"], names[-1]) if names else ("", "")
 
 
-def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
+def _steps_by_table(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
     """The events of each table under all its names, by the first name; those without a table by
     their database or number.
     """
-    first: dict[tuple[str, str], str] = {}
+    first_names: dict[tuple[str, str], str] = {}
     lives: dict[str, list[_Step]] = {}
     for step in steps:
         event = step.truth
@@ -374,20 +381,23 @@ def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
         elif not event["table"]:
             name = event["database"]
         else:
-            place = (event["database"], event["table"])
-            name = first.setdefault(
-                place,
-                first.get(_others(event) if event["kind"] == "ddl" else place, ".".join(place)),
+            table_key = (event["database"], event["table"])
+            name = first_names.setdefault(
+                table_key,
+                first_names.get(
+                    _other_table(event) if event["kind"] == "ddl" else table_key,
+                    ".".join(table_key),
+                ),
             )
             if event.get("action") == "exchange partition":
-                lives[name] += lives.pop(first[_others(event)])
-                lives[name].sort(key=lambda other: other.number)
-                first[_others(event)] = name
+                lives[name] += lives.pop(first_names[_other_table(event)])
+                lives[name].sort(key=lambda joined_step: joined_step.number)
+                first_names[_other_table(event)] = name
         lives.setdefault(name, []).append(step)
     return lives
 
 
-def _grouped(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
+def _group_by_transaction(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
     """The steps alone, but the rows of one transaction and table together."""
     for _, group in itertools.groupby(
         steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number
@@ -395,7 +405,7 @@ def _grouped(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
         yield list(group)
 
 
-def _events(steps: Sequence[_Step]) -> Iterator[Event]:
+def _group_events(steps: Sequence[_Step]) -> Iterator[Event]:
     step = steps[0]
     event = step.truth
     match event["kind"]:
@@ -422,49 +432,50 @@ def _events(steps: Sequence[_Step]) -> Iterator[Event]:
                 old,
             )
         case _:
-            yield from _changes(steps)
+            yield from _row_changes(steps)
 
 
 _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 
-def _changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
+def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
     """The rows of one transaction in one table. What an UPDATE deleted and inserted again is one
     change of a key.
     """
     table, at = steps[0].table, steps[0].at
     assert table is not None
-    rows = {
-        op: [_images(step, table) for step in steps if _OPS[step.truth["kind"]] is op] for op in Op
-    }
-    deleted, inserted = rows[Op.DELETE], rows[Op.INSERT]
+    images_by_op: dict[Op, list[RowImages]] = {op: [] for op in Op}
+    for step in steps:
+        images_by_op[_OPS[step.truth["kind"]]].append(_row_images(step, table))
+    deleted, inserted = images_by_op[Op.DELETE], images_by_op[Op.INSERT]
     if deleted and inserted and _is_update(steps[0]):
         pairs = [
-            RowImages(gone.before, new.after) for gone, new in zip(deleted, inserted, strict=True)
+            RowImages(deleted_row.before, inserted_row.after)
+            for deleted_row, inserted_row in zip(deleted, inserted, strict=True)
         ]
-        yield RowChange(at, table, Op.UPDATE, (*pairs, *rows[Op.UPDATE]))
+        yield RowChange(at, table, Op.UPDATE, (*pairs, *images_by_op[Op.UPDATE]))
         return
     for op in (Op.DELETE, Op.UPDATE, Op.INSERT):
-        if rows[op]:
-            yield RowChange(at, table, op, tuple(rows[op]))
+        if images_by_op[op]:
+            yield RowChange(at, table, op, tuple(images_by_op[op]))
 
 
-def _images(step: _Step, table: Table) -> RowImages:
+def _row_images(step: _Step, table: Table) -> RowImages:
     def side(name: str) -> Row | None:
         texts = step.truth[name]
         if texts is None:
             return None
         numbers = {
-            column.removesuffix("#num"): text
-            for column, text in texts.items()
+            column.removesuffix("#num"): number
+            for column, number in texts.items()
             if column.endswith("#num")
         }
-        return mysql_truth.row(table, texts, numbers, ZONE)
+        return mysql_truth.row_cells(table, texts, numbers, ZONE)
 
     return RowImages(side("before"), side("after"))
 
 
-def _keyed(recording: Recording, message: Message, step: _Step) -> Message:
+def _with_key(recording: Recording, message: Message, step: _Step) -> Message:
     """The message with the key that TiCDC's producer gives it, where the encoder makes none."""
     if recording.format not in _KEYED_BY_PRODUCER:
         return message

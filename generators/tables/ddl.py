@@ -250,8 +250,8 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
         (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", DdlReader.create_index),
         (r"drop\s+table\b", DdlReader.drop_table),
         (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),
-        (r"create\s+type\b", lambda reader, cursor: reader.types.enum(cursor)),
-        (r"alter\s+type\b", lambda reader, cursor: reader.types.label(cursor)),
-        (r"create\s+domain\b", lambda reader, cursor: reader.types.domain(cursor)),
+        (r"create\s+type\b", lambda reader, cursor: reader.types.create_type(cursor)),
+        (r"alter\s+type\b", lambda reader, cursor: reader.types.add_label(cursor)),
+        (r"create\s+domain\b", lambda reader, cursor: reader.types.create_domain(cursor)),
     )
 )

@@ -187,7 +187,7 @@ def _mysql_literal(type: SourceType, sign: str, kind: WordKind, literal_text: st
     try:
         match kind:
             case "number":
-                return mysql_truth.value(type, f"{sign.replace('+', '')}{literal_text}")
+                return mysql_truth.cell_value(type, f"{sign.replace('+', '')}{literal_text}")
             case "bits" if type.logical in (Logical.BIT, Logical.INT):
                 return int(literal_text or "0", 2)
             case "hex" if type.logical is Logical.BINARY:
@@ -200,7 +200,7 @@ def _mysql_literal(type: SourceType, sign: str, kind: WordKind, literal_text: st
             case "string" if type.logical is Logical.BIT:
                 return int.from_bytes(literal_text.encode())
             case "string" if type.logical is not Logical.BINARY:
-                return mysql_truth.value(type, literal_text)
+                return mysql_truth.cell_value(type, literal_text)
     except (ValueError, KeyError, ArithmeticError):
         pass
     return None
@@ -331,7 +331,7 @@ def _postgresql_value(type: SourceType, literal_text: str) -> Value:
                 r"\d{4}-\d\d-\d\d", literal_text
             ):
                 literal_text += " 00:00:00"
-        return postgresql_truth.value(type, literal_text)
+        return postgresql_truth.cell_value(type, literal_text)
     except (ValueError, KeyError, ArithmeticError, AssertionError, TypeError):
         return None
 

@@ -594,7 +594,7 @@ def test_what_the_source_owes_is_counted_for_each_query_without_the_source(
         "",
         (),
         False,
-        own.kept if own else b"",
+        own.pickled if own else b"",
     )
     table = own.table.name if own else orders.load_table(chosen.source).name
     fed = Fed(feed, level, table, 8, [], lambda _options: None)

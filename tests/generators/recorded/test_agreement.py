@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from generators.recorded import registry
-from generators.recorded.agreement import agreement, difference
+from generators.recorded.agreement import difference, recording_agreements
 from generators.recorded.episodes import Agreement, audit
 from generators.wire_format import FORMATS, get
 
@@ -30,9 +30,13 @@ LIMITS = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_writers_agree_with_the_recordings_and_what_differs_or_is_apart_has_a_reason(name):
-    agreed = list(agreement(get(name)))
+    agreed = list(recording_agreements(get(name)))
     counts = {
-        f"{name} {summary.recording.name}": (summary.identical, summary.unexplained, summary.apart)
+        f"{name} {summary.recording.name}": (
+            summary.identical,
+            summary.unexplained,
+            summary.without_episode,
+        )
         for summary in agreed
     }
     assert counts == {
@@ -40,9 +44,9 @@ def test_the_writers_agree_with_the_recordings_and_what_differs_or_is_apart_has_
     }
     for summary in agreed:
         assert "" not in dict(summary.owed_reasons)
-        assert sum(summary.kinds.values()) + summary.apart == summary.recording.count
-        assert sum(count for _, count in summary.apart_reasons) == summary.apart
-        assert "" not in dict(summary.apart_reasons)
+        assert sum(summary.kinds.values()) + summary.without_episode == summary.recording.count
+        assert sum(count for _, count in summary.without_episode_reasons) == summary.without_episode
+        assert "" not in dict(summary.without_episode_reasons)
     if name == "alibaba-canal-json":
         assert {
             limit

@@ -8,7 +8,7 @@ import pytest
 
 from generators.model import Kind, Op, Origin, RowChange, State
 from generators.recorded import registry
-from generators.recorded.canal_ddl import apply, parse
+from generators.recorded.canal_ddl import apply_statement, parse_statement
 from generators.recorded.episodes import cases
 from generators.wire_format import get
 
@@ -112,9 +112,9 @@ def test_all_rows_of_a_minimal_event_have_the_same_columns():
 )  # fmt: skip
 def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, spelled):
     live = {}
-    statement = parse(sql, "d")
+    statement = parse_statement(sql, "d")
     assert (statement.action, statement.database, statement.table) == (action, "d", table)
-    apply(live, {}, statement)
+    apply_statement(live, {}, statement)
     assert live["d", "t"] == spelled
 
 
@@ -130,7 +130,7 @@ def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, s
 )
 def test_a_table_that_is_gone_has_no_spelling(sql, left):
     live = {("d", "t"): {"c": "text"}, ("d", "u"): {"c": "int"}, ("e", "t"): {"c": "char(2)"}}
-    apply(live, {}, parse(sql, "d"))
+    apply_statement(live, {}, parse_statement(sql, "d"))
     assert {".".join(name): spellings["c"] for name, spellings in live.items()} == left
 
 
@@ -139,4 +139,4 @@ def test_a_table_that_is_gone_has_no_spelling(sql, left):
     ["analyze table t", "create view v as select 1", "grant select on d.* to u", "flush tables"],
 )
 def test_statements_that_canal_does_not_send_are_left_out(sql):
-    assert parse(sql, "d") is None
+    assert parse_statement(sql, "d") is None

@@ -84,7 +84,7 @@ def test_types_of_postgresql_by_their_names() -> None:
 
 
 def test_texts_of_postgresql() -> None:
-    value = postgresql_truth.value
+    value = postgresql_truth.cell_value
     assert value(postgresql.money(), "-$92,233,720,368,547,758.08") == Decimal(
         "-92233720368547758.08"
     )

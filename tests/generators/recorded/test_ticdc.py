@@ -11,7 +11,7 @@ from generators.errors import Refused
 from generators.families.ticdc.sink import partition_of
 from generators.model import History, Instant, Op, Origin, RowChange, SchemaChange
 from generators.recorded import apart, store, ticdc
-from generators.recorded.episodes import cases, written
+from generators.recorded.episodes import cases, written_for
 from generators.wire_format import get
 
 RECORDINGS = [recording.name for recording in store.recordings("ticdc")]
@@ -42,7 +42,7 @@ def test_every_message_is_in_an_episode_or_apart_with_a_reason():
         assert not left_over or recording.name.startswith("v857-")
         for message in store.messages(recording):
             if (message.value or message.key) in left_over:
-                assert apart.reason(recording, message)
+                assert apart.reason_without_episode(recording, message)
         assert len({e.name for e in found}) == len(found)
 
 
@@ -51,7 +51,7 @@ def test_schema_versions_change_when_the_recorded_ones_do():
     for life in episodes("simple-json-main"):
         ours = [
             json.loads(w.message.value)
-            for w in written(fmt, fmt.profile(life.recording.profile), life)
+            for w in written_for(fmt, fmt.profile(life.recording.profile), life)
         ]
         pairs = set(
             zip(
@@ -150,7 +150,7 @@ def test_partitions_are_those_of_ticdcs_dispatchers():
     for step in ticdc._steps("truth-v855"):
         for name, partition in step.truth.get("partitions", {}).items():
             dispatcher, _, count = name.partition("/")
-            images = ticdc._images(step, step.table)
+            images = ticdc._row_images(step, step.table)
             row = images.after if images.after is not None else images.before
             arguments = (dispatcher, step.table, row, step.at.tso, int(count), ticdc.ZONE)
             if isinstance(partition, str):

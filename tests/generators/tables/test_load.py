@@ -21,7 +21,7 @@ def test_units_take_turns_and_hold_what_the_columns_hold(shop):
             images for row in event.rows for images in (row.before, row.after) if images is not None
         ):
             for column in event.table.columns:
-                assert shop.values.holds(user, column, image[column.name]), (column.name, image)
+                assert shop.values.can_hold(user, column, image[column.name]), (column.name, image)
     assert seen[Op.INSERT] > seen[Op.UPDATE] > seen[Op.DELETE] > 0
     assert own.table.name == "items"
 
@@ -30,7 +30,7 @@ def test_a_unit_is_the_same_in_another_process(shop, tmp_path, monkeypatch):
     own = TableLoad(shop.values, shop.schema.tables, ((Op.DELETE, 1),))
     own.save(tmp_path / "tables")
     # A regex's texts differ from process to process, so the other one makes no values of its own.
-    monkeypatch.setattr(realistic, "candidates", None)
+    monkeypatch.setattr(realistic, "candidate_values", None)
     again = read_saved(tmp_path / "tables")
     assert [again.scenario(7, n) for n in range(20)] == [own.scenario(7, n) for n in range(20)]
     assert own.scenario(7, 1) != own.scenario(8, 1)

@@ -46,7 +46,7 @@ def test_the_table_could_hold_every_row_at_every_moment(shop, number, seed):
                 assert (
                     column.name not in images.after
                     or column.generated
-                    or values.holds(user, column, images.after[column.name])
+                    or values.can_hold(user, column, images.after[column.name])
                 )
             for unique in user.unique_keys:
                 assert identity(unique, images.after) not in [
@@ -82,7 +82,7 @@ def test_a_table_has_the_statements_that_its_database_would_take(shop):
     assert {event.table.name for event in story.history.events if isinstance(event, RowChange)} == {
         "items_7"
     }
-    assert stream(shop.schema, items, some=()).statements == ()
+    assert stream(shop.schema, items, asked_statements=()).statements == ()
 
 
 def test_no_value_is_what_stands_for_one_that_was_not_sent():

@@ -81,9 +81,9 @@ def test_null_only_where_the_column_may_be_null(shop):
 def test_a_character_set_decides(charset, held, refused):
     values, user = values_of(mysql.text("varchar", 20), charset=charset)
     column = user.table.column("c")
-    assert values.holds(user, column, held)
-    assert not values.holds(user, column, refused)
-    wide = [value for value in values.wide(user, column) if value is not None]
+    assert values.can_hold(user, column, held)
+    assert not values.can_hold(user, column, refused)
+    wide = [value for value in values.drawing_pool(user, column) if value is not None]
     assert len(wide) > 60
     assert all(encodable(charset, value) for value in wide)
 
@@ -99,7 +99,7 @@ def test_zero_dates_and_the_empty_enum_are_left_out_under_strict():
         assert loose in named(values, user, "c").values()
         strict, user = values_of(kind, overrides=Overrides(strict=True))
         assert loose not in named(strict, user, "c").values()
-        assert loose not in strict.wide(user, user.table.column("c"))
+        assert loose not in strict.drawing_pool(user, user.table.column("c"))
 
 
 def test_choices_of_a_check_are_all_that_is_held():
@@ -107,7 +107,7 @@ def test_choices_of_a_check_are_all_that_is_held():
         mysql.text("varchar", 9), Check("c", "c in (...)", choices=("red", "blue")), nullable=False
     )
     assert set(named(values, user, "c").values()) == {"red", "blue"}
-    assert set(values.wide(user, user.table.column("c"))) == {"red", "blue"}
+    assert set(values.drawing_pool(user, user.table.column("c"))) == {"red", "blue"}
 
 
 def test_realistic_values_follow_the_column_s_name(shop):
@@ -140,7 +140,7 @@ def test_a_type_with_a_grammar_has_only_its_own_texts():
 def test_rows_before_a_history_refer_to_such_rows_of_the_parents(shop):
     for number in range(20):
         item, order, customer = (
-            shop.values.row(user, number) for user in (shop.items, shop.orders, shop.customers)
+            shop.values.base_row(user, number) for user in (shop.items, shop.orders, shop.customers)
         )
         assert item["order_id"] == order["id"]
         assert order["customer_id"] == customer["id"]
@@ -169,12 +169,12 @@ def insert_parents(shop, database, table, row, number):
     if above is None:
         return
     column, parent = above
-    referred = {**shop.values.row(parent, number), "id": row[column]}
+    referred = {**shop.values.base_row(parent, number), "id": row[column]}
     insert_parents(shop, database, parent.table.name, referred, number)
     database.apply(change(parent.table, Op.INSERT, (None, referred)))
     if row.get("replaces") not in (None, row.get("id")):
         other = {
-            **shop.values.row(shop.orders, 40),
+            **shop.values.base_row(shop.orders, 40),
             "id": row["replaces"],
             "customer_id": row["customer_id"],
         }
