@@ -99,10 +99,12 @@ def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
 
 
 def test_drawn_cases_are_found_again_by_their_scenario_and_drawn_once(monkeypatch):
-    honest, drawn = tables.scenarios.drawn, []
+    honest, drawn = tables.scenarios.drawn_scenarios, []
     tables._drawn.cache_clear()
     monkeypatch.setattr(
-        tables.scenarios, "drawn", lambda *args, **ddl: drawn.append(args) or honest(*args, **ddl)
+        tables.scenarios,
+        "drawn_scenarios",
+        lambda *args, **ddl: drawn.append(args) or honest(*args, **ddl),
     )
     cases = list(drawn_cases(TICDC, [V716], SHOP, 30, 5))
     assert len(cases) > 25
