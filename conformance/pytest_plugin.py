@@ -435,10 +435,13 @@ def _lasting(
 def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) -> Asked:
     """The suite's broker. Raises UsageError."""
     from conformance.brokers.asked import asked
-    from generators.publishing.properties import parsed
+    from generators.publishing.properties import parse_property
 
     file = _option(cls, config, "broker_config")
-    pairs = [*map(parsed, _option(cls, config, "broker_property")), *cls.broker_properties.items()]
+    pairs = [
+        *map(parse_property, _option(cls, config, "broker_property")),
+        *cls.broker_properties.items(),
+    ]
     broker = _option(cls, config, "broker")
     return asked(
         broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from generators.errors import UsageError
-from generators.publishing.cluster import Target, of
+from generators.publishing.cluster import Target, as_cluster
 
 _AUTH: Final = "org.apache.kafka.common.security"
 _MODULES: Final = {
@@ -98,7 +98,7 @@ def spark_options(target: Target) -> dict[str, str]:
     """The options by name, with the address. Raises UsageError for a property without a counterpart
     in Java's client.
     """
-    cluster = of(target)
+    cluster = as_cluster(target)
     left = {
         name: value for name, value in cluster.properties.items() if not name.startswith(UNREAD)
     }

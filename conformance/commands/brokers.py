@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from conformance.commands.shell import Assignment, ParamType, completions
 from conformance.commands.spark_options import Checked
-from generators.publishing.layouts import SEVERAL, several
+from generators.publishing.layouts import PART_PATTERN, require_part
 
 
 class BrokerSpec(ParamType):
@@ -51,9 +51,13 @@ class BrokerProperty(Assignment):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
         """Name and value. Raises UsageError, also for a secret in plain text."""
-        from generators.publishing.properties import parsed
+        from generators.publishing.properties import parse_property
 
-        return (str(value[0]), str(value[1])) if isinstance(value, tuple) else parsed(str(value))
+        return (
+            (str(value[0]), str(value[1]))
+            if isinstance(value, tuple)
+            else parse_property(str(value))
+        )
 
 
 BROKER: Final = click.option(
@@ -69,7 +73,7 @@ BROKER: Final = click.option(
 
 TOPIC_PATTERN: Final = click.option(
     "--topic-pattern",
-    type=Checked("topics", several, SEVERAL),
+    type=Checked("topics", require_part, PART_PATTERN),
     metavar="PATTERN",
     help=(
         "A topic for each table, named by {topic} (the writer's own), {database}, {schema} or"

@@ -88,7 +88,7 @@ def _write(
             # Else its tasks would go on writing into a folder that is removed.
             engine.close()
             raise
-        files = bulk.settle(folder)
+        files = bulk.number_files(folder)
         size = sum(file.stat().st_size for file in folder.iterdir())
         text = bulk.manifest(fmt, profile, seed, count, answer["messages"], answer["content"])
         (temporary / bulk.BULK).write_bytes(text)

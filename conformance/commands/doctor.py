@@ -30,7 +30,7 @@ from conformance.commands.shell import FORMAT, Progress, chosen
 from conformance.files import FAILURES
 from conformance.sheets import marked
 from generators.errors import HarnessError
-from generators.publishing.cluster import Target, of
+from generators.publishing.cluster import Target, as_cluster
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
@@ -377,7 +377,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
     from generators.model import Message
     from generators.publishing import kafka
 
-    asked = of("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
+    asked = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
     def timed(what: Callable[[], str], remedy: str) -> Outcome:
         note("starting Spark and Kafka")

@@ -29,7 +29,7 @@ from conformance.load.source import (
 from generators.errors import HarnessError
 from generators.model import Message
 from generators.publishing.cluster import Cluster
-from generators.publishing.pacing import added_up
+from generators.publishing.pacing import add_up
 from generators.publishing.transactions import ABORTED, Transactions
 
 OPEN_S: Final = 120.0
@@ -102,7 +102,7 @@ class Publisher(Closing):
             min((producer[name] for producer in busy), default=0.0) for name in ("began", "first")
         )
         ended = max((producer["ended"] for producer in busy), default=0.0)
-        done = added_up(figures)
+        done = add_up(figures)
         done |= {name: sum(producer[name] for producer in figures) for name in ("owed", "places")}
         done |= {"acked": done["acknowledged"], "seconds": ended - began}
         done["per_second"] = done["acked"] / (ended - began) if ended > began else 0.0

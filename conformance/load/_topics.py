@@ -16,7 +16,7 @@ from generators.bulk import orders
 from generators.model import Layout, Message
 from generators.profiles import Profile
 from generators.publishing import kafka, topics
-from generators.publishing.cluster import Target, of
+from generators.publishing.cluster import Target, as_cluster
 from generators.publishing.layouts import topic_of
 from generators.publishing.transactions import ABORTED, Interleaved, delete_before
 from generators.tables.load import TableLoad
@@ -59,7 +59,7 @@ def topics_of(
 ) -> Iterator[Topics]:
     """The topics of a load, whose names end in `ends`; deletes the created ones afterwards."""
     with contextlib.ExitStack() as stack:
-        if of(bootstrap).topic:
+        if as_cluster(bootstrap).topic:
             names: Mapping[str, str] = {
                 "": stack.enter_context(kafka.run_topic(bootstrap, partitions, note=note))
             }

@@ -231,7 +231,7 @@ class Feed:
         fmt = get(self.format)
         profile = fmt.profile(self.profile_name)
         if self.plain:
-            plain = bulk.numbered(
+            plain = bulk.numbered_messages(
                 fmt, profile, self.seed, start, end - start, self.layout, self.options
             )
             yield from ((offset, message, ()) for offset, message in plain)

@@ -41,7 +41,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Table
 from generators.profiles import Profile
 from generators.publishing import kafka
-from generators.publishing.cluster import Target, fields, of
+from generators.publishing.cluster import Target, as_cluster, fields
 from generators.storage import codec
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, get
@@ -239,7 +239,7 @@ class Lane:
             partitions=self.settings.partitions,
             level=self.outcome.level,
             **fields(bootstrap),
-            prefix=of(bootstrap).prefix,
+            prefix=as_cluster(bootstrap).prefix,
             names=dict(topics.names),
             pattern=self.settings.pattern,
             used=self.settings.used,

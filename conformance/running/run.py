@@ -374,11 +374,11 @@ def publish(
         laid, source = lay_out(engine.directory, handle, messages)
         return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
     from generators.publishing import kafka
-    from generators.publishing.cluster import of
+    from generators.publishing.cluster import as_cluster
 
     registry.hold(messages)
     sent: Iterable[Message] = messages
-    if of(settings.bootstrap).topic:
+    if as_cluster(settings.bootstrap).topic:
         # A topic of the user's deletes records of the past by their time, and may refuse those of
         # the future.
         sent = (replace(message, timestamp_ms=0) for message in messages)

@@ -25,20 +25,22 @@ def distrust(cluster: Cluster) -> str:
     trusted, or was not seen.
     """
     host, _, port = cluster.bootstrap.partition(",")[0].rpartition(":")
-    trusted, given = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cluster.properties
-    trusted.check_hostname = given.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    context, properties = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cluster.properties
+    context.check_hostname = (
+        properties.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    )
     try:
-        if place := given.get("ssl.ca.location"):
-            trusted.load_verify_locations(**{"capath" if Path(place).is_dir() else "cafile": place})
+        if place := properties.get("ssl.ca.location"):
+            context.load_verify_locations(**{"capath" if Path(place).is_dir() else "cafile": place})
         else:
-            trusted.load_default_certs()
+            context.load_default_certs()
         with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_S) as plain:
-            trusted.wrap_socket(plain, server_hostname=host.strip("[]")).close()
+            context.wrap_socket(plain, server_hostname=host.strip("[]")).close()
     except ssl.SSLCertVerificationError as error:
-        said = error.verify_message.rstrip(".")
+        complaint = error.verify_message.rstrip(".")
         return (
-            f"Its certificate: {said}."
-            f" {next(remedy for word, remedy in _REMEDIES if word in said)}."
+            f"Its certificate: {complaint}."
+            f" {next(remedy for word, remedy in _REMEDIES if word in complaint)}."
         )
     except (OSError, ValueError):
         pass

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from generators.publishing.cluster import client
 
 if TYPE_CHECKING:
+    import confluent_kafka
     from confluent_kafka import KafkaError
-    from confluent_kafka import Message as Report
 
 _ERRORS_KEPT: Final = 5
 
@@ -54,21 +54,22 @@ class Histogram:
         self.count += 1
         self.largest = max(self.largest, seconds)
 
-    def merge(self, other: Histogram) -> None:
-        """Adds the other's samples."""
-        for place, count in other.counts.items():
+    def merge(self, added: Histogram) -> None:
+        """Adds the samples of another histogram."""
+        for place, count in added.counts.items():
             self.counts[place] = self.counts.get(place, 0) + count
-        self.count += other.count
-        self.largest = max(self.largest, other.largest)
+        self.count += added.count
+        self.largest = max(self.largest, added.largest)
 
     def quantile_ms(self, share: float) -> float | None:
         """The smallest duration, in milliseconds, that at least `share` of the samples do not
         exceed; None without samples.
         """
-        wanted, seen = math.ceil(share * self.count), 0
+        target_count = math.ceil(share * self.count)
+        counted_so_far = 0
         for place in sorted(self.counts):
-            seen += self.counts[place]
-            if seen >= wanted:
+            counted_so_far += self.counts[place]
+            if counted_so_far >= target_count:
                 return round(min(math.exp(place / 100), self.largest) * 1000, 3)
         return None
 
@@ -78,9 +79,9 @@ class Histogram:
         return round(self.largest * 1000, 3) if self.count else None
 
 
-Callback: TypeAlias = Callable[["KafkaError | None", "Report"], None]
+Callback: TypeAlias = Callable[["KafkaError | None", "confluent_kafka.Message"], None]
 """What the client calls for a message."""
-Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "Report"], None]
+Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "confluent_kafka.Message"], None]
 
 
 class Ledger:
@@ -97,53 +98,55 @@ class Ledger:
         self._codes = client().KafkaError
         count = 0
 
-        def counted(error: KafkaError | None, _report: Report) -> None:
+        def count_report(error: KafkaError | None, _report: confluent_kafka.Message) -> None:
             nonlocal count
             if error is None:
                 count += 1
             else:
-                self.fail(error)
+                self.count_failure(error)
 
-        self.counted = counted
+        self.count_report = count_report
         """A report that is only counted. A variable of a closure costs less than an attribute."""
 
         def total() -> int:
             return count
 
-        self._counted = total
+        self._confirmed_count = total
 
     @property
     def acknowledged(self) -> int:
         """How many messages the broker confirmed."""
-        return self._acknowledged + self._counted()
+        return self._acknowledged + self._confirmed_count()
 
-    def fail(self, error: KafkaError) -> None:
+    def count_failure(self, error: KafkaError) -> None:
         """Counts an undelivered message."""
         self.failed += 1
         self.timed_out |= error.code() == self._codes._MSG_TIMED_OUT
         self.denied |= error.code() == self._codes.TOPIC_AUTHORIZATION_FAILED
-        text = error.str()
-        if len(self.errors) < _ERRORS_KEPT and text not in self.errors:
-            self.errors.append(text)
+        error_text = error.str()
+        if len(self.errors) < _ERRORS_KEPT and error_text not in self.errors:
+            self.errors.append(error_text)
 
-    def timed(self, error: KafkaError | None, report: Report) -> None:
-        """A report whose time since handing over is kept too."""
-        self.counted(error, report)
-        taken = report.latency()
-        if error is None and taken is not None:
-            self.latencies.add(taken)
+    def time_report(self, error: KafkaError | None, report: confluent_kafka.Message) -> None:
+        """Counts a report, and keeps the time since the message was handed to the client."""
+        self.count_report(error, report)
+        latency = report.latency()
+        if error is None and latency is not None:
+            self.latencies.add(latency)
 
-    def lane(self, topic: str, partition: int) -> Arrived:
-        """What the reports of a topic's partition go to, with the number and the intended time of
-        each message: that the broker refuses one may be told before an earlier one is acknowledged,
-        which is sent again.
+    def report_to(self, topic: str, partition: int) -> Arrived:
+        """The function that takes the reports of a topic's partition, with the number and the
+        intended time of each message. Numbers may come out of order: the client reports a refused
+        message before an earlier one that it is still sending again.
         """
         last = -1
 
-        def report(number: int, intended: float, error: KafkaError | None, message: Report) -> None:
+        def report(
+            number: int, intended: float, error: KafkaError | None, message: confluent_kafka.Message
+        ) -> None:
             nonlocal last
             if error is not None:
-                self.fail(error)
+                self.count_failure(error)
                 return
             self._acknowledged += 1
             now = self.clock()
@@ -152,10 +155,13 @@ class Ledger:
                 offset = message.offset()
                 # A retry that the broker recognises too late has none; an idempotent producer's
                 # messages lie in their order.
-                known = (
-                    offset if offset is not None and offset >= 0 else -1 if last < 0 else last + 1
+                if offset is not None and offset >= 0:
+                    determined_offset = offset
+                else:
+                    determined_offset = -1 if last < 0 else last + 1
+                last = determined_offset
+                self.delivered(
+                    Delivered(number, partition, determined_offset, intended, now, topic)
                 )
-                last = known
-                self.delivered(Delivered(number, partition, known, intended, now, topic))
 
         return report

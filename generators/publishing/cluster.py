@@ -52,26 +52,26 @@ class Cluster:
             return "the subject of the client's certificate"
         return "User:ANONYMOUS"
 
-    def masked(self, text: str) -> str:
+    def mask_secrets(self, client_text: str) -> str:
         """A text of a client without the secrets of this cluster."""
         for name, value in self.properties.items():
             if secret(name) and len(value) >= _SHORTEST:
-                text = text.replace(value, "***")
-        return text
+                client_text = client_text.replace(value, "***")
+        return client_text
 
 
 Target: TypeAlias = Cluster | str
 """A cluster, or the address of one that needs no properties."""
 
 
-def of(target: Target) -> Cluster:
-    """The cluster of a target."""
+def as_cluster(target: Target) -> Cluster:
+    """The target as a cluster: an address alone has no properties."""
     return target if isinstance(target, Cluster) else Cluster(target)
 
 
 def settings(target: Target) -> dict[str, Any]:
     """The client's settings that reach a target."""
-    cluster = of(target)
+    cluster = as_cluster(target)
     return {**cluster.properties, "bootstrap.servers": cluster.bootstrap}
 
 
@@ -79,7 +79,7 @@ def fields(target: Target) -> dict[str, Any]:
     """A target for another process, which makes it with `Cluster(**fields)`. Never an argument:
     other users see those.
     """
-    cluster = of(target)
+    cluster = as_cluster(target)
     return {"bootstrap": cluster.bootstrap, "properties": dict(cluster.properties)}
 
 

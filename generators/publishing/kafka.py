@@ -64,15 +64,15 @@ def places(deliveries: Sequence[Delivered], first: int, count: int) -> list[Plac
     producer's messages lie in their order, so such a message, if no earlier one determines it,
     precedes its successor.
     """
-    placed: list[Placed | None] = [None] * count
+    record_places: list[Placed | None] = [None] * count
     following: dict[tuple[str, int], int] = {}
     for delivery in reversed(deliveries):
         place = delivery.topic, delivery.partition
         following[place] = offset = (
             following.get(place, 0) - 1 if delivery.offset < 0 else delivery.offset
         )
-        placed[delivery.number - first] = None if offset < 0 else Placed(*place, offset)
-    return placed
+        record_places[delivery.number - first] = None if offset < 0 else Placed(*place, offset)
+    return record_places
 
 
 def publish(

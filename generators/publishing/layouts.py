@@ -27,22 +27,24 @@ def parts(pattern: str, option: str = "--topic") -> tuple[str, ...]:
     return names
 
 
-SEVERAL: Final = r"\{(topic|database|schema|table)\}"
+PART_PATTERN: Final = r"\{(topic|database|schema|table)\}"
 """A part that every pattern of several topics has."""
 
 
-def several(pattern: str) -> None:
-    """Raises UsageError for a --topic-pattern that names no part, or an unknown one."""
+def require_part(pattern: str) -> None:
+    """Refuses a --topic-pattern that leads all tables to one topic. Raises UsageError if it names
+    no part, or an unknown one.
+    """
     if not parts(pattern, "--topic-pattern"):
         raise UsageError(
             f"--topic-pattern {pattern}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}"
         )
 
 
-def topic_of(pattern: str, own: str, table: Table) -> str:
-    """The topic of a table's message; `own` is its writer's topic."""
+def topic_of(pattern: str, writer_topic: str, table: Table) -> str:
+    """The topic of a table's message; `writer_topic` is its writer's topic."""
     name = pattern.format(
-        topic=own, database=table.database, schema=table.schema or "", table=table.name
+        topic=writer_topic, database=table.database, schema=table.schema or "", table=table.name
     )
     # As Debezium does: other characters are illegal in a topic's name.
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)

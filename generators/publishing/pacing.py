@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing._ledger import Arrived, Callback, Delivered, Histogram, Ledger
-from generators.publishing.cluster import Target, client, of, settings
+from generators.publishing.cluster import Target, as_cluster, client, settings
 from generators.publishing.topics import LARGEST_MESSAGE, denied, sized, unreachable
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class PublishError(HarnessError):
     then.
     """
 
-    def __init__(self, text: str, acknowledged: int) -> None:
-        super().__init__(text)
+    def __init__(self, message: str, acknowledged: int) -> None:
+        super().__init__(message)
         self.acknowledged = acknowledged
 
 
@@ -102,26 +102,26 @@ class Published:
     latencies: Histogram = field(default_factory=Histogram, repr=False, compare=False)
 
 
-def added_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def add_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Counts, quantiles and errors of several publishings together; each is what
     `dataclasses.asdict` makes of a Published, or JSON of that.
     """
     latencies = Histogram()
+    errors: list[str] = []
     for part in parts:
         data = part["latencies"]
-        latencies.merge(
-            Histogram(
-                {int(place): count for place, count in data["counts"].items()},
-                data["count"],
-                data["largest"],
-            )
-        )
+        # JSON has turned the numbers of the buckets into texts.
+        counts = {int(bucket): count for bucket, count in data["counts"].items()}
+        latencies.merge(Histogram(counts, data["count"], data["largest"]))
+        errors += part["errors"]
     return {
-        **{name: sum(part[name] for part in parts) for name in ("sent", "acknowledged", "failed")},
+        "sent": sum(part["sent"] for part in parts),
+        "acknowledged": sum(part["acknowledged"] for part in parts),
+        "failed": sum(part["failed"] for part in parts),
         "p50_ms": latencies.quantile_ms(0.5),
         "p99_ms": latencies.quantile_ms(0.99),
         "max_ms": latencies.max_ms,
-        "errors": list(dict.fromkeys(error for part in parts for error in part["errors"])),
+        "errors": list(dict.fromkeys(errors)),
     }
 
 
@@ -130,8 +130,8 @@ class PublishStopped(PublishError):
     then.
     """
 
-    def __init__(self, text: str, published: Published) -> None:
-        super().__init__(text, published.acknowledged)
+    def __init__(self, message: str, published: Published) -> None:
+        super().__init__(message, published.acknowledged)
         self.published = published
 
 
@@ -185,15 +185,15 @@ class Paced:
                 "error_cb": self._error,
                 "log_level": 0,
                 **(
-                    {"transactional.id": f"{of(to).prefix}-{secrets.token_hex(4)}"}
+                    {"transactional.id": f"{as_cluster(to).prefix}-{secrets.token_hex(4)}"}
                     if commit_s is not None
                     else {}
                 ),
             }
         )
         self.refusal: type[Exception] = client().KafkaException
-        self._seen = -1
-        self._moved = self._said = time.monotonic()
+        self._last_acknowledged = -1
+        self._moved = self._last_progress_s = time.monotonic()
         self._lanes: dict[tuple[str, int], Arrived] = {}
         if commit_s is not None:
             self.transact(lambda: self.producer.init_transactions(timeout_s))
@@ -219,10 +219,10 @@ class Paced:
         now = time.monotonic()
         done = self.ledger.acknowledged
         # Nothing outstanding means nothing to wait for: a slow source is no fault of the broker.
-        if done != self._seen or not len(self.producer):
-            self._seen, self._moved = done, now
-        if self.progress is not None and now - self._said >= _PROGRESS_S:
-            self._said = now
+        if done != self._last_acknowledged or not len(self.producer):
+            self._last_acknowledged, self._moved = done, now
+        if self.progress is not None and now - self._last_progress_s >= _PROGRESS_S:
+            self._last_progress_s = now
             self.progress(done)
         if self.fatal is not None:
             raise self.error(f"the client gave up: {self.fatal}")
@@ -240,14 +240,14 @@ class Paced:
         kafka = client()
         limit = min(self.timeout_s, 30.0)
         try:
-            known = self.producer.list_topics(topic, timeout=limit).topics.get(topic)
+            topic_metadata = self.producer.list_topics(topic, timeout=limit).topics.get(topic)
         except kafka.KafkaException as error:
             self.producer.poll(0)
             raise PublishError(unreachable(self.to, limit, self.heard), 0) from error
         if (
-            known is not None
-            and known.error is not None
-            and known.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
+            topic_metadata is not None
+            and topic_metadata.error is not None
+            and topic_metadata.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
         ):
             raise PublishError(denied(self.to, topic, "WRITE and DESCRIBE"), 0)
         self._moved = time.monotonic()
@@ -303,7 +303,7 @@ class Paced:
             place = self.topic or message.topic, message.partition
             lane = self._lanes.get(place)
             if lane is None:
-                lane = self._lanes[place] = self.ledger.lane(*place)
+                lane = self._lanes[place] = self.ledger.report_to(*place)
             report = partial(lane, self.number, intended)
             self._hand(
                 message, report, int(intended * 1000) if self.stamp else message.timestamp_ms
@@ -312,14 +312,14 @@ class Paced:
         return self.number - first
 
     def _plain(self, messages: Iterable[Message]) -> int:
-        """As `burst` where neither schedule nor stamps nor single reports are needed: nothing is
-        kept for a message.
+        """Hands messages to the client where neither a schedule nor stamps nor single reports are
+        needed: nothing is kept for a message. Returns how many there were.
         """
         chunk = self.number // _LARGEST_BURST
         report = (
-            self.ledger.timed
+            self.ledger.time_report
             if self.number < _TIMED_WHOLE or not chunk % _TIMED_SAMPLE
-            else self.ledger.counted
+            else self.ledger.count_report
         )
         produce, topic, first, number = self.producer.produce, self.topic, self.number, self.number
         for message in messages:
@@ -364,7 +364,7 @@ class Paced:
             except BufferError:
                 self.poll(0.1)
             except self.refusal as error:
-                self.ledger.fail(error.args[0])
+                self.ledger.count_failure(error.args[0])
                 return
 
     def begin(self) -> None:
@@ -404,7 +404,7 @@ class Paced:
             p50_ms=ledger.latencies.quantile_ms(0.5),
             p99_ms=ledger.latencies.quantile_ms(0.99),
             max_ms=ledger.latencies.max_ms,
-            errors=tuple(sized(self.to, self.topic, text) for text in ledger.errors),
+            errors=tuple(sized(self.to, self.topic, error_text) for error_text in ledger.errors),
             latencies=ledger.latencies,
         )
 
@@ -507,17 +507,17 @@ def _produce(
         now = clock()
         if end is not None and now >= end:
             return
-        wanted = burst
+        burst_size = burst
         if rate is not None:
             wake = max(run.intended(), now + _BURST_S)
             run.wait(wake if end is None else min(wake, end), over)
-            wanted = min(burst, int((clock() - run.began) * rate) + 1 - run.number)
+            burst_size = min(burst, int((clock() - run.began) * rate) + 1 - run.number)
             if end is not None:
-                wanted = min(wanted, math.ceil((end - run.began) * rate) - run.number)
+                burst_size = min(burst_size, math.ceil((end - run.began) * rate) - run.number)
         run.poll(0)
-        if wanted > 0 and not over():
+        if burst_size > 0 and not over():
             before = clock()
-            if run.burst(itertools.islice(source, wanted)) < wanted:
+            if run.burst(itertools.islice(source, burst_size)) < burst_size:
                 return
             # A slow source gets small bursts, else nothing would be polled or reported for long.
             # Not the smallest: a full queue makes bursts slow too.

@@ -101,11 +101,11 @@ NAMES: Final = (
 _METHOD: Final = "sasl.oauthbearer.method"
 
 
-def parsed(text: str) -> tuple[str, str]:
+def parse_property(assignment: str) -> tuple[str, str]:
     """Name and value of NAME=VALUE. Raises UsageError, also for a secret that is no name of an
     environment variable.
     """
-    name, equals, value = text.partition("=")
+    name, equals, value = assignment.partition("=")
     name = name.strip()
     if not equals or not name:
         raise UsageError(
@@ -150,8 +150,8 @@ def check(cluster: Cluster) -> None:
     """Raises UsageError for a property that the client does not know, a value that it refuses, and
     one that the harness owns.
     """
-    given = cluster.properties
-    for name in given:
+    properties = cluster.properties
+    for name in properties:
         if name in OWNED:
             raise UsageError(f"property {name} of the broker cannot be given: {OWNED[name]}")
         if name in JAVA:
@@ -159,8 +159,8 @@ def check(cluster: Cluster) -> None:
                 f"property {name} of the broker is of Java's client; write {JAVA[name]}"
             )
     if (
-        "OAUTHBEARER" in (given.get("sasl.mechanism"), given.get("sasl.mechanisms"))
-        and given.get(_METHOD) != "oidc"
+        "OAUTHBEARER" in (properties.get("sasl.mechanism"), properties.get("sasl.mechanisms"))
+        and properties.get(_METHOD) != "oidc"
     ):
         raise UsageError(
             f"property {_METHOD} of the broker: OAUTHBEARER is taken with oidc alone, and its token"
@@ -174,8 +174,10 @@ def check(cluster: Cluster) -> None:
         ):
             pass
     except kafka.KafkaException as error:
-        text = cluster.masked(error.args[0].str())
-        unknown = re.search(r'No such configuration property: "(.*)"', text)
+        refusal = cluster.mask_secrets(error.args[0].str())
+        unknown = re.search(r'No such configuration property: "(.*)"', refusal)
         if unknown:
             raise UnknownName("property of the broker", unknown[1], NAMES) from None
-        raise UsageError(f"the Kafka client refuses the properties of the broker: {text}") from None
+        raise UsageError(
+            f"the Kafka client refuses the properties of the broker: {refusal}"
+        ) from None

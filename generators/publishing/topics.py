@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing._certificates import distrust
-from generators.publishing.cluster import PREFIX, Target, client, of, settings
+from generators.publishing.cluster import PREFIX, Target, as_cluster, client, settings
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -51,12 +51,14 @@ def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> st
     """An error text for a broker that does not answer, or does not let this client in; `heard` are
     the client's errors.
     """
-    said = list(dict.fromkeys(heard))
+    distinct_errors = list(dict.fromkeys(heard))
     # "All brokers are down" only repeats the other texts.
-    telling = [text for text in said if "brokers are down" not in text] or said
-    because = f" ({of(bootstrap).masked(max(telling, key=len))})" if telling else ""
+    telling = [
+        error_text for error_text in distinct_errors if "brokers are down" not in error_text
+    ] or distinct_errors
+    because = f" ({as_cluster(bootstrap).mask_secrets(max(telling, key=len))})" if telling else ""
     if re.search("SSL|SASL|authentication", because):
-        remedy = distrust(of(bootstrap)) if "certificate" in because else ""
+        remedy = distrust(as_cluster(bootstrap)) if "certificate" in because else ""
         remedy = remedy or (
             "Check the properties of --broker-config and --broker-property: protocol, certificates,"
             " mechanism, name, password."
@@ -82,7 +84,7 @@ def denied(
     """An error text for a topic that this client may not use; `needed` are the missing
     operations.
     """
-    who = of(bootstrap).principal
+    who = as_cluster(bootstrap).principal
     return (
         f"the broker at {bootstrap} refuses access to topic {topic!r} to {who} (Topic authorization"
         f" failed). Grant this client {needed} on it, or {remedy}."
@@ -152,20 +154,22 @@ def create_topics(
         )
         for name, count in partitions.items()
     ]
-    left = max(1.0, deadline - time.monotonic())
+    seconds_left = max(1.0, deadline - time.monotonic())
     name = next(iter(partitions))
     try:
-        created = admin.create_topics(topics, operation_timeout=left, request_timeout=left)
+        created = admin.create_topics(
+            topics, operation_timeout=seconds_left, request_timeout=seconds_left
+        )
         for name in partitions:
-            created[name].result(left + 1)
+            created[name].result(seconds_left + 1)
         while True:
-            known = admin.list_topics(
+            existing = admin.list_topics(
                 name if len(topics) == 1 else None, timeout=max(0.1, deadline - time.monotonic())
             ).topics
             missing = [
                 topic
                 for topic, count in partitions.items()
-                if topic not in known or not _led(known[topic], count)
+                if topic not in existing or not _led(existing[topic], count)
             ]
             if not missing:
                 return
@@ -177,10 +181,10 @@ def create_topics(
             time.sleep(0.02)
     except (kafka.KafkaException, ValueError, TimeoutError) as error:
         if _forbids(error):
-            raise TopicForbidden(forbidden(bootstrap, name, _text(error))) from error
+            raise TopicForbidden(forbidden(bootstrap, name, _error_text(error))) from error
         raise HarnessError(
             f"cannot create topic {name!r} with {partitions[name]} partitions at {bootstrap}:"
-            f" {_text(error)}"
+            f" {_error_text(error)}"
         ) from error
 
 
@@ -200,7 +204,7 @@ def _led(topic: TopicMetadata, partitions: int) -> bool:
 
 def forbidden(bootstrap: Target, name: str, why: str) -> str:
     """An error text for a topic that this client may not create."""
-    cluster = of(bootstrap)
+    cluster = as_cluster(bootstrap)
     return (
         f"the broker at {cluster} does not let {cluster.principal} create topic {name!r}"
         f" ({why.strip(' .')}). Name a topic that is there with --topic, a prefix that it may use"
@@ -215,11 +219,11 @@ def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
     Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does
     not answer.
     """
-    known = visible(bootstrap, timeout_s).get(name)
-    if known is None:
+    existing = visible(bootstrap, timeout_s).get(name)
+    if existing is None:
         create_topic(bootstrap, name, partitions, timeout_s)
     else:
-        _wide_enough(bootstrap, known, partitions)
+        _wide_enough(bootstrap, existing, partitions)
 
 
 def _wide_enough(bootstrap: Target, topic: TopicMetadata, partitions: int) -> None:
@@ -240,7 +244,7 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
             "topic",
             name,
             topics,
-            of=f"the broker at {bootstrap}, which {of(bootstrap).principal} may see",
+            of=f"the broker at {bootstrap}, which {as_cluster(bootstrap).principal} may see",
         )
     _wide_enough(bootstrap, topics[name], partitions)
     if "compact" in _setting(bootstrap, name, "cleanup.policy", timeout_s):
@@ -250,21 +254,21 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
         )
 
 
-def sized(bootstrap: Target, topic: str | None, text: str) -> str:
+def sized(bootstrap: Target, topic: str | None, error_text: str) -> str:
     """A refusal of a message; of one that is too large with the limit."""
-    if "size too large" not in text:
-        return text
+    if "size too large" not in error_text:
+        return error_text
     limit, whose = (
         str(settings(bootstrap).get("message.max.bytes", LARGEST_MESSAGE)),
         "message.max.bytes of this client",
     )
-    if text.startswith("Broker") and topic:
+    if error_text.startswith("Broker") and topic:
         with contextlib.suppress(HarnessError):
             limit, whose = (
                 _setting(bootstrap, topic, "max.message.bytes", 10),
                 f"max.message.bytes of topic {topic!r}",
             )
-    return f"{text} ({whose} is {limit})" if limit else text
+    return f"{error_text} ({whose} is {limit})" if limit else error_text
 
 
 def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
@@ -281,7 +285,7 @@ def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
         if _forbids(error):
             return ""
         raise HarnessError(
-            f"cannot read the settings of topic {topic!r} at {bootstrap}: {_text(error)}"
+            f"cannot read the settings of topic {topic!r} at {bootstrap}: {_error_text(error)}"
         ) from error
     return str(entries[name].value) if name in entries else ""
 
@@ -321,7 +325,7 @@ def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tupl
         }
     except kafka.KafkaException as error:
         raise HarnessError(
-            f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}"
+            f"cannot count the records of topic {topic!r} at {bootstrap}: {_error_text(error)}"
         ) from error
     finally:
         consumer.close()
@@ -340,7 +344,7 @@ def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30
     """
     kafka = client()
     admin = admin_of(bootstrap)
-    said = ""
+    first_failure = ""
     for name, done in admin.delete_topics(
         list(names), operation_timeout=timeout_s, request_timeout=timeout_s
     ).items():
@@ -352,9 +356,12 @@ def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30
                 not isinstance(first, kafka.KafkaError)
                 or first.code() != kafka.KafkaError.UNKNOWN_TOPIC_OR_PART
             ):
-                said = said or f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}"
-    if said:
-        raise HarnessError(said)
+                first_failure = (
+                    first_failure
+                    or f"cannot delete topic {name!r} at {bootstrap}: {_error_text(error)}"
+                )
+    if first_failure:
+        raise HarnessError(first_failure)
 
 
 def run_topic_name(prefix: str = PREFIX) -> str:
@@ -369,7 +376,7 @@ def run_topic(
     """`run_topics` with one topic, which has the run's own name. A cluster with a `topic` has it
     checked and yielded instead; it stays. Raises as `check_topic` does, too.
     """
-    cluster = of(bootstrap)
+    cluster = as_cluster(bootstrap)
     if cluster.topic:
         check_topic(cluster, cluster.topic, partitions)
         yield cluster.topic
@@ -392,7 +399,7 @@ def run_topics(
     If one cannot be deleted, `note` gets a text that names it; without `note` HarnessError is
     raised, unless another exception is already raised. Raises as `create_topics` does.
     """
-    run = run_topic_name(of(bootstrap).prefix)
+    run = run_topic_name(as_cluster(bootstrap).prefix)
     names = {end: f"{run}.{end}" if end else run for end in partitions}
     try:
         counts = {names[end]: count for end, count in partitions.items()}
@@ -413,7 +420,7 @@ def run_topics(
                 raise
 
 
-def _text(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     first = error.args[0] if error.args else None
     described = getattr(first, "str", None)
     return str(described()) if callable(described) else str(error) or type(error).__name__

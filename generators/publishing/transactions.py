@@ -45,13 +45,15 @@ class Transactions:
         self._delivered.clear()
         # The time since the last messages is no time without an answer.
         self._run.poll(0)
-        sent = self._run.burst(messages)
+        message_count = self._run.burst(messages)
         self._run.drain()
-        placed = [place for place in places(self._delivered, first, sent) if place is not None]
-        if len(placed) < sent:
-            said = "; ".join(self._run.ledger.errors[:1]) or "no acknowledgement"
-            raise HarnessError(f"publishing a transaction to {self._run.to} failed: {said}")
-        return placed
+        record_places = [
+            place for place in places(self._delivered, first, message_count) if place is not None
+        ]
+        if len(record_places) < message_count:
+            reason = "; ".join(self._run.ledger.errors[:1]) or "no acknowledgement"
+            raise HarnessError(f"publishing a transaction to {self._run.to} failed: {reason}")
+        return record_places
 
     def end(self, *, commit: bool) -> None:
         """Commits or aborts the open transaction, if one is."""
@@ -62,7 +64,7 @@ class Transactions:
             self._begun = False
 
 
-def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:
+def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> None:
     """Waits until the transactions in partitions of topics have ended: the broker writes the end
     after its answer.
     """
@@ -71,15 +73,17 @@ def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:
 
     kafka, admin, deadline = client(), admin_of(to), time.monotonic() + LIMIT_S
     spec: Any = OffsetSpec
-    asked = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
+    requested = {kafka.TopicPartition(topic, number): spec.latest() for topic, number in places}
 
     def last(level: Any) -> list[int]:
         return [
             done.result(LIMIT_S).offset
-            for done in admin.list_offsets(asked, isolation_level=level).values()
+            for done in admin.list_offsets(requested, isolation_level=level).values()
         ]
 
-    while asked and last(IsolationLevel.READ_COMMITTED) != last(IsolationLevel.READ_UNCOMMITTED):
+    while requested and last(IsolationLevel.READ_COMMITTED) != last(
+        IsolationLevel.READ_UNCOMMITTED
+    ):
         if time.monotonic() > deadline:
             raise HarnessError(f"a transaction on {to} has no end after {LIMIT_S:g} s")
         time.sleep(0.02)
@@ -108,14 +112,18 @@ class Interleaved:
         # A run of one partition may only be sent when the run before it is in the topic.
         for turn in itertools.zip_longest(*runs.values(), fillvalue=()):
             for lost, writer in zip((False, True), self._writers, strict=True):
-                numbers = [number for run in turn for number in run if pairs[number][1] == lost]
+                numbers = [
+                    number
+                    for number in itertools.chain.from_iterable(turn)
+                    if pairs[number][1] == lost
+                ]
                 if numbers:
                     places |= zip(
                         numbers, writer.send(pairs[number][0] for number in numbers), strict=True
                     )
         for lost, writer in zip((False, True), self._writers, strict=True):
             writer.end(commit=not lost)
-        settled(self._to, runs)
+        await_transaction_ends(self._to, runs)
         return [places[number] for number in range(len(pairs))]
 
 

@@ -22,18 +22,18 @@ def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
     An existing folder is replaced if it holds files of the legal names only. Raises UsageError if
     it holds others, and HarnessError for errors of the file system.
     """
-    made = [folder for folder in target.parents if not folder.exists()]
+    missing_parents = [folder for folder in target.parents if not folder.exists()]
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
-        _own(target, legal)
+        _refuse_foreign_files(target, legal)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
         yield temporary
-        _own(target, legal)
+        _refuse_foreign_files(target, legal)
         _replace(temporary, target)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        for folder in made:
+        for folder in missing_parents:
             try:
                 folder.rmdir()
             except OSError:
@@ -43,7 +43,7 @@ def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
         raise
 
 
-def _own(target: Path, legal: Set[str]) -> None:
+def _refuse_foreign_files(target: Path, legal: Set[str]) -> None:
     """Refuses a target whose replacement would delete other files."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise UsageError(f"{target} is not a folder of its own; nothing is written over it")

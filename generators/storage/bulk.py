@@ -17,7 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from generators.bulk import traffic as load
+from generators.bulk import traffic
 from generators.bulk.orders import DEFAULT, LoadOptions
 from generators.drawing.cases import LAYOUT
 from generators.errors import HarnessError
@@ -55,13 +55,13 @@ COMPARED: Final = 1_000
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
     """The most messages of a statement, and whether every statement has as many."""
     sizes = [
-        len(list(load.messages(fmt, profile, 0, unit, 1, options=options)))
+        len(list(traffic.messages(fmt, profile, 0, unit, 1, options=options)))
         for unit in range(PROBED)
     ]
     return max(sizes), len(set(sizes)) == 1
 
 
-def numbered(
+def numbered_messages(
     fmt: Format[Any],
     profile: Profile,
     seed: int,
@@ -72,12 +72,12 @@ def numbered(
 ) -> Iterator[tuple[int, Message]]:
     """The messages of a range of statements with their offsets."""
     width, even = shape(fmt, profile, options)
-    made = partial(load.messages, fmt, profile, seed, layout=layout, options=options)
+    load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)
     if even:
-        yield from zip(itertools.count(start * width), made(start, count), strict=False)
+        yield from zip(itertools.count(start * width), load_messages(start, count), strict=False)
         return
     for unit in range(start, start + count):
-        for place, message in enumerate(made(unit, 1)):
+        for place, message in enumerate(load_messages(unit, 1)):
             if place == width:
                 raise HarnessError(
                     f"statement {unit} has more than the {width} messages that the first {PROBED}"
@@ -86,9 +86,9 @@ def numbered(
             yield unit * width + place, message
 
 
-def canonical(row: Mapping[str, Any]) -> bytes:
+def hashed_text(kafka_row: Mapping[str, Any]) -> bytes:
     """The text of a row that is hashed; `spark_checks.services.corpora` has the same in SQL."""
-    headers = row["headers"]
+    headers = kafka_row["headers"]
     texts = (
         None
         if headers is None
@@ -96,9 +96,20 @@ def canonical(row: Mapping[str, Any]) -> bytes:
             f"{_hex(header['key'].encode())}={_hex(header['value'])}" for header in headers
         )
     )
-    place = (row["topic"], row["partition"], row["offset"], row["timestamp"], row["timestampType"])
+    place = (
+        kafka_row["topic"],
+        kafka_row["partition"],
+        kafka_row["offset"],
+        kafka_row["timestamp"],
+        kafka_row["timestampType"],
+    )
     return "|".join(
-        (_hex(row["key"]), _hex(row["value"]), *map(str, place), "-" if texts is None else texts)
+        (
+            _hex(kafka_row["key"]),
+            _hex(kafka_row["value"]),
+            *map(str, place),
+            "-" if texts is None else texts,
+        )
     ).encode()
 
 
@@ -106,9 +117,9 @@ def _hex(value: bytes | None) -> str:
     return "-" if value is None else value.hex().upper()
 
 
-def words(row: Mapping[str, Any]) -> tuple[int, int]:
+def digest_words(kafka_row: Mapping[str, Any]) -> tuple[int, int]:
     """The two numbers that a row adds to the content's hash."""
-    digest = hashlib.sha256(canonical(row)).hexdigest()
+    digest = hashlib.sha256(hashed_text(kafka_row)).hexdigest()
     return int(digest[:WORD], 16), int(digest[WORD : 2 * WORD], 16)
 
 
@@ -146,11 +157,13 @@ def writing(out: Path, fmt: Format[Any], profile: Profile) -> Iterator[Path]:
         yield temporary
 
 
-def settle(folder: Path) -> int:
-    """Numbers the files that Spark wrote, and removes what else it left; their number."""
+def number_files(folder: Path) -> int:
+    """Renames the files that Spark wrote to `00000.parquet` and so on, and removes what else it
+    left. Returns how many there are.
+    """
     files = sorted(folder.glob("part-*.parquet"))
-    for other in set(folder.iterdir()) - set(files):
-        other.unlink()
+    for leftover in set(folder.iterdir()) - set(files):
+        leftover.unlink()
     for number, file in enumerate(files):
         file.rename(folder / f"{number:05}.parquet")
     return len(files)
@@ -171,46 +184,52 @@ def verify(folder: Path) -> list[str]:
     import pyarrow.parquet as pq
 
     try:
-        known = _manifest(folder / BULK)
-        fmt = get(known["format"])
-        profile = fmt.profile(known["profile"])
-        step = max(1, known["messages"] // COMPARED)
+        manifest_fields = _manifest(folder / BULK)
+        fmt = get(manifest_fields["format"])
+        profile = fmt.profile(manifest_fields["profile"])
+        step = max(1, manifest_fields["messages"] // COMPARED)
         count, first, second, problems = 0, 0, 0, list[str]()
         for file in sorted((folder / PARQUET).glob("*.parquet")):
             for batch in pq.ParquetFile(file).iter_batches(BATCH):
-                for row in (
+                for kafka_row in (
                     batch.cast(records.schema())
                     .set_column(5, "timestamp", batch["timestamp"].cast(pa.int64()))
                     .to_pylist()
                 ):
-                    head, tail = words(row)
-                    first, second = first + head, second + tail
+                    head, tail = digest_words(kafka_row)
+                    first += head
+                    second += tail
                     if (
                         count % step == 0
                         and not problems
-                        and row != _written(fmt, profile, known, row["offset"])
+                        and kafka_row
+                        != _writer_row(fmt, profile, manifest_fields, kafka_row["offset"])
                     ):
                         problems.append(
-                            f"{file}: offset {row['offset']} is not what the writer writes"
+                            f"{file}: offset {kafka_row['offset']} is not what the writer writes"
                         )
                     count += 1
     except (CorpusError, OSError, pa.ArrowException) as error:
         return [str(error)]
-    if count != known["messages"]:
-        problems.append(f"{folder}: {count} messages, the manifest says {known['messages']}")
-    elif (hashed := content(first, second)) != known["content"]:
-        problems.append(f"{folder}: content is {hashed}, the manifest says {known['content']}")
+    if count != manifest_fields["messages"]:
+        problems.append(
+            f"{folder}: {count} messages, the manifest says {manifest_fields['messages']}"
+        )
+    elif (hashed := content(first, second)) != manifest_fields["content"]:
+        problems.append(
+            f"{folder}: content is {hashed}, the manifest says {manifest_fields['content']}"
+        )
     return problems
 
 
-def _written(
-    fmt: Format[Any], profile: Profile, known: Mapping[str, Any], offset: int
+def _writer_row(
+    fmt: Format[Any], profile: Profile, manifest_fields: Mapping[str, Any], offset: int
 ) -> dict[str, Any] | None:
-    unit, place = divmod(offset, known["width"])
-    made = list(load.messages(fmt, profile, int(known["seed"]), unit, 1))
+    unit, place = divmod(offset, manifest_fields["width"])
+    unit_messages = list(traffic.messages(fmt, profile, int(manifest_fields["seed"]), unit, 1))
     return (
-        records.row(made[place], offset)
-        if place < len(made) and unit < known["statements"]
+        records.kafka_row(unit_messages[place], offset)
+        if place < len(unit_messages) and unit < manifest_fields["statements"]
         else None
     )
 

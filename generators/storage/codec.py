@@ -46,14 +46,14 @@ from generators.storage.jsonform import (
     Plain,
     Record,
     array,
-    by_name,
-    chosen,
+    array_form,
+    enum_form,
     fields,
     load_bytes,
     mapping,
+    mapping_form,
     need,
     path,
-    several,
     string,
 )
 
@@ -61,7 +61,7 @@ _TYPE: Final = Record(
     SourceType,
     {
         "name": TEXT,
-        "logical": chosen(Logical),
+        "logical": enum_form(Logical),
         **dict.fromkeys(("unsigned", "zerofill"), BOOLEAN),
         **dict.fromkeys(("length", "precision", "scale", "fsp"), INTEGER),
         "members": TEXTS,
@@ -89,9 +89,9 @@ _TABLE: Final = Record(
     Table,
     {
         **dict.fromkeys(("database", "schema", "name"), TEXT),
-        "columns": several(_COLUMN),
+        "columns": array_form(_COLUMN),
         "primary_key": TEXTS,
-        "unique": several(TEXTS),
+        "unique": array_form(TEXTS),
     },
     needed=("primary_key", "unique"),
 )
@@ -110,7 +110,10 @@ _OPTIONS: Final = (
     "bigint_unsigned",
 )
 _DEPLOYMENT: Final = Record(
-    Deployment, dict.fromkeys((*_OPTIONS, "schemas"), TEXT), needed=_OPTIONS, shown=("schemas",)
+    Deployment,
+    dict.fromkeys((*_OPTIONS, "schemas"), TEXT),
+    needed=_OPTIONS,
+    always_dumped=("schemas",),
 )
 """Older files lack `schemas`."""
 dump_deployment = _DEPLOYMENT.dump
@@ -149,7 +152,7 @@ _MESSAGE: Final = Record(
         "topic": TEXT,
         **dict.fromkeys(("partition", "timestamp_ms"), INTEGER),
         **dict.fromkeys(("key", "value"), BYTES),
-        "headers": several(Form(_dump_header, _load_header)),
+        "headers": array_form(Form(_dump_header, _load_header)),
     },
     needed=("event", "timestamp_ms", "headers"),
 )
@@ -171,18 +174,18 @@ def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
 _CELL: Final = Record(
     Cell,
     {
-        "state": chosen(State),
+        "state": enum_form(State),
         "type": _SAME_TYPE,
         "value": VALUE,
         "text": TEXT,
         "json": BOOLEAN,
         "cls": TEXT,
-        "options": several(VALUE),
+        "options": array_form(VALUE),
         "reason": TEXT,
     },
 )
-_OP: Final = chosen(Op)
-_KIND: Final = chosen(Kind)
+_OP: Final = enum_form(Op)
+_KIND: Final = enum_form(Kind)
 
 
 def _dump_accept(pair: tuple[Kind, Op | None]) -> Plain:
@@ -208,18 +211,18 @@ _CHANGE: Final = Record(
         "keys": TEXTS,
         "position": TEXT,
         "commit_time_us": DIGITS,
-        **dict.fromkeys(_IMAGES, by_name(_CELL)),
-        "types": by_name(TEXT),
+        **dict.fromkeys(_IMAGES, mapping_form(_CELL)),
+        "types": mapping_form(TEXT),
         **dict.fromkeys(("schema_version", "sql"), TEXT),
-        "key_sets": several(NAMES),
-        "accept": several(Form(_dump_accept, _load_accept)),
+        "key_sets": array_form(NAMES),
+        "accept": array_form(Form(_dump_accept, _load_accept)),
         **dict.fromkeys(("databases", "tables"), TEXTS),
         "anything": BOOLEAN,
     },
 )
 
 
-def _known(table: Table | None) -> Mapping[str, Any]:
+def _known_types(table: Table | None) -> Mapping[str, Any]:
     """What the reader of a table's changes knows: the types of cells."""
     if table is None:
         return NOTHING
@@ -229,17 +232,20 @@ def _known(table: Table | None) -> Mapping[str, Any]:
 
 def dump_change(change: Change, table: Table | None = None) -> dict[str, Plain]:
     """An expected change; with a table, cells of its columns' own types leave their type out."""
-    return _CHANGE.dump(change, _known(table))
+    return _CHANGE.dump(change, _known_types(table))
 
 
 def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change:
     """Inverse of `dump_change`, given the same table. Raises Malformed."""
-    return _CHANGE.load(data, at, _known(table))
+    return _CHANGE.load(data, at, _known_types(table))
 
 
 def dump_schemas(schemas: confluent.Schemas) -> Plain:
     """Schemas that messages in Confluent's framing name: subjects and text by id."""
-    return {str(number): [list(subjects), text] for number, (subjects, text) in schemas.items()}
+    return {
+        str(number): [list(subjects), schema_text]
+        for number, (subjects, schema_text) in schemas.items()
+    }
 
 
 def load_schemas(data: Plain, at: str = "") -> None:
@@ -248,10 +254,14 @@ def load_schemas(data: Plain, at: str = "") -> None:
     for number, schema in mapping(data, at).items():
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
-        subjects, text = (*array(schema, path(at, number), lambda value, _where: value), [], "")[:2]
+        subjects, schema_text = (
+            *array(schema, path(at, number), lambda value, _where: value),
+            [],
+            "",
+        )[:2]
         schemas[int(number)] = (
             TEXTS.load(subjects, path(at, number)),
-            string(text, path(at, number)),
+            string(schema_text, path(at, number)),
         )
     confluent.recall(schemas)
 
@@ -263,17 +273,18 @@ _CASE: Final = Record(
         "deployment": Form(dump_deployment, load_deployment),
         "level": INTEGER,
         "tags": NAMES,
-        "origin": chosen(Origin),
+        "origin": enum_form(Origin),
         **dict.fromkeys(("scenario", "fault"), TEXT),
-        "tables": several(_TABLE),
-        "written": several(
+        "tables": array_form(_TABLE),
+        "written": array_form(
             Record(
-                Written, {"message": Form(dump_message, load_message), "changes": several(_CHANGE)}
+                Written,
+                {"message": Form(dump_message, load_message), "changes": array_form(_CHANGE)},
             )
         ),
     },
     needed=("tags",),
-    shown=("origin", "scenario", "fault"),
+    always_dumped=("origin", "scenario", "fault"),
 )
 
 
@@ -288,7 +299,7 @@ def load_case(data: Plain, at: str = "") -> Case:
     members = dict(mapping(data, at))
     load_schemas(members.pop("schemas", {}), path(at, "schemas"))
     case = _CASE.load(members, at)
-    own = tuple(
+    written_with_id = tuple(
         replace(written, message=replace(written.message, case=case.id)) for written in case.written
     )
-    return replace(case, written=own)
+    return replace(case, written=written_with_id)

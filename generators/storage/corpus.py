@@ -34,13 +34,13 @@ from generators.storage.jsonform import (
     Plain,
     Record,
     array,
-    by_name,
+    array_form,
     fields,
     from_line,
     integer,
     mapping,
+    mapping_form,
     need,
-    several,
     string,
     to_line,
 )
@@ -152,9 +152,9 @@ def write(
         finally:
             writer.close()
         size = writer.finish(fmt.name, profile, seed)
-    made = writer.counts()
+    counts = writer.counts()
     return Summary(
-        target, fmt.name, profile.name, seed, made.cases, made.messages, made.changes, size
+        target, fmt.name, profile.name, seed, counts.cases, counts.messages, counts.changes, size
     )
 
 
@@ -209,9 +209,16 @@ class _Writer:
             del head["event"]
             for change in written.changes:
                 table = _table_of(change, case.tables)
-                known = {} if table is None else {"table_id": self._tables[table]}
+                table_field = {} if table is None else {"table_id": self._tables[table]}
                 self._expected.raw(
-                    _line({**head, "ordinal": ordinal, **known, **codec.dump_change(change, table)})
+                    _line(
+                        {
+                            **head,
+                            "ordinal": ordinal,
+                            **table_field,
+                            **codec.dump_change(change, table),
+                        }
+                    )
                 )
             self._changes += len(written.changes)
 
@@ -246,9 +253,9 @@ class _Writer:
         )
         return size + self._put(MANIFEST, _object(_MANIFEST.dump(manifest))).size
 
-    def _put(self, name: str, text: str) -> Sink:
+    def _put(self, name: str, content: str) -> Sink:
         sink = Sink(self._folder / name)
-        sink.raw(text.encode())
+        sink.raw(content.encode())
         sink.close()
         return sink
 
@@ -391,10 +398,10 @@ def _located(file: Path, line: int | None = None) -> Iterator[None]:
 
 
 def _load_seed(data: Plain, at: str) -> int:
-    text = string(data, at)
-    if not text.removeprefix("-").isdecimal() or len(text) > 40:
+    seed_text = string(data, at)
+    if not seed_text.removeprefix("-").isdecimal() or len(seed_text) > 40:
         raise Malformed(at, "must be an integer's text")
-    return int(text)
+    return int(seed_text)
 
 
 def _load_component(data: Plain, at: str) -> str:
@@ -407,14 +414,14 @@ def _load_component(data: Plain, at: str) -> str:
 def _load_files(data: Plain, at: str) -> Mapping[str, str]:
     for name in mapping(data, at):
         if name not in (*_REQUIRED, PARQUET, SCHEMAS):
-            known = f"{', '.join((*_REQUIRED, SCHEMAS))} and {PARQUET}"
-            raise Malformed(at, f"refuses {name!r}: a corpus names {known}, nothing else")
+            legal_names = f"{', '.join((*_REQUIRED, SCHEMAS))} and {PARQUET}"
+            raise Malformed(at, f"refuses {name!r}: a corpus names {legal_names}, nothing else")
     for name in _REQUIRED:
         need(data, name, at)
     return _DIGESTS.load(data, at)
 
 
-_DIGESTS: Final = by_name(TEXT)
+_DIGESTS: Final = mapping_form(TEXT)
 _MANIFEST: Final = Record(
     _Manifest,
     {
@@ -429,7 +436,7 @@ _MANIFEST: Final = Record(
     },
 )
 _SHELL: Final = Record(
-    _Shell, {"id": TEXT, "level": INTEGER, "tags": NAMES, "tables": several(INTEGER)}
+    _Shell, {"id": TEXT, "level": INTEGER, "tags": NAMES, "tables": array_form(INTEGER)}
 )
 
 
@@ -488,8 +495,8 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     file = folder / MESSAGES
     for number, data in _lines(file):
         with _located(file, number):
-            case, rest = _split(data, _HEAD, written)
-            message = codec.load_message(rest, case=case)
+            case, fields = _split(data, _HEAD, written)
+            message = codec.load_message(fields, case=case)
             place = message.topic, message.partition
             ordinal = integer(need(data, "ordinal", ""), "ordinal")
             if ordinal != following[place]:
@@ -505,7 +512,7 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     file, total = folder / EXPECTED, 0
     for number, data in _lines(file):
         with _located(file, number):
-            case, rest = _split(data, _PLACE, written)
+            case, fields = _split(data, _PLACE, written)
             spot = (
                 string(need(data, "topic", ""), "topic"),
                 integer(need(data, "partition", ""), "partition"),
@@ -519,7 +526,7 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             table = (
                 tables[_index(data["table_id"], "table_id", tables)] if "table_id" in data else None
             )
-            places[spot][1].append(codec.load_change(rest, table=table))
+            places[spot][1].append(codec.load_change(fields, table=table))
             total += 1
     counts = _Counts(len(shells), len(places), total, len(tables))
     for name, count in asdict(counts).items():
@@ -527,27 +534,29 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             raise CorpusError(
                 f"{folder / MANIFEST}: field counts.{name}: {figure}, but there are {count}"
             )
-    return tuple(
-        Case(
-            shell.id,
-            manifest.format,
-            manifest.profile,
-            manifest.deployment,
-            shell.level,
-            tuple(tables[number] for number in shell.tables),
-            tuple(Written(message, tuple(changes)) for message, changes in written[shell.id]),
-            shell.tags,
+    cases: list[Case] = []
+    for shell in shells:
+        cases.append(
+            Case(
+                shell.id,
+                manifest.format,
+                manifest.profile,
+                manifest.deployment,
+                shell.level,
+                tuple(tables[number] for number in shell.tables),
+                tuple(Written(message, tuple(changes)) for message, changes in written[shell.id]),
+                shell.tags,
+            )
         )
-        for shell in shells
-    )
+    return tuple(cases)
 
 
 def _split(
-    data: Plain, head: frozenset[str], known: Mapping[str, Any]
+    data: Plain, head: frozenset[str], cases: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The case id of a line, and the line without its head."""
     case = string(need(mapping(data, ""), "case", ""), "case")
-    if case not in known:
+    if case not in cases:
         raise Malformed("case", f"{case[:200]!r} is not in {TABLES}")
     return case, {name: value for name, value in data.items() if name not in head}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from generators.bulk import expander as bulk
+from generators.bulk import expander
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import Case
 from generators.profiles import Profile
@@ -73,13 +73,17 @@ WIDEST: Final = 40
 
 def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
     """The fixture's cases of a profile, in their fixed order."""
-    own = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
-    spread = {own[i * len(own) // OWN] for i in range(OWN)} if own else set()
-    chosen = []
+    format_scenarios = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
+    spread = (
+        {format_scenarios[i * len(format_scenarios) // OWN] for i in range(OWN)}
+        if format_scenarios
+        else set()
+    )
+    named_cases = []
     for scenario in boundary_scenarios(fmt, profile):
         if scenario.name in spread or scenario.name in NAMES:
-            chosen.append(as_case(fmt, profile, scenario))
-    for case in (*chosen, *bulk.cases(fmt, profile, SEED, BULK)):
+            named_cases.append(as_case(fmt, profile, scenario))
+    for case in (*named_cases, *expander.cases(fmt, profile, SEED, BULK)):
         widest = max((len(table.columns) for table in case.tables), default=0)
         if widest <= WIDEST and sum(written.message.size for written in case.written) <= LARGEST:
             yield case
@@ -89,11 +93,12 @@ def write_all(out: Path, names: tuple[str, ...] = ()) -> list[corpus.Summary]:
     """Writes the fixtures of the named formats, or of all, below a folder. Raises what
     `corpus.write` raises.
     """
-    return [
-        corpus.write(out, fmt, profile, fixture_cases(fmt, profile), seed=SEED)
-        for fmt in formats(names)
-        for profile in fmt.profiles
-    ]
+    summaries: list[corpus.Summary] = []
+    for fmt in formats(names):
+        for profile in fmt.profiles:
+            cases = fixture_cases(fmt, profile)
+            summaries.append(corpus.write(out, fmt, profile, cases, seed=SEED))
+    return summaries
 
 
 if __name__ == "__main__":

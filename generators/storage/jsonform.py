@@ -54,9 +54,9 @@ def from_line(line: bytes | str) -> Plain:
     NaN, nothing behind it. Raises Malformed.
     """
     try:
-        text = line.decode("utf-8") if isinstance(line, bytes) else line
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
-        if _SURROGATE.search(text):
+        line_text = line.decode("utf-8") if isinstance(line, bytes) else line
+        value = json.loads(line_text, object_pairs_hook=_object, parse_constant=_no_constant)
+        if _SURROGATE.search(line_text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except UnicodeEncodeError:
@@ -95,11 +95,11 @@ def mapping(data: Plain, at: str) -> dict[str, Any]:
     return data
 
 
-def fields(data: Plain, at: str, known: Set[str]) -> dict[str, Any]:
+def fields(data: Plain, at: str, legal: Set[str]) -> dict[str, Any]:
     """The object, if it has known fields only. Raises Malformed."""
     members = mapping(data, at)
-    if unknown := members.keys() - known:
-        raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(known))}")
+    if unknown := members.keys() - legal:
+        raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(legal))}")
     return members
 
 
@@ -148,10 +148,10 @@ def integer(data: Plain, at: str) -> int:
 
 def integer_text(data: Plain, at: str) -> int:
     """An integer written as a string, in its one plain decimal text. Raises Malformed."""
-    text = string(data, at)
-    if _INTEGER.fullmatch(text) and _digits(number := int(Decimal(text))) == text:
+    digits = string(data, at)
+    if _INTEGER.fullmatch(digits) and _digits(number := int(Decimal(digits))) == digits:
         return number
-    raise Malformed(at, f"must be an integer's plain decimal text, not {text[:40]!r}")
+    raise Malformed(at, f"must be an integer's plain decimal text, not {digits[:40]!r}")
 
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,6000}")
@@ -258,8 +258,8 @@ def dump_value(value: Value) -> Plain:
         case dt.date():
             return {"type": "date", "value": value.isoformat()}
         case ZeroDate():
-            text = f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
-            return {"type": "zero-date", "value": text, "micros": value.micros}
+            value_text = f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
+            return {"type": "zero-date", "value": value_text, "micros": value.micros}
         case Json():
             return {"type": "json", "value": _dump_node(value.value)}
     raise UsageError(f"{type(value).__name__} {value!r:.80} is no canonical value of a source type")
@@ -307,39 +307,39 @@ def _load_float(data: Plain, at: str, exact: tuple[Plain, str]) -> Value:
         value = float(struct.unpack(">d", bytes.fromhex(bits))[0])
     except (ValueError, struct.error):
         raise Malformed(exact[1], "must be the 16 hex digits of a binary64") from None
-    text = string(data, at)
-    if text != repr(value):
-        raise Malformed(at, f"{text[:40]!r} and bits {bits} ({value!r}) are two numbers")
+    bits_text = string(data, at)
+    if bits_text != repr(value):
+        raise Malformed(at, f"{bits_text[:40]!r} and bits {bits} ({value!r}) are two numbers")
     return value
 
 
 def _load_decimal(data: Plain, at: str) -> Value:
-    text = string(data, at)
+    decimal_text = string(data, at)
     try:
-        value = Decimal(text)
-        if value.is_finite() and str(value) == text:
+        value = Decimal(decimal_text)
+        if value.is_finite() and str(value) == decimal_text:
             return value
     except InvalidOperation:
         pass
-    raise Malformed(at, f"{text[:40]!r} is no decimal number in its plain form")
+    raise Malformed(at, f"{decimal_text[:40]!r} is no decimal number in its plain form")
 
 
 def _load_date(data: Plain, at: str) -> Value:
-    text = string(data, at)
+    date_text = string(data, at)
     try:
-        return dt.date.fromisoformat(text)
+        return dt.date.fromisoformat(date_text)
     except ValueError:
-        raise Malformed(at, f"{text[:40]!r} is no date") from None
+        raise Malformed(at, f"{date_text[:40]!r} is no date") from None
 
 
 _ZERO_DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 
 
 def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
-    text = string(data, at)
-    parts = _ZERO_DATE.fullmatch(text)
+    date_text = string(data, at)
+    parts = _ZERO_DATE.fullmatch(date_text)
     if not parts:
-        raise Malformed(at, f"{text[:40]!r} is not YYYY-MM-DD")
+        raise Malformed(at, f"{date_text[:40]!r} is not YYYY-MM-DD")
     year, month, day = map(int, parts.groups())
     return ZeroDate(year, month, day, integer(*micros))
 
@@ -379,13 +379,13 @@ _LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
-    """How values of a kind are dumped, and loaded from the field of a path; `within`: both take
-    what the reader knows, too.
+    """How values of a kind are dumped, and loaded from the field of a path. With `takes_known` both
+    also take what the reader knows of the value already, which the JSON then leaves out.
     """
 
     dump: Callable[..., Plain]
     load: Callable[..., T]
-    within: bool = False
+    takes_known: bool = False
 
 
 def _itself(value: T) -> T:
@@ -400,49 +400,55 @@ BYTES: Final = Form(dump_bytes, load_bytes)
 VALUE: Final = Form(dump_value, load_value)
 
 
-def several(form: Form[T] | Record[T]) -> Form[tuple[T, ...]]:
-    """An array."""
+def array_form(item_form: Form[T] | Record[T]) -> Form[tuple[T, ...]]:
+    """The form of a tuple: an array, each item in `item_form`."""
     return Form(
-        lambda items: [form.dump(item) for item in items],
-        lambda data, at: array(data, at, form.load),
+        lambda items: [item_form.dump(item) for item in items],
+        lambda data, at: array(data, at, item_form.load),
     )
 
 
-TEXTS: Final = several(TEXT)
+TEXTS: Final = array_form(TEXT)
 NAMES: Final[Form[frozenset[str]]] = Form(
     lambda names: TEXTS.dump(tuple(sorted(names))), lambda data, at: frozenset(TEXTS.load(data, at))
 )
 """Texts without order, which are sorted."""
 
 
-def chosen(kind: type[E]) -> Form[E]:
-    """A member of an enumeration."""
+def enum_form(kind: type[E]) -> Form[E]:
+    """The form of an enumeration's member: its value as text."""
     return Form(str, partial(member, kind))
 
 
 NOTHING: Final[Mapping[str, Any]] = {}
 
 
-def by_name(form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
-    """An object of any names; what the reader knows of some of them is handed to their form."""
+def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
+    """The form of a mapping: an object of any names, each value in `item_form`. What the reader
+    knows of some values already is handed to `item_form`.
+    """
 
-    def dump(items: Mapping[str, T], known: Mapping[str, Any] = NOTHING) -> Plain:
+    def dump(items: Mapping[str, T], known_parts: Mapping[str, Any] = NOTHING) -> Plain:
         for name in items:
             if not (name.isascii() or isinstance(dump_text(name), str)):
                 raise UsageError(f"column name {name!r} holds surrogates")
         return {
-            name: form.dump(item, known[name]) if name in known else form.dump(item)
+            name: item_form.dump(item, known_parts[name])
+            if name in known_parts
+            else item_form.dump(item)
             for name, item in items.items()
         }
 
-    def load(data: Plain, at: str, known: Mapping[str, Any] = NOTHING) -> Mapping[str, T]:
+    def load(data: Plain, at: str, known_parts: Mapping[str, Any] = NOTHING) -> Mapping[str, T]:
         members = mapping(data, at).items()
         return {
-            name: form.load(item, path(at, name), *([known[name]] if name in known else ()))
+            name: item_form.load(
+                item, path(at, name), *([known_parts[name]] if name in known_parts else ())
+            )
             for name, item in members
         }
 
-    return Form(dump, load, within=True)
+    return Form(dump, load, takes_known=True)
 
 
 class Record(Generic[T]):
@@ -458,20 +464,26 @@ class Record(Generic[T]):
         kind: Callable[..., T],
         forms: Mapping[str, Form[Any] | Record[Any]],
         needed: Sequence[str] = (),
-        shown: Sequence[str] = (),
+        always_dumped: Sequence[str] = (),
     ) -> None:
         fields = fields_of(kind)  # type: ignore[arg-type]
         usual = {field.name: field.default for field in fields if field.default is not MISSING}
         self._kind, self._forms = kind, forms
         self._required = {name for name in forms if name in needed or name not in usual}
         self._nullable = {name for name in forms if usual.get(name, MISSING) is None}
-        self._within = {
-            name for name, form in forms.items() if isinstance(form, Form) and form.within
+        self._takes_known = {
+            name
+            for name, field_form in forms.items()
+            if isinstance(field_form, Form) and field_form.takes_known
         }
-        omitted = {name: (value,) for name, value in usual.items() if name not in (*needed, *shown)}
-        self._steps = [(name, form.dump, omitted.get(name, ())) for name, form in forms.items()]
+        omitted = {
+            name: (value,) for name, value in usual.items() if name not in (*needed, *always_dumped)
+        }
+        self._steps = [
+            (name, field_form.dump, omitted.get(name, ())) for name, field_form in forms.items()
+        ]
 
-    def dump(self, value: T, known: Mapping[str, Any] = NOTHING) -> dict[str, Plain]:
+    def dump(self, value: T, known_parts: Mapping[str, Any] = NOTHING) -> dict[str, Plain]:
         """The object."""
         plain: dict[str, Plain] = {}
         for name, dump, omitted in self._steps:
@@ -481,28 +493,30 @@ class Record(Generic[T]):
                 continue
             if part is None:
                 plain[name] = None
-            elif name not in known:
+            elif name not in known_parts:
                 plain[name] = dump(part)
-            elif name in self._within:
-                plain[name] = dump(part, known[name])
-            elif part is not known[name] and part != known[name]:
+            elif name in self._takes_known:
+                plain[name] = dump(part, known_parts[name])
+            elif part is not known_parts[name] and part != known_parts[name]:
                 plain[name] = dump(part)
         return plain
 
-    def load(self, data: Plain, at: str = "", known: Mapping[str, Any] = NOTHING) -> T:
+    def load(self, data: Plain, at: str = "", known_parts: Mapping[str, Any] = NOTHING) -> T:
         """Inverse of `dump`, given the same known values. Raises Malformed."""
         members = fields(data, at, self._forms.keys())
-        parts = {name: part for name, part in known.items() if name not in self._within}
-        for name, form in self._forms.items():
+        parts = {name: part for name, part in known_parts.items() if name not in self._takes_known}
+        for name, field_form in self._forms.items():
             if name in members:
                 part, inner = (
                     members[name],
-                    [known[name]] if name in self._within and name in known else (),
+                    [known_parts[name]]
+                    if name in self._takes_known and name in known_parts
+                    else (),
                 )
                 parts[name] = (
                     None
                     if part is None and name in self._nullable
-                    else form.load(part, path(at, name), *inner)
+                    else field_form.load(part, path(at, name), *inner)
                 )
             elif name not in parts and name in self._required:
                 raise Malformed(path(at, name), "missing")

@@ -34,6 +34,11 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
     """The values of each column for messages at these offsets, with their writer's timestamp
     (CreateTime).
     """
+
+    def header_structs(message: Message) -> list[dict[str, Any]] | None:
+        """Spark's headers: null, not an empty list, of a message without any."""
+        return [{"key": name, "value": value} for name, value in message.headers] or None
+
     return {
         "key": [m.key for m in messages],
         "value": [m.value for m in messages],
@@ -42,9 +47,7 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
         "offset": list(offsets),
         "timestamp": [m.timestamp_ms * 1000 for m in messages],
         "timestampType": [0] * len(messages),
-        "headers": [
-            [{"key": name, "value": value} for name, value in m.headers] or None for m in messages
-        ],
+        "headers": [header_structs(message) for message in messages],
     }
 
 
@@ -65,6 +68,6 @@ def batch(
     return pa.RecordBatch.from_pydict(data, schema())
 
 
-def row(message: Message, offset: int) -> dict[str, Any]:
-    """The row of a message."""
+def kafka_row(message: Message, offset: int) -> dict[str, Any]:
+    """A message as the row of Spark's Kafka source, by column."""
     return {name: values[0] for name, values in columns([message], [offset]).items()}

@@ -70,7 +70,7 @@ def _rows(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
     for units in (row for batch in batches for row in batch.to_pylist()):
-        made = bulk.numbered(fmt, profile, task["seed"], units["start"], units["count"])
+        made = bulk.numbered_messages(fmt, profile, task["seed"], units["start"], units["count"])
         while some := list(itertools.islice(made, bulk.BATCH)):
             offsets, messages = zip(*some, strict=True)
             yield records.batch(messages, offsets)

@@ -23,7 +23,7 @@ from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.model import Layout
 from generators.publishing.cluster import Cluster
-from generators.publishing.pacing import PublishStopped, added_up, publish_paced
+from generators.publishing.pacing import PublishStopped, add_up, publish_paced
 from generators.wire_format import get
 
 
@@ -93,7 +93,7 @@ def handle(
     )
     figures = [json.loads(row.figures) for row in frame.collect()]
     return {
-        **added_up(figures),
+        **add_up(figures),
         "seconds": max((part["seconds"] for part in figures), default=0.0),
         "cpu_seconds": round(sum(part["cpu"] for part in figures), 3),
         "stopped": [part["stopped"] for part in figures if part["stopped"]],

@@ -198,14 +198,14 @@ class Writing:
         fmt, out = get(request["format"]), Path(request["out"])
         out.mkdir()
         (out / "_SUCCESS").touch()
-        made = bulk.numbered(
+        made = bulk.numbered_messages(
             fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"]
         )
-        rows = [records.row(message, offset) for offset, message in made]
+        rows = [records.kafka_row(message, offset) for offset, message in made]
         pq.write_table(
             pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet"
         )
-        sums = map(sum, zip(*map(bulk.words, rows), strict=True))
+        sums = map(sum, zip(*map(bulk.digest_words, rows), strict=True))
         return done(
             DecodeRaised("disk full")
             if self._fails

@@ -77,10 +77,12 @@ def test_executors_publish_beside_a_decoder_and_write_a_corpus(
     assert outcome.owed == outcome.messages == 300
     assert set(outcome.sample.verdicts) == {Verdict.PASS}
     rows = [
-        records.row(message, at)
-        for at, message in bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300)
+        records.kafka_row(message, at)
+        for at, message in bulk.numbered_messages(
+            get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300
+        )
     ]
     assert answer == {
         "messages": 300,
-        "content": bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True))),
+        "content": bulk.content(*map(sum, zip(*map(bulk.digest_words, rows), strict=True))),
     }

@@ -6,7 +6,7 @@ import pytest
 
 from generators.errors import UnknownName, UsageError
 from generators.publishing import properties
-from generators.publishing.cluster import Cluster, fields, of, secret, settings
+from generators.publishing.cluster import Cluster, as_cluster, fields, secret, settings
 
 SECRET = "hunter2-hunter2"
 SCRAM = {
@@ -24,7 +24,7 @@ def test_a_cluster_shows_no_value_and_travels_whole():
     )
     assert settings(cluster)["sasl.password"] == SECRET
     assert Cluster(**fields(cluster)) == cluster
-    assert {cluster: 1}[of(cluster)] == 1
+    assert {cluster: 1}[as_cluster(cluster)] == 1
     assert settings("kafka:9092") == {"bootstrap.servers": "kafka:9092"}
 
 
@@ -91,9 +91,12 @@ def test_errors_of_a_file_name_its_line_and_no_value(tmp_path):
 
 def test_a_property_of_the_command_line(monkeypatch):
     monkeypatch.setenv("KAFKA_PASSWORD", SECRET)
-    assert properties.parsed("security.protocol=SSL") == ("security.protocol", "SSL")
-    assert properties.parsed("ssl.ca.location=a=b") == ("ssl.ca.location", "a=b")
-    assert properties.parsed("sasl.password=env:KAFKA_PASSWORD") == ("sasl.password", SECRET)
+    assert properties.parse_property("security.protocol=SSL") == ("security.protocol", "SSL")
+    assert properties.parse_property("ssl.ca.location=a=b") == ("ssl.ca.location", "a=b")
+    assert properties.parse_property("sasl.password=env:KAFKA_PASSWORD") == (
+        "sasl.password",
+        SECRET,
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,7 @@ def test_a_property_of_the_command_line(monkeypatch):
 )
 def test_a_secret_is_no_argument(text, expected):
     with pytest.raises(UsageError) as caught:
-        properties.parsed(text)
+        properties.parse_property(text)
     assert str(caught.value) == expected
 
 
@@ -179,5 +182,6 @@ def test_words_of_a_client_are_without_secrets():
         "kafka:9092", {"sasl.password": SECRET, "ssl.key.password": "abc", "client.id": "me-and-me"}
     )
     assert (
-        cluster.masked(f"'{SECRET}' is wrong, abc, me-and-me") == "'***' is wrong, abc, me-and-me"
+        cluster.mask_secrets(f"'{SECRET}' is wrong, abc, me-and-me")
+        == "'***' is wrong, abc, me-and-me"
     )

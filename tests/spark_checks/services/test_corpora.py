@@ -21,12 +21,12 @@ PROFILES = (("ticdc-canal-json", "v7.1.6"), ("debezium-json", "3.5.0.Final"))
 def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
     fmt = get(name)
     chosen = fmt.profile(profile)
-    whole = list(bulk.numbered(fmt, chosen, 7, 0, 300))
+    whole = list(bulk.numbered_messages(fmt, chosen, 7, 0, 300))
     assert [message for _, message in whole] == list(load.messages(fmt, chosen, 7, 0, 300))
     assert [
         pair
         for start in (0, 101, 202)
-        for pair in bulk.numbered(fmt, chosen, 7, start, min(101, 300 - start))
+        for pair in bulk.numbered_messages(fmt, chosen, 7, start, min(101, 300 - start))
     ] == whole
     offsets = [offset for offset, _ in whole]
     width, even = bulk.shape(fmt, chosen)
@@ -37,10 +37,10 @@ def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
 def test_the_content_is_that_of_the_rows_in_any_order():
     fmt = get("debezium-json")
     made = [
-        records.row(message, offset)
-        for offset, message in islice(bulk.numbered(fmt, fmt.profiles[0], 7, 0, 9), 9)
+        records.kafka_row(message, offset)
+        for offset, message in islice(bulk.numbered_messages(fmt, fmt.profiles[0], 7, 0, 9), 9)
     ]
-    assert bulk.canonical(
+    assert bulk.hashed_text(
         {**made[0], "key": None, "value": b"\x0a|", "headers": [{"key": "h", "value": None}]}
     ) == (
         b"-|0A7C|%s|%d|0|%d|0|68=-"
@@ -48,7 +48,7 @@ def test_the_content_is_that_of_the_rows_in_any_order():
     )
 
     def hashed(rows: list[dict[str, Any]]) -> str:
-        return bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True)))
+        return bulk.content(*map(sum, zip(*map(bulk.digest_words, rows), strict=True)))
 
     assert hashed(made) == hashed(made[::-1])
     assert hashed(made) != hashed([*made[1:], {**made[0], "value": b"x"}])
@@ -75,7 +75,7 @@ def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path):
                     lambda _: None,
                 )
             )
-            assert bulk.settle(folder / PARQUET) == parts
+            assert bulk.number_files(folder / PARQUET) == parts
             manifest = bulk.manifest(
                 fmt, chosen, 7, COUNT, answers[-1]["messages"], answers[-1]["content"]
             )

@@ -43,7 +43,7 @@ def test_the_messages_are_those_of_publish(name, profile):
     chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
     published = list(traffic.messages(fmt, chosen, 7, 0, 300, layout=LAYOUT))
     made = rows(feed.batches(0, 120)) + rows(feed.batches(120, 300))
-    offsets = [offset for offset, _ in bulk.numbered(fmt, chosen, 7, 0, 300)]
+    offsets = [offset for offset, _ in bulk.numbered_messages(fmt, chosen, 7, 0, 300)]
     assert made == rows([records.batch(published, offsets)])
     slow = rows(Feed.of(Options(name, profile, seed="7", expected="true")).batches(0, 300))
     assert [{key: value for key, value in row.items() if key != "expected"} for row in slow] == made
@@ -161,7 +161,7 @@ def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
     for stage in range(nemesis.STAGES):
         made = rows(staged.batches(stage * count, (stage + 1) * count))
         there = [(m, ends[m.topic, m.partition] + n) for m, n in numbered(group.messages(stage))]
-        wanted = [records.row(m, offset) for m, offset in there if not nemesis.is_removed(m)]
+        wanted = [records.kafka_row(m, offset) for m, offset in there if not nemesis.is_removed(m)]
         late = {"timestamp": (START_MS + stage) * 1000, "timestampType": 1}
         wanted = [row | late if row["topic"] == "append-time" else row for row in wanted]
         assert [
