@@ -298,8 +298,8 @@ class Fuzzer:
                 "partition": pa.array([m.partition for m in placed], pa.int32()),
                 "offset": pa.array([m.number for m in part], pa.int64()),
                 "way": pa.array([m.way for m in part], pa.string()),
-                "state": pa.array([m.left.state.value for m in part], pa.string()),
-                "reason": pa.array([m.left.reason for m in part], pa.string()),
+                "state": pa.array([m.remains.state.value for m in part], pa.string()),
+                "reason": pa.array([m.remains.reason for m in part], pa.string()),
                 "size": pa.array([m.message.size for m in part], pa.int64()),
             }
             pq.write_table(pa.table(columns), paths[1])
@@ -416,7 +416,7 @@ class Fuzzer:
 
 
 def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
-    left = mutant.left
+    left = mutant.remains
     return Tally(
         mutant.way,
         left.state.value,

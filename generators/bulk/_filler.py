@@ -19,8 +19,8 @@ from generators.bulk.templates import (
     MessageShape,
     NotLearned,
     Part,
-    Place,
     Stamp,
+    VaryingBytes,
     compressor,
     learn,
     varint,
@@ -73,9 +73,11 @@ the same length throughout.
 class _Lazy(dict[Any, Any]):
     """A function's results, each made once; some may be known."""
 
-    def __init__(self, make: Callable[[Any], Any], known: Mapping[Any, Any] = {}) -> None:
-        super().__init__(known)
-        self._make = make
+    def __init__(
+        self, make_result: Callable[[Any], Any], known_results: Mapping[Any, Any] = {}
+    ) -> None:
+        super().__init__(known_results)
+        self._make = make_result
 
     def __missing__(self, key: Any) -> Any:
         result = self[key] = self._make(key)
@@ -113,52 +115,52 @@ class Filler:
             if packing == "none"
             else replace(profile, deployment=replace(profile.deployment, compression="none"))
         )
-        self._ops = options.by_byte()
-        self._columns = load.by_byte(options)
+        self._ops = options.op_by_byte()
+        self._columns = load.columns_by_byte(options)
         self._texts: dict[str, list[_Lazy]] = {name: [] for name in self._names}
         """How places spell a column's values; the writer is asked for values that are new."""
         self._tables: dict[tuple[int, int], Any] = {}
         self._partitions = _Lazy(self._partition)
         self._base = self._learn_texts(Op.INSERT, self._names)
         used = dict.fromkeys(self._ops)
-        self._kinds = {op: self._variants(op) for op in used}
+        self._kinds = {op: self._learn_variants(op) for op in used}
         self._by_byte = [(op, self._kinds[op]) for op in self._ops]
         self._partition_of = _Lazy(lambda draw: self._partitions[load.row_key(options, draw, 0)])
         self._verify()
 
-    def _messages(
+    def _write_messages(
         self, profile: Profile, op: Op, variant: int, at: Instant, values: Mapping[str, Value]
     ) -> list[Message]:
         """The writer's messages for values by slot: column, ` before` for what an UPDATE changed,
         `/n` for rows but the first.
         """
-        rows = []
+        row_images = []
         for number in range(self._options.rows):
             end = f"/{number}" if number else ""
-            row = {
+            cells = {
                 name: values[f"{name}{end}"] if f"{name}{end}" in values else _PROBES[name][0]
                 for name in self._names
             }
             if number and f"id{end}" not in values:
-                row["id"] = load.row_key(self._options, 0, number)
+                cells["id"] = load.row_key(self._options, 0, number)
             old = {
                 name: values.get(f"{name} before{end}", _PROBES[f"{name} before"][0])
                 for name in CHANGED
             }
-            rows.append(load.images(op, row, old))
-        written = self._write(
-            load.history(self._table, op, variant, at, rows), profile, self._layout
+            row_images.append(load.row_images(op, cells, old))
+        written_messages = self._write(
+            load.statement_history(self._table, op, variant, at, row_images), profile, self._layout
         )
-        return [sent.message for sent in written]
+        return [written_message.message for written_message in written_messages]
 
     def _learn(
         self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]
     ) -> tuple[MessageShape, ...]:
         return learn(
-            lambda at, values: self._messages(self._plain, op, variant, at, values), probes
+            lambda at, values: self._write_messages(self._plain, op, variant, at, values), probes
         )
 
-    def _domain(self, name: str) -> list[Value]:
+    def _column_values(self, name: str) -> list[Value]:
         """Every value of a column in load, except the key."""
         return [] if name == "id" else list(dict.fromkeys(self._columns[self._names.index(name)]))
 
@@ -171,22 +173,20 @@ class Filler:
             for name in names
         }
         shapes = self._learn(op, variant, probes)
-        parts: list[tuple[int, str, Part]] = [
-            (number, side, getattr(shape, side))
-            for number, shape in enumerate(shapes)
-            for side in ("key", "value")
-        ]
-        known = [
+        parts: list[tuple[int, str, Part]] = []
+        for number, shape in enumerate(shapes):
+            parts += [(number, "key", shape.key), (number, "value", shape.value)]
+        texts_by_part = [
             {
                 place: dict(zip(probes[place.slot], place.texts, strict=True))
-                for place in part.of(probes)
+                for place in part.places_of(probes)
             }
             for *_, part in parts
         ]
 
-        def ask(values: Mapping[str, Value]) -> list[dict[Place, bytes]]:
+        def ask_writer(values: Mapping[str, Value]) -> list[dict[VaryingBytes, bytes]]:
             """What stands for values in the places of each part."""
-            messages = self._messages(self._plain, op, variant, TIMES[0], values)
+            messages = self._write_messages(self._plain, op, variant, TIMES[0], values)
             if len(messages) != len(shapes):
                 raise NotLearned("the number of messages varies")
             return [
@@ -194,47 +194,48 @@ class Filler:
                 for number, side, part in parts
             ]
 
-        def add(values: Mapping[str, Value]) -> None:
+        def learn_values(values: Mapping[str, Value]) -> None:
             """Asks for values at once, or for every second one where they cannot be told apart."""
             try:
-                answers = ask(values)
+                answers = ask_writer(values)
             except NotLearned:
                 if len(values) == 1:
                     raise
                 for first in (0, 1):
-                    add(dict(list(values.items())[first::2]))
+                    learn_values(dict(list(values.items())[first::2]))
                 return
-            for texts, answer in zip(known, answers, strict=True):
-                for place, text in answer.items():
-                    texts[place][values[place.slot]] = text
+            for texts, answer in zip(texts_by_part, answers, strict=True):
+                for place, spelling in answer.items():
+                    texts[place][values[place.slot]] = spelling
 
-        domains = {name: self._domain(name) for name in names}
+        domains = {name: self._column_values(name) for name in names}
         for i in range(max(map(len, domains.values()))):
-            add({name: domain[i] for name, domain in domains.items() if i < len(domain)})
+            learn_values({name: domain[i] for name, domain in domains.items() if i < len(domain)})
 
-        def asker(at: int, place: Place) -> Callable[[Value], bytes]:
-            return lambda value: ask({place.slot: value})[at][place]
+        def text_maker(at: int, place: VaryingBytes) -> Callable[[Value], bytes]:
+            return lambda value: ask_writer({place.slot: value})[at][place]
 
-        for at, texts in enumerate(known):
+        for at, texts in enumerate(texts_by_part):
             for place, by_value in texts.items():
-                if all(by_value != other for other in self._texts[place.slot]):
-                    self._texts[place.slot].append(_Lazy(asker(at, place), by_value))
+                if all(by_value != learned for learned in self._texts[place.slot]):
+                    self._texts[place.slot].append(_Lazy(text_maker(at, place), by_value))
         return shapes
 
-    def _variants(self, op: Op) -> list[_Kind]:
+    def _learn_variants(self, op: Op) -> list[_Kind]:
         """Learns the messages of each variant of an op; those that begin alike are alike, which
         `_verify` checks.
         """
         bases = [
-            self._messages(self._plain, op, variant, TIMES[0], {}) for variant in range(VARIANTS)
+            self._write_messages(self._plain, op, variant, TIMES[0], {})
+            for variant in range(VARIANTS)
         ]
         kinds = list[_Kind]()
         for variant, base in enumerate(bases):
             same = bases.index(base)
-            kinds.append(kinds[same] if same < variant else self._kind(op, variant))
+            kinds.append(kinds[same] if same < variant else self._learn_kind(op, variant))
         return kinds
 
-    def _kind(self, op: Op, variant: int) -> _Kind:
+    def _learn_kind(self, op: Op, variant: int) -> _Kind:
         """Learns the messages of an op and variant."""
         probes: dict[str, tuple[Value, ...]] = {}
         for number in range(self._options.rows):
@@ -247,20 +248,21 @@ class Filler:
         stamps: dict[Stamp, None] = {}
         drafts = [
             [
-                self._draft(getattr(shape, side), probes, op, variant, fragments, stamps)
+                self._locate_fields(getattr(shape, side), probes, op, variant, fragments, stamps)
                 for side in ("key", "value")
             ]
             for shape in shapes
         ]
         order: dict[Any, int] = {filler: i for i, filler in enumerate([*fragments, *stamps])}
         keyed = [
-            self._messages(self._plain, op, variant, TIMES[0], {"id": key}) for key in _PROBES["id"]
+            self._write_messages(self._plain, op, variant, TIMES[0], {"id": key})
+            for key in _PROBES["id"]
         ]
         ready = [
             (
                 shape.sample.topic,
                 None
-                if self._by_key([messages[i].partition for messages in keyed])
+                if self._follows_key([messages[i].partition for messages in keyed])
                 else shape.sample.partition,
                 *_filling(shape.key, *key, order),
                 *_filling(shape.value, *value, order),
@@ -278,7 +280,7 @@ class Filler:
             tuple(ready),
         )
 
-    def _draft(
+    def _locate_fields(
         self,
         part: Part,
         probes: Mapping[str, tuple[Value, ...]],
@@ -299,43 +301,52 @@ class Filler:
                 spans.append((place.start, place.end))
                 fields.append(place.stamp)
                 continue
-            slot, _, row = place.slot.partition("/")
+            slot, _, row_number = place.slot.partition("/")
             name, _, before = slot.partition(" ")
-            match = self._match(
+            match = self._find_spelling(
                 name, base, place.start, place.end, place.texts, probes[place.slot], room
             )
             if match is None:
                 # This kind spells the column in a way of its own.
                 self._learn_texts(op, (name,), variant)
-                match = self._match(
+                match = self._find_spelling(
                     name, base, place.start, place.end, place.texts, probes[place.slot], room
                 )
             if match is None:
                 raise NotLearned(f"{op} spells {name} in no way known")
             number, span = match
             column = self._names.index(name)
-            pick = int(row or 0) * _WIDTH + (_BEFORE + CHANGED.index(name) if before else column)
+            pick = int(row_number or 0) * _WIDTH + (
+                _BEFORE + CHANGED.index(name) if before else column
+            )
             pair = (column * 1000 + number, pick)
             if pair not in self._tables:
-                self._tables[pair] = self._filled(name, column, number, int(row or 0))
+                self._tables[pair] = self._lookup(name, column, number, int(row_number or 0))
             fragments[pair] = None
             spans.append(span)
             fields.append(pair)
-        for i, (left, right) in enumerate(itertools.pairwise(spans)):
-            if left[1] > right[0]:
+        for i, (earlier_span, later_span) in enumerate(itertools.pairwise(spans)):
+            if earlier_span[1] > later_span[0]:
                 raise NotLearned(
                     f"bytes that answer to {part.places[i].slot} and {part.places[i + 1].slot}"
                 )
         return spans, fields
 
-    def _filled(self, name: str, column: int, number: int, row: int) -> Any:
-        """The text of each random number of a column."""
-        texts = self._texts[name][number]
+    def _lookup(
+        self, name: str, column: int, spelling: int, row_number: int
+    ) -> Sequence[bytes] | Mapping[int, bytes]:
+        """A column's text for each random number: `lookup[number]` is what a message holds.
+
+        `spelling` is one of the ways in which messages spell the column, an index of
+        `self._texts[name]`. The key depends on the row's number in the message, too, and has many
+        values: its texts are made when they are first asked for.
+        """
+        texts = self._texts[name][spelling]
         if name == "id":
-            return _Lazy(lambda draw: texts[load.row_key(self._options, draw, row)])
+            return _Lazy(lambda draw: texts[load.row_key(self._options, draw, row_number)])
         return [texts[value] for value in self._columns[column]]
 
-    def _match(
+    def _find_spelling(
         self,
         name: str,
         base: bytes,
@@ -348,24 +359,24 @@ class Filler:
         """The known texts of a column that match a place's, widened by bytes around it; and the
         widened place.
         """
-        for number, known in enumerate(self._texts[name]):
-            wanted = [known.get(value) for value in probes]
-            first = wanted[0]
-            if first is None or None in wanted:
+        for number, spellings in enumerate(self._texts[name]):
+            probe_texts = [spellings.get(value) for value in probes]
+            first = probe_texts[0]
+            if first is None or None in probe_texts:
                 continue
-            more = len(first) - (end - start)
-            for left in range(max(0, more + 1)):
-                a, b = start - left, end + more - left
-                if a < room[0] or b > room[1] or more < 0:
+            missing_bytes = len(first) - (end - start)
+            for bytes_before in range(max(0, missing_bytes + 1)):
+                a, b = start - bytes_before, end + missing_bytes - bytes_before
+                if a < room[0] or b > room[1] or missing_bytes < 0:
                     continue
                 if all(
-                    base[a:start] + text + base[end:b] == want
-                    for text, want in zip(texts, wanted, strict=True)
+                    base[a:start] + place_text + base[end:b] == probe_text
+                    for place_text, probe_text in zip(texts, probe_texts, strict=True)
                 ):
                     return number, (a, b)
         return None
 
-    def _by_key(self, partitions: Sequence[int]) -> bool:
+    def _follows_key(self, partitions: Sequence[int]) -> bool:
         """Whether the partitions of a message, one for each probe of the first row's key, follow
         that key.
         """
@@ -377,25 +388,25 @@ class Filler:
         return False
 
     def _partition(self, key: Value) -> int:
-        made = self._messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
-        return made[-1].partition if made else 0
+        messages = self._write_messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
+        return messages[-1].partition if messages else 0
 
     def _verify(self) -> None:
         """Compares with the writer: every template with random values, the longest ones too, and at
         several times.
         """
-        rows, used = self._options.rows, list(self._kinds)
-        raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * rows))
+        row_count, used = self._options.rows, list(self._kinds)
+        raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * row_count))
         op_bytes = [self._ops.index(op) for op in used]
         longest = [
             max(range(256), key=lambda byte, column=column: len(str(column[byte]).encode()))  # type: ignore[misc]
             for column in self._columns[1 : len(NAMES)]
         ]
         for unit in range(BLOCK):
-            raw[unit * UNIT * rows] = op_bytes[unit % len(used)]
-            raw[unit * UNIT * rows + 1] = unit // len(used)
+            raw[unit * UNIT * row_count] = op_bytes[unit % len(used)]
+            raw[unit * UNIT * row_count + 1] = unit // len(used)
             if unit < len(used):
-                raw[unit * UNIT * rows + 4 : unit * UNIT * rows + 13] = bytes(longest)
+                raw[unit * UNIT * row_count + 4 : unit * UNIT * row_count + 13] = bytes(longest)
         size = len(used) * VARIANTS
         for first, units in (
             (0, range(min(BLOCK, 3 * size))),
@@ -403,29 +414,34 @@ class Filler:
             (BLOCK * 31_250, range(0, BLOCK, 7)),
             (BLOCK * 39_062_500, range(0, BLOCK, 7)),
         ):
-            made = iter(self.expand(bytes(raw), first, units))
+            filled = iter(self.expand(bytes(raw), first, units))
             for unit in units:
                 n = first + unit
                 history = load.unit_history(
                     bytes(raw), unit, n, self._profile.source, self._options
                 )
                 for written in self._write(history, self._profile, self._layout):
-                    if next(made, None) != written.message:
+                    if next(filled, None) != written.message:
                         raise NotLearned(f"unit {n} is not what the writer writes")
-            if next(made, None) is not None:
+            if next(filled, None) is not None:
                 raise NotLearned("more messages than the writer writes")
 
     def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
         """The messages of units of a block whose first unit has the number given. The hot loop: it
         avoids calls.
         """
-        compress, begin, size, rows = (
+        compress, begin, size, row_count = (
             self._compress,
             START.ms,
             self._options.transaction,
             self._options.rows,
         )
-        unit_bytes, partition_of, join, make = UNIT * rows, self._partition_of, b"".join, Message
+        unit_bytes, partition_of, join, make = (
+            UNIT * row_count,
+            self._partition_of,
+            b"".join,
+            Message,
+        )
         update, by_byte, spell = Op.UPDATE, self._by_byte, varint
         for unit in units:
             at = unit * unit_bytes
@@ -448,19 +464,19 @@ class Filler:
                         (raw[at + 10] + 1 + raw[at + 15] % 255) & 255,
                     ),
                 ]
-            for row in range(1, rows):
-                there = at + row * UNIT
+            for row_number in range(1, row_count):
+                row_offset = at + row_number * UNIT
                 picks += [
                     key,
-                    *raw[there + 4 : there + 13],
-                    raw[there + 3] & 15,
-                    *load.before_places(raw, there),
+                    *raw[row_offset + 4 : row_offset + 13],
+                    raw[row_offset + 3] & 15,
+                    *load.before_places(raw, row_offset),
                 ]
             commit = (first + unit) // size
             ms, seq = begin + commit, commit % 1000
             fragments = list(map(getitem, tables, pick(picks)))
-            for unit_ms, step, each, base, modulus, binary in stamps:
-                number = ms // unit_ms * step + seq * each + base
+            for unit_ms, step, per_sequence, base, modulus, binary in stamps:
+                number = ms // unit_ms * step + seq * per_sequence + base
                 if modulus:
                     number %= modulus
                 fragments.append(spell(number) if binary else b"%d" % number)

@@ -38,7 +38,7 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 def _boundaries(type: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type, if it is one of its source's `TYPES`."""
     source = sources.of(type)
-    name = next((slug for slug, other in source.types.items() if other == type), None)
+    name = next((slug for slug, known_type in source.types.items() if known_type == type), None)
     return tuple(source.boundary_values(name).values()) if name else ()
 
 
@@ -60,9 +60,9 @@ class Drawer:
             return None
         if self.chance(self._boundary_rate) and (boundaries := _boundaries(type)):
             return self._random.choice(boundaries)
-        return self._any(type)
+        return self._any_value(type)
 
-    def _any(self, type: SourceType) -> Value:
+    def _any_value(self, type: SourceType) -> Value:
         random_ = self._random
         step: int = 10 ** (6 - type.fsp)
         match type.logical:
@@ -86,7 +86,7 @@ class Drawer:
             case Logical.FLOAT | Logical.DOUBLE:
                 return self._real(type)
             case Logical.TEXT:
-                return self._text(type)
+                return self._random_text(type)
             case Logical.BINARY:
                 limit = type.length or 0
                 size = limit if type.name == "binary" else random_.randint(0, min(limit, 24))
@@ -104,10 +104,10 @@ class Drawer:
                 )
                 return random_.randrange(first, last) // step * step
             case Logical.TIMESTAMP:
-                whole = (mysql.MICROS, mysql.TIMESTAMP_MAX)
+                whole_part = (mysql.MICROS, mysql.TIMESTAMP_MAX)
                 if type.source == "postgresql":
-                    whole = (mysql.wall("1000-01-01"), postgresql_values.TIMESTAMPTZ_MAX)
-                first, last = _RECENT if self.chance(0.7) else whole
+                    whole_part = (mysql.wall("1000-01-01"), postgresql_values.TIMESTAMPTZ_MAX)
+                first, last = _RECENT if self.chance(0.7) else whole_part
                 return random_.randrange(first, last) // step * step
             case Logical.TIME:
                 if type.source == "postgresql":
@@ -139,22 +139,22 @@ class Drawer:
         value = abs(value) if type.unsigned else value
         return value if isfinite(value) and value else 0.0
 
-    def _text(self, type: SourceType) -> str:
+    def _random_text(self, type: SourceType) -> str:
         random_ = self._random
         if postgresql_values.spelled(type):
             return postgresql_values.text_at(type, random_.getrandbits(128))
         if self.chance(0.6):
             texts = pools()
-            text = random_.choice(texts[random_.choice(tuple(texts))])
+            characters = random_.choice(texts[random_.choice(tuple(texts))])
         else:
-            text = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
+            characters = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
         if type.name in ("char", "varchar"):
-            text = text[: type.length]
+            characters = characters[: type.length]
         source = sources.of(type)
-        text = source.as_stored(type, text)
-        while not source.fits(type, text):
-            text = source.as_stored(type, text[:-1])
-        return text
+        characters = source.as_stored(type, characters)
+        while not source.fits(type, characters):
+            characters = source.as_stored(type, characters[:-1])
+        return characters
 
     def _composite(self, type: SourceType) -> Any:
         """A document; for PostgreSQL's hstore and arrays one of their shape."""

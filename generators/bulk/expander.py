@@ -152,54 +152,60 @@ class _Source:
         for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)
             op = self._random.choices(tuple(OPS), tuple(OPS.values()))[0]
-            rows = tuple(self._images(op) for _ in range(self._random.randint(1, ROWS)))
+            row_images = tuple(self._row_images(op) for _ in range(self._random.randint(1, ROWS)))
             yield RowChange(
-                Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, rows
+                Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, row_images
             )
 
-    def _images(self, op: Op) -> RowImages:
+    def _row_images(self, op: Op) -> RowImages:
         if op is Op.INSERT:
-            row = self._row()
-            self._alive.append(row)
-            return RowImages(None, row)
+            new_cells = self._new_row()
+            self._alive.append(new_cells)
+            return RowImages(None, new_cells)
         before = (
             self._alive.pop(self._random.randrange(len(self._alive)))
             if self._alive
-            else self._row()
+            else self._new_row()
         )
         if op is Op.DELETE:
             return RowImages(before, None)
-        after = self._changed(before)
+        after = self._changed_row(before)
         self._alive.append(after)
         return RowImages(before, after)
 
-    def _row(self) -> Row:
-        row = {c.name: self._draw.value(c.type, nullable=c.nullable) for c in self._table.columns}
-        return self._keyed(row)
+    def _new_row(self) -> Row:
+        new_cells = {
+            c.name: self._draw.value(c.type, nullable=c.nullable) for c in self._table.columns
+        }
+        return self._with_free_key(new_cells)
 
-    def _keyed(self, row: dict[str, Value]) -> Row:
+    def _with_free_key(self, cells: dict[str, Value]) -> Row:
         """The row under a key that no other row of the history has had."""
         key = self._table.handle_key
-        while key and tuple(row[name] for name in key) in self._used:
+        while key and tuple(cells[name] for name in key) in self._used:
             for name in key:
-                row[name] = self._key_value(self._table.column(name).type)
-        self._used.add(tuple(row[name] for name in key))
-        return row
+                cells[name] = self._key_value(self._table.column(name).type)
+        self._used.add(tuple(cells[name] for name in key))
+        return cells
 
     def _key_value(self, type: SourceType) -> Value:
         number = next(self._fresh)
         return str(number) if type.logical is Logical.TEXT else number
 
-    def _changed(self, before: Row) -> Row:
+    def _changed_row(self, before: Row) -> Row:
         key = self._table.handle_key
-        others = [c for c in self._table.columns if c.name not in key]
-        chosen = self._random.sample(others, self._random.randint(1, len(others))) if others else []
+        free_columns = [c for c in self._table.columns if c.name not in key]
+        changed_columns = (
+            self._random.sample(free_columns, self._random.randint(1, len(free_columns)))
+            if free_columns
+            else []
+        )
         after: dict[str, Value] = {
             **before,
-            **{c.name: self._draw.value(c.type, nullable=c.nullable) for c in chosen},
+            **{c.name: self._draw.value(c.type, nullable=c.nullable) for c in changed_columns},
         }
-        if key and (not others or self._draw.chance(0.05)):
+        if key and (not free_columns or self._draw.chance(0.05)):
             name = self._random.choice(key)
             after[name] = self._key_value(self._table.column(name).type)
-            return self._keyed(after)
+            return self._with_free_key(after)
         return after

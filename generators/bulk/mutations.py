@@ -22,18 +22,18 @@ from generators.errors import UsageError
 from generators.garbage.mutating import BYTES, JSON, OPAQUE, Material, parts
 from generators.garbage.wellformed import (
     NULL,
-    Left,
     Oracle,
+    Remains,
     State,
-    avro_left,
-    json_left,
-    packed_left,
+    avro_remains,
+    json_remains,
+    packed_remains,
 )
 from generators.model import Deployment, History, Message
 from generators.profiles import Profile
 from generators.wire_format import Format, get
 
-__all__ = ["HUGE", "Left", "Mutant", "Mutants", "State", "by_deployment", "oracle"]
+__all__ = ["HUGE", "Mutant", "Mutants", "Remains", "State", "by_deployment", "oracle_of"]
 
 LARGEST: Final = 8 << 10
 """Bytes of the largest message that is mutated; a larger one costs a hundred times its size and
@@ -62,14 +62,14 @@ HUGE_BYTES: Final = 25_000_000
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A mutated valid message. `way` names the mutation, `left` says what a reader without Spark
+    """A mutated valid message. `way` names the mutation, `remains` says what a reader without Spark
     makes of it.
     """
 
     number: int
     way: str
     message: Message
-    left: Left
+    remains: Remains
 
 
 def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
@@ -80,22 +80,24 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
+def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
     """The oracle of values of that profile. Raises UsageError for a binary format without
     `schemas`.
     """
     # The text null is a message where a format says so.
-    null = any(row.wire == "the text null" for row in fmt.kinds)
-    plain: Oracle = fmt.oracle or (
-        (lambda value: NULL if value == b"null" else json_left(value)) if null else json_left
+    null_is_message = any(kind_row.wire == "the text null" for kind_row in fmt.kinds)
+    reader: Oracle = fmt.oracle or (
+        (lambda value: NULL if value == b"null" else json_remains(value))
+        if null_is_message
+        else json_remains
     )
     if fmt.container != "json" and fmt.oracle is None:
         schemas = fmt.schemas(profile)
         if not schemas:
             raise UsageError(f"{fmt.name} is in {fmt.container} and names no published schema")
-        plain = avro_left(schemas)
+        reader = avro_remains(schemas)
     packing = profile.deployment.compression
-    return plain if packing == "none" else packed_left(plain, packing)
+    return reader if packing == "none" else packed_remains(reader, packing)
 
 
 class Mutants:
@@ -122,7 +124,7 @@ class Mutants:
         self._compress: Callable[[bytes], Any] = (
             bytes if self._packing == "none" else compressor(self._packing)
         )
-        self._oracles = {p.name: oracle(fmt, p) for p in profiles}
+        self._oracles = {p.name: oracle_of(fmt, p) for p in profiles}
         self._bases = _bases(fmt, profiles, histories)
         if not self._bases:
             raise UsageError(
@@ -131,7 +133,7 @@ class Mutants:
         self._ways = (*BYTES, *(JSON if fmt.container == "json" else OPAQUE))
         self._weights = tuple(accumulate(way.weight for way in self._ways))
         self._byte_weights = tuple(accumulate(way.weight for way in BYTES))
-        self._foreign = _foreign(fmt.name)
+        self._foreign = _foreign_messages(fmt.name)
 
     def __len__(self) -> int:
         """How many messages are mutated."""
@@ -150,24 +152,24 @@ class Mutants:
             Material(
                 chance,
                 (message.value or b"") if packed else plain,
-                self._other(packed),
+                self._message_picker(packed),
                 self._foreign,
             )
         )
         if value is not None and not packed and self._packing != "none":
             value = bytes(self._compress(value))
         name = f"packed-{way.name}" if packed else way.name
-        return Mutant(number, name, _with(message, value), self._oracles[profile](value))
+        return Mutant(number, name, _with_value(message, value), self._oracles[profile](value))
 
-    def _other(self, packed: bool) -> Callable[[random.Random], bytes]:
-        def other(chance: random.Random) -> bytes:
+    def _message_picker(self, packed: bool) -> Callable[[random.Random], bytes]:
+        def pick_message(chance: random.Random) -> bytes:
             _, message, plain = self._bases[int(chance.random() * len(self._bases))]
             return (message.value or b"") if packed else plain
 
-        return other
+        return pick_message
 
-    def some(self, start: int, count: int) -> Iterator[Mutant]:
-        """Mutants `start` to `start + count - 1`."""
+    def mutants_from(self, start: int, count: int) -> Iterator[Mutant]:
+        """`count` mutants, from number `start` on."""
         return map(self, range(start, start + count))
 
     def huge(self) -> Iterator[Mutant]:
@@ -187,7 +189,7 @@ def _bases(
 ) -> list[tuple[str, Message, bytes]]:
     """The messages to mutate, as profile, message and uncompressed value, each value once."""
     bases: dict[bytes, tuple[str, Message, bytes]] = {}
-    loaded: dict[bytes, tuple[str, Message, bytes]] = {}
+    load_bases: dict[bytes, tuple[str, Message, bytes]] = {}
     for profile in profiles:
         plain = replace(profile, deployment=replace(profile.deployment, compression="none"))
         compress = (
@@ -211,14 +213,14 @@ def _bases(
                 add(bases, written.message, profile.name, compress)
         for n in range(0 if histories else LOADED):
             for written in fmt.write(orders.load_scenario(fmt, plain, 0, n).history, plain, LAYOUT):
-                add(loaded, written.message, profile.name, compress)
-    some = list(bases.values())
-    step = max(1, -(-len(some) // BASES))
-    return [*some[::step], *loaded.values()]
+                add(load_bases, written.message, profile.name, compress)
+    base_messages = list(bases.values())
+    step = max(1, -(-len(base_messages) // BASES))
+    return [*base_messages[::step], *load_bases.values()]
 
 
 @cache
-def _foreign(name: str) -> tuple[bytes, ...]:
+def _foreign_messages(name: str) -> tuple[bytes, ...]:
     """Messages of other formats, and documents of no format."""
     values = [
         b"42",
@@ -229,9 +231,9 @@ def _foreign(name: str) -> tuple[bytes, ...]:
         b"\x00\x00\x00\x00\x07\x02a",
         b"Obj\x01\x04",
     ]
-    for other in FOREIGN:
-        if other != name:
-            fmt = get(other)
+    for format_name in FOREIGN:
+        if format_name != name:
+            fmt = get(format_name)
             for n in range(4):
                 history = orders.load_scenario(fmt, fmt.profiles[0], 0, n).history
                 values += [
@@ -241,42 +243,48 @@ def _foreign(name: str) -> tuple[bytes, ...]:
     return tuple(values)
 
 
-def _with(message: Message, value: bytes | None) -> Message:
+def _with_value(message: Message, value: bytes | None) -> Message:
     """The message with another value; `dataclasses.replace` takes three times as long."""
     m = message
     return Message(m.topic, m.partition, m.key, value, m.headers, m.timestamp_ms, m.event, m.case)
 
 
-def _in_member(value: bytes, text: bytes) -> bytes:
-    """The first member's value replaced."""
+def _replace_member(value: bytes, replacement: bytes) -> bytes:
+    """A JSON object with another value of its first member."""
     member = next((p for p in parts(value) if p.is_member), None)
-    return text if member is None else value[: member.value] + text + value[member.end :]
+    return (
+        replacement if member is None else value[: member.value] + replacement + value[member.end :]
+    )
 
 
-def _beside(value: bytes, text: bytes) -> bytes:
-    """A member of an unknown name, put first."""
-    return value.replace(b"{", b"{" + text + b",", 1)
+def _prepend_member(value: bytes, member: bytes) -> bytes:
+    """A JSON object with one more member, put first."""
+    return value.replace(b"{", b"{" + member + b",", 1)
 
 
 _UNKNOWN: Final = b'"unheard-of":'
 
 HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
     "json": {
-        "huge-string": lambda v: _in_member(v, b'"' + b"x" * HUGE_BYTES + b'"'),
-        "huge-unknown-member": lambda v: _beside(v, _UNKNOWN + b'"' + b"x" * HUGE_BYTES + b'"'),
-        "huge-escapes": lambda v: _beside(
+        "huge-string": lambda v: _replace_member(v, b'"' + b"x" * HUGE_BYTES + b'"'),
+        "huge-unknown-member": lambda v: _prepend_member(
+            v, _UNKNOWN + b'"' + b"x" * HUGE_BYTES + b'"'
+        ),
+        "huge-escapes": lambda v: _prepend_member(
             v, _UNKNOWN + b'"' + b"\\u00e9" * (HUGE_BYTES // 6) + b'"'
         ),
-        "huge-name": lambda v: _beside(v, b'"' + b"x" * HUGE_BYTES + b'":1'),
-        "huge-number": lambda v: _in_member(v, b"9" * HUGE_BYTES),
+        "huge-name": lambda v: _prepend_member(v, b'"' + b"x" * HUGE_BYTES + b'":1'),
+        "huge-number": lambda v: _replace_member(v, b"9" * HUGE_BYTES),
         "huge-space": lambda v: b" " * HUGE_BYTES + v,
-        "huge-array": lambda v: _in_member(v, b"[" + b"1," * (HUGE_BYTES // 2) + b"1]"),
-        "huge-object": lambda v: _beside(
+        "huge-array": lambda v: _replace_member(v, b"[" + b"1," * (HUGE_BYTES // 2) + b"1]"),
+        "huge-object": lambda v: _prepend_member(
             v, _UNKNOWN + b"{" + b",".join(b'"%d":%d' % (n, n) for n in range(1_500_000)) + b"}"
         ),
         "huge-truncated": lambda v: v[:-1] + b"," + _UNKNOWN + b'"' + b"x" * HUGE_BYTES,
-        "bottomless-array": lambda v: _beside(v, _UNKNOWN + b"[" * 5_000_000 + b"]" * 5_000_000),
-        "bottomless-object": lambda v: _beside(
+        "bottomless-array": lambda v: _prepend_member(
+            v, _UNKNOWN + b"[" * 5_000_000 + b"]" * 5_000_000
+        ),
+        "bottomless-object": lambda v: _prepend_member(
             v, _UNKNOWN + b'{"a":' * 1_000_000 + b"1" + b"}" * 1_000_000
         ),
         "bottomless-unclosed": lambda _: b"[" * HUGE_BYTES,

@@ -138,19 +138,22 @@ class LoadOptions:
                 f"LoadOptions.null_rate is {self.null_rate}; it must be between 0 and 1"
             )
 
-    def by_byte(self) -> tuple[Op, ...]:
+    def op_by_byte(self) -> tuple[Op, ...]:
         """The op of each random byte: the weights' shares of 256, whole ones first, the rest to the
         largest remainders.
         """
         total = sum(weight for _, weight in self.ops)
         shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}
         ranked = sorted(shares, key=lambda op: -(dict(self.ops)[op] * 256 % total))
-        while (left := 256 - sum(shares.values())) > 0:
-            for op in ranked[:left]:
+        while (unassigned := 256 - sum(shares.values())) > 0:
+            for op in ranked[:unassigned]:
                 shares[op] += 1
         while sum(shares.values()) > 256:
             shares[max(shares, key=shares.__getitem__)] -= 1
-        return tuple(op for op, _ in self.ops if op in shares for _ in range(shares[op]))
+        ops: list[Op] = []
+        for op, _ in self.ops:
+            ops += [op] * shares.get(op, 0)
+        return tuple(ops)
 
     def instant(self, n: int) -> Instant:
         """When unit n committed: a millisecond after the commit before."""
@@ -168,21 +171,21 @@ def options_text(options: LoadOptions) -> str:
     )
 
 
-def options_of(text: str) -> LoadOptions:
+def parse_options(options_json: str) -> LoadOptions:
     """Inverse of `options_text`. Raises what LoadOptions raises."""
-    options = json.loads(text)
+    options = json.loads(options_json)
     return LoadOptions(
         **{**options, "ops": tuple((Op(op), weight) for op, weight in options["ops"])}
     )
 
 
-def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
+def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
     """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op,
     and UsageError.
     """
     legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
     weights = []
-    for part in text.split(","):
+    for part in weights_text.split(","):
         name, _, weight = part.partition("=")
         name = name.strip().lower()
         if name not in legal:
@@ -229,7 +232,7 @@ NAMES: Final = tuple(column.name for column in load_table().columns)
 
 
 @cache
-def values() -> tuple[Sequence[Value], ...]:
+def column_values() -> tuple[Sequence[Value], ...]:
     """The values of each column but the payload; one of fewer than 256 takes its random byte modulo
     their number.
     """
@@ -263,23 +266,23 @@ def payload_texts(size: int) -> tuple[str, ...]:
     sentences = pools()["sentence"]
     texts = []
     for number in range(PAYLOADS):
-        text = " ".join(sentences[number::PAYLOADS])
-        whole = (f"{number:x} {text} " * (size // len(text.encode()) + 1)).encode()
-        texts.append(whole[:size].decode("utf-8", "ignore"))
+        sentence = " ".join(sentences[number::PAYLOADS])
+        repeated_text = (f"{number:x} {sentence} " * (size // len(sentence.encode()) + 1)).encode()
+        texts.append(repeated_text[:size].decode("utf-8", "ignore"))
     return tuple(texts)
 
 
 @lru_cache(maxsize=64)
-def by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
+def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
     """The value of each column for each random number: 4096 of the key, 16 of the payload, 256 of
     the others.
     """
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
-    keys, *others = values()
+    keys, *other_columns = column_values()
     columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
-    columns += [[pool[byte % len(pool)] for byte in range(256)] for pool in others]
+    columns += [[pool[byte % len(pool)] for byte in range(256)] for pool in other_columns]
     columns[NAMES.index("note")] = [
-        None if byte in nulls else others[-1][byte % 225 % 224] for byte in range(256)
+        None if byte in nulls else other_columns[-1][byte % 225 % 224] for byte in range(256)
     ]
     if options.payload:
         columns.append(list(payload_texts(options.payload)))
@@ -311,55 +314,58 @@ def load_scenario(
 def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
     """The history of unit n, which is number `place` in the block of random bytes."""
     offset = place * UNIT * options.rows
-    op = options.by_byte()[raw[offset]]
+    op = options.op_by_byte()[raw[offset]]
     first = raw[offset + 2] << 4 | raw[offset + 3] >> 4
-    rows = [
-        _images(raw, offset + UNIT * row, row, op, options, first) for row in range(options.rows)
+    row_images = [
+        _images(raw, offset + UNIT * row_number, row_number, op, options, first)
+        for row_number in range(options.rows)
     ]
-    return history(
+    return statement_history(
         load_table(source, options.payload > 0),
         op,
         raw[offset + 1] % VARIANTS,
         options.instant(n),
-        rows,
+        row_images,
     )
 
 
 def _images(
     raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int
 ) -> RowImages:
-    columns = by_byte(options)
-    row: dict[str, Value] = {
+    columns = columns_by_byte(options)
+    cells: dict[str, Value] = {
         name: columns[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i
     }
-    row = {NAMES[0]: row_key(options, first, number), **row}
+    cells = {NAMES[0]: row_key(options, first, number), **cells}
     if options.payload:
-        row[PAYLOAD] = columns[-1][raw[offset + 3] & 15]
+        cells[PAYLOAD] = columns[-1][raw[offset + 3] & 15]
     before = before_places(raw, offset)
     old = {
         name: columns[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)
     }
-    return images(op, row, old)
+    return row_images(op, cells, old)
 
 
 def row_key(options: LoadOptions, first: int, number: int) -> Value:
     """The key of a unit's row: that of its first row's draw, then others at a fixed distance."""
-    return values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
+    return column_values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
 
 
-def images(op: Op, row: Row, old: Row) -> RowImages:
-    """A row's images; `old` holds what an UPDATE changes."""
+def row_images(op: Op, cells: Row, before_cells: Row) -> RowImages:
+    """A row's images; `before_cells` holds what an UPDATE changes."""
     match op:
         case Op.INSERT:
-            return RowImages(None, row)
+            return RowImages(None, cells)
         case Op.DELETE:
-            return RowImages(row, None)
-    return RowImages({**row, **old}, row)
+            return RowImages(cells, None)
+    return RowImages({**cells, **before_cells}, cells)
 
 
-def history(table: Table, op: Op, variant: int, at: Instant, rows: Iterable[RowImages]) -> History:
+def statement_history(
+    table: Table, op: Op, variant: int, at: Instant, row_images: Iterable[RowImages]
+) -> History:
     """One statement."""
-    return History((RowChange(at, table, op, tuple(rows)),), seed=variant)
+    return History((RowChange(at, table, op, tuple(row_images)),), seed=variant)
 
 
 def block(

@@ -61,24 +61,24 @@ class Stamp:
 
     unit: int
     step: int
-    each: int
+    per_sequence: int
     base: int
     modulus: int = 0
     binary: bool = False
 
     def at(self, ms: int, seq: int) -> int:
         """The number for a commit."""
-        number = ms // self.unit * self.step + seq * self.each + self.base
+        number = ms // self.unit * self.step + seq * self.per_sequence + self.base
         return number % self.modulus if self.modulus else number
 
-    def text(self, ms: int, seq: int) -> bytes:
+    def encoded(self, ms: int, seq: int) -> bytes:
         """Its bytes in a message."""
         number = self.at(ms, seq)
         return varint(number) if self.binary else b"%d" % number
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VaryingBytes:
     """Bytes `start` to `end` of the base message's part that answer to `slot`; `texts` are those
     for each of its probes.
     """
@@ -97,28 +97,28 @@ class Part:
     """
 
     base: bytes | None
-    places: tuple[Place, ...]
+    places: tuple[VaryingBytes, ...]
 
-    def of(self, slots: Collection[str]) -> list[Place]:
-        """The places of these slots."""
+    def places_of(self, slots: Collection[str]) -> list[VaryingBytes]:
+        """The bytes that answer to these slots."""
         return [place for place in self.places if place.slot in slots]
 
-    def read(self, data: bytes, slots: Collection[str]) -> dict[Place, bytes]:
+    def read(self, data: bytes, slots: Collection[str]) -> dict[VaryingBytes, bytes]:
         """What data holds in the places of these slots, all else being the base's. Raises
         NotLearned where that is unclear.
         """
-        base, own = self.base or b"", self.of(slots)
-        if not own:
+        base, slot_places = self.base or b"", self.places_of(slots)
+        if not slot_places:
             if data != base:
                 raise NotLearned("a value changes what no probe of it changed")
             return {}
-        starts, ends = [place.start for place in own], [place.end for place in own]
+        starts, ends = [place.start for place in slot_places], [place.end for place in slot_places]
         cores = [base[a:b] for a, b in zip([0, *ends], [*starts, len(base)], strict=True)]
         texts = cut_out(cores, data)
         backwards = cut_out([core[::-1] for core in reversed(cores)], data[::-1])
-        if texts != [text[::-1] for text in reversed(backwards)]:
+        if texts != [piece[::-1] for piece in reversed(backwards)]:
             raise NotLearned("values that can be told apart in two ways")
-        return dict(zip(own, texts, strict=True))
+        return dict(zip(slot_places, texts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +153,14 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
     if any(len(messages) != len(base) for runs in varied.values() for messages in runs):
         raise NotLearned("the number of messages varies")
     return tuple(
-        _shape(message, {slot: [messages[i] for messages in runs] for slot, runs in varied.items()})
+        _message_shape(
+            message, {slot: [messages[i] for messages in runs] for slot, runs in varied.items()}
+        )
         for i, message in enumerate(base)
     )
 
 
-def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
+def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
     for slot, messages in varied.items():
         for message in messages:
             if (message.topic, message.headers, message.event) != (
@@ -170,46 +172,51 @@ def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageSha
             if slot != TIME and message.timestamp_ms != base.timestamp_ms:
                 raise NotLearned("the record's timestamp follows a value")
     stamps = [base.timestamp_ms, *(message.timestamp_ms for message in varied[TIME])]
+    keys: dict[str, list[bytes | None]] = {}
+    values: dict[str, list[bytes | None]] = {}
+    for slot, messages in varied.items():
+        keys[slot] = [message.key for message in messages]
+        values[slot] = [message.value for message in messages]
     return MessageShape(
-        key=_part(
-            base.key,
-            {slot: [message.key for message in messages] for slot, messages in varied.items()},
-        ),
-        value=_part(
-            base.value,
-            {slot: [message.value for message in messages] for slot, messages in varied.items()},
-        ),
-        timestamp=None if len(set(stamps)) == 1 else _fit(stamps, binary=False),
+        key=_part_shape(base.key, keys),
+        value=_part_shape(base.value, values),
+        timestamp=None if len(set(stamps)) == 1 else _fit_stamp(stamps, binary=False),
         sample=base,
     )
 
 
-def _part(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
+def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
     if base is None or any(value is None for values in varied.values() for value in values):
         if base is None and all(value is None for values in varied.values() for value in values):
             return Part(None, ())
         raise NotLearned("null here, bytes there")
-    known = {
+    values_by_slot = {
         slot: [value for value in values if value is not None] for slot, values in varied.items()
     }
     spans = [
         (start, end, slot)
-        for slot, values in known.items()
+        for slot, values in values_by_slot.items()
         if slot != TIME
         for start, end in _spans(base, values)
     ]
-    timed = _numbers(base, known.pop(TIME))
+    timed = _numbers(base, values_by_slot.pop(TIME))
     spans = sorted([*spans, *((place.start, place.end, TIME) for place in timed)])
-    for left, right in itertools.pairwise(spans):
-        if left[1] > right[0]:
-            raise NotLearned(f"bytes that answer to {left[2] or 'time'} and {right[2] or 'time'}")
-    roomy = [_roomy(base, spans, i) for i in range(len(spans))]
+    for earlier_span, later_span in itertools.pairwise(spans):
+        if earlier_span[1] > later_span[0]:
+            raise NotLearned(
+                f"bytes that answer to {earlier_span[2] or 'time'} and {later_span[2] or 'time'}"
+            )
+    windows = [_widened_span(base, spans, i) for i in range(len(spans))]
     places = timed
-    for slot, values in known.items():
-        own = [i for i, span in enumerate(spans) if span[2] == slot]
-        if own:
+    for slot, values in values_by_slot.items():
+        slot_spans = [i for i, span in enumerate(spans) if span[2] == slot]
+        if slot_spans:
             places += _places(
-                base, slot, [spans[i][:2] for i in own], [roomy[i] for i in own], values
+                base,
+                slot,
+                [spans[i][:2] for i in slot_spans],
+                [windows[i] for i in slot_spans],
+                values,
             )
     places.sort(key=lambda place: place.start)
     for before, after in itertools.pairwise(places):
@@ -228,13 +235,13 @@ def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
         return []
     equal = [message for message in varied if len(message) == len(base) and message != base]
     if not equal:
-        start = min(_common(base, message) for message in varied)
+        start = min(_common_prefix_length(base, message) for message in varied)
         end = len(base) - min(
-            _common(base[start:][::-1], message[start:][::-1]) for message in varied
+            _common_prefix_length(base[start:][::-1], message[start:][::-1]) for message in varied
         )
         return [(start, end)]
     spans: list[tuple[int, int]] = []
-    for i in sorted({i for message in equal for i in _different(base, message)}):
+    for i in sorted({i for message in equal for i in _differing_offsets(base, message)}):
         if spans and i - spans[-1][1] <= _GAP:
             spans[-1] = spans[-1][0], i + 1
         else:
@@ -242,65 +249,72 @@ def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
     return spans
 
 
-def _different(text: bytes, other: bytes) -> list[int]:
+def _differing_offsets(first_bytes: bytes, second_bytes: bytes) -> list[int]:
     """Where two texts of one length differ."""
     places, step = [], 64
-    for begin in range(0, len(text), step):
-        a, b = text[begin : begin + step], other[begin : begin + step]
+    for begin in range(0, len(first_bytes), step):
+        a, b = first_bytes[begin : begin + step], second_bytes[begin : begin + step]
         if a != b:
             places += [begin + i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
     return places
 
 
-def _common(text: bytes, other: bytes) -> int:
+def _common_prefix_length(first_bytes: bytes, second_bytes: bytes) -> int:
     """How many bytes two texts begin with alike."""
-    length = min(len(text), len(other))
+    length = min(len(first_bytes), len(second_bytes))
     low = 0
-    while low < length and text[low : low + 64] == other[low : low + 64] and low + 64 <= length:
+    while (
+        low < length
+        and first_bytes[low : low + 64] == second_bytes[low : low + 64]
+        and low + 64 <= length
+    ):
         low += 64
-    while low < length and text[low] == other[low]:
+    while low < length and first_bytes[low] == second_bytes[low]:
         low += 1
     return low
 
 
-def _roomy(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
+def _widened_span(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
     """A span with the bytes around it that may belong to it: up to the next ones, or a third of the
     way to one of its slot.
     """
     start, end, slot = spans[i]
-    left = start - (spans[i - 1][1] if i else 0)
-    right = (spans[i + 1][0] if i + 1 < len(spans) else len(base)) - end
-    left = left // 3 if i and spans[i - 1][2] == slot else left
-    right = right // 3 if i + 1 < len(spans) and spans[i + 1][2] == slot else right
-    return start - min(left, _MARGIN), end + min(right, _MARGIN)
+    room_before = start - (spans[i - 1][1] if i else 0)
+    room_after = (spans[i + 1][0] if i + 1 < len(spans) else len(base)) - end
+    room_before = room_before // 3 if i and spans[i - 1][2] == slot else room_before
+    room_after = room_after // 3 if i + 1 < len(spans) and spans[i + 1][2] == slot else room_after
+    return start - min(room_before, _MARGIN), end + min(room_after, _MARGIN)
 
 
 def _places(
     base: bytes,
     slot: str,
     spans: Sequence[tuple[int, int]],
-    roomy: Sequence[tuple[int, int]],
+    windows: Sequence[tuple[int, int]],
     values: Sequence[bytes],
-) -> list[Place]:
+) -> list[VaryingBytes]:
     """The places of a slot, cut to what differs."""
     cores = [
         base[a:b]
         for a, b in zip(
-            [0, *(r[1] for r in roomy)], [*(r[0] for r in roomy), len(base)], strict=True
+            [0, *(r[1] for r in windows)], [*(r[0] for r in windows), len(base)], strict=True
         )
     ]
-    cut = [cut_out(cores, value) for value in (base, *values)]
+    cut_pieces = [cut_out(cores, value) for value in (base, *values)]
     places = []
-    for i, (start, end) in enumerate(roomy):
-        texts = [pieces[i] for pieces in cut]
-        left = min(_common(texts[0], text) for text in texts)
-        right = min(_common(texts[0][left:][::-1], text[left:][::-1]) for text in texts)
+    for i, (start, end) in enumerate(windows):
+        texts = [pieces[i] for pieces in cut_pieces]
+        shared_head = min(_common_prefix_length(texts[0], piece) for piece in texts)
+        shared_tail = min(
+            _common_prefix_length(texts[0][shared_head:][::-1], piece[shared_head:][::-1])
+            for piece in texts
+        )
         places.append(
-            Place(
+            VaryingBytes(
                 slot,
-                start + left,
-                end - right,
-                tuple(text[left : len(text) - right] for text in texts),
+                start + shared_head,
+                end - shared_tail,
+                tuple(piece[shared_head : len(piece) - shared_tail] for piece in texts),
             )
         )
     return places
@@ -323,13 +337,13 @@ def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
     return [*pieces, data[at:end]]
 
 
-def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
+def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
     """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the
     high bit.
     """
     equal = [value for value in varied if len(value) == len(base) and value != base]
     windows: dict[tuple[int, int, bool], None] = {}
-    for i in sorted({i for value in equal for i in _different(base, value)}):
+    for i in sorted({i for value in equal for i in _differing_offsets(base, value)}):
         binary = not all(value[i : i + 1].isdigit() for value in (base, *equal))
         start = end = i
         if binary:
@@ -349,7 +363,7 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
         raise NotLearned("nothing but the length follows the time")
     texts = [_follow(spans, base, value) for value in (base, *varied)]
     return [
-        Place(
+        VaryingBytes(
             TIME,
             start,
             end,
@@ -383,31 +397,47 @@ def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) ->
 
 
 def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
-    stamp = _fit([_number(text) if binary else int(text or b"0") for text in texts], binary)
-    if any(stamp.text(at.ms, at.seq) != text for at, text in zip(TIMES, texts, strict=True)):
+    stamp = _fit_stamp(
+        [
+            _zigzag_number(number_text) if binary else int(number_text or b"0")
+            for number_text in texts
+        ],
+        binary,
+    )
+    if any(
+        stamp.encoded(at.ms, at.seq) != number_text
+        for at, number_text in zip(TIMES, texts, strict=True)
+    ):
         raise NotLearned(f"{texts} are no known function of the time")
     return stamp
 
 
-def _fit(numbers: Sequence[int], binary: bool) -> Stamp:
+def _fit_stamp(numbers: Sequence[int], binary: bool) -> Stamp:
     """The function of TIMES that gives these numbers. Raises NotLearned."""
-    first, later, beside = numbers[:3]
+    first, next_second, next_sequence = numbers[:3]
     origin = TIMES[0]
     for unit in (1, 1000):
-        step, rest = divmod(later - first, 1000 // unit)
-        if rest:
+        step, remainder = divmod(next_second - first, 1000 // unit)
+        if remainder:
             continue
-        each = beside - first
-        plain = Stamp(
-            unit, step, each, first - origin.ms // unit * step - origin.seq * each, 0, binary
+        per_sequence = next_sequence - first
+        stamp = Stamp(
+            unit,
+            step,
+            per_sequence,
+            first - origin.ms // unit * step - origin.seq * per_sequence,
+            0,
+            binary,
         )
-        off = [plain.at(at.ms, at.seq) - number for at, number in zip(TIMES, numbers, strict=True)]
-        if not any(off):
-            return plain
-        modulus = math.gcd(*off)
-        wraps = sum(number != 0 for number in off)
+        errors = [
+            stamp.at(at.ms, at.seq) - number for at, number in zip(TIMES, numbers, strict=True)
+        ]
+        if not any(errors):
+            return stamp
+        modulus = math.gcd(*errors)
+        wraps = sum(number != 0 for number in errors)
         if wraps > 1 and modulus > max(numbers) and min(numbers) >= 0:
-            return Stamp(unit, step, each, plain.base, modulus, binary)
+            return Stamp(unit, step, per_sequence, stamp.base, modulus, binary)
     raise NotLearned(f"{numbers} are no known function of the time")
 
 
@@ -416,18 +446,22 @@ _PAIRS: Final = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in ran
 
 
 def varint(number: int) -> bytes:
-    """Avro's zig-zag form."""
-    left = number << 1 if number >= 0 else (-number << 1) - 1
+    """A number in Avro's zig-zag form, seven bits to a byte."""
+    remaining = number << 1 if number >= 0 else (-number << 1) - 1
     encoded = b""
-    while left > 0x3FFF:
-        encoded += _PAIRS[left & 0x3FFF]
-        left >>= 14
-    return encoded + (bytes((left & 0x7F | 0x80, left >> 7)) if left > 0x7F else bytes((left,)))
+    while remaining > 0x3FFF:
+        encoded += _PAIRS[remaining & 0x3FFF]
+        remaining >>= 14
+    return encoded + (
+        bytes((remaining & 0x7F | 0x80, remaining >> 7))
+        if remaining > 0x7F
+        else bytes((remaining,))
+    )
 
 
-def _number(text: bytes) -> int:
-    """Of Avro's zig-zag form."""
-    value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(text))
+def _zigzag_number(encoded: bytes) -> int:
+    """The number of Avro's zig-zag form."""
+    value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(encoded))
     return value >> 1 if not value & 1 else -(value + 1 >> 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
-from itertools import count as endless
+from itertools import count as count_from
 from typing import Any, cast
 
 from generators.bulk._filler import Filler
@@ -41,14 +41,14 @@ def messages(
     """
     if start < 0 or (count is not None and count < 0):
         raise UsageError(f"load from {start}, {count} units: neither may be negative")
-    fast = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    fast = _learned_filler(cast("Hashable", fmt.write), profile, layout, options)
     if not isinstance(fast, str):
-        return _filled(fast, fmt, profile, seed, start, count, options)
-    return _written(
+        return _from_templates(fast, fmt, profile, seed, start, count, options)
+    return _from_writer(
         fmt,
         profile,
         seed,
-        endless(start) if count is None else range(start, start + count),
+        count_from(start) if count is None else range(start, start + count),
         layout,
         options,
     )
@@ -60,11 +60,11 @@ def why_not_learned(
     """Why templates cannot follow the writer's messages, which makes them then and sets the pace;
     None if they can.
     """
-    learned = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    learned = _learned_filler(cast("Hashable", fmt.write), profile, layout, options)
     return learned if isinstance(learned, str) else None
 
 
-def _written(
+def _from_writer(
     fmt: Format[Any],
     profile: Profile,
     seed: int,
@@ -79,7 +79,7 @@ def _written(
             yield written.message
 
 
-def _filled(
+def _from_templates(
     fast: Any,
     fmt: Format[Any],
     profile: Profile,
@@ -100,7 +100,7 @@ def _filled(
 
 
 @lru_cache(maxsize=64)
-def _learned(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
+def _learned_filler(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
     """The filler of templates, or why none could be learned."""
     try:
         return Filler(cast("Any", write), profile, layout, options)

@@ -24,7 +24,7 @@ from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.avro import LONG, Encoder
 from generators.garbage.faults import CellFault, Fault, Way, matrix
-from generators.garbage.wellformed import NULL, Left, State, avro_left, physical
+from generators.garbage.wellformed import NULL, Remains, State, avro_remains, physical
 from generators.model import (
     Case,
     Column,
@@ -415,11 +415,11 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 
 @lru_cache(maxsize=8192)
-def _oracle(text: str) -> Callable[[bytes | None], Left]:
-    return avro_left([json.loads(text)])
+def _oracle(text: str) -> Callable[[bytes | None], Remains]:
+    return avro_remains([json.loads(text)])
 
 
-def left(value: bytes | None) -> Left:
+def left(value: bytes | None) -> Remains:
     """What is left of a value, by the schema that it names."""
     if value is None:
         return NULL
@@ -429,6 +429,6 @@ def left(value: bytes | None) -> Left:
         else None
     )
     if entry is None:
-        return Left(State.UNREADABLE, "empty" if not value else "syntax")
+        return Remains(State.UNREADABLE, "empty" if not value else "syntax")
     judged = _oracle(entry[1])(value[HEAD:])
-    return Left(State.UNREADABLE, "truncated") if judged.reason == "empty" else judged
+    return Remains(State.UNREADABLE, "truncated") if judged.reason == "empty" else judged

@@ -75,15 +75,15 @@ def _split(value: bytes) -> tuple[bytes, bytes]:
     return (value[:-2], value[-2:]) if value.endswith(b"\r\n") else (value, b"")
 
 
-def _truncated(value: bytes) -> bytes | None:
+def _truncate_middle(value: bytes) -> bytes | None:
     return value[: len(value) // 2] if len(value) > 1 else None
 
 
-def _truncated_last(value: bytes) -> bytes | None:
+def _drop_last_byte(value: bytes) -> bytes | None:
     return _split(value)[0][:-1] or None
 
 
-def _wrapped(value: bytes) -> bytes:
+def _wrap_in_array(value: bytes) -> bytes:
     document, end = _split(value)
     return b"[" + document + b"]" + end
 
@@ -92,7 +92,7 @@ def _scalar(value: bytes) -> bytes:
     return b"42" + _split(value)[1]
 
 
-def _trailing(content: bytes) -> Callable[[bytes], bytes]:
+def _append(content: bytes) -> Callable[[bytes], bytes]:
     def append(value: bytes) -> bytes:
         document, end = _split(value)
         return document + content + end
@@ -148,42 +148,48 @@ _ROWS: Final = ("newColumns", "data", "after", "row")
 """Members that hold an INSERT's or UPDATE's new rows."""
 
 
-def _into(
+def _change_member(
     names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]
 ) -> Callable[[bytes], bytes | None]:
     """Changes the first of these members of the object, or of its payload."""
 
     def apply(value: bytes) -> bytes | None:
-        text, end = _split(value)
-        document = json.loads(text)
+        document_text, end = _split(value)
+        document = json.loads(document_text)
         inner = document.get("payload")
-        held = inner if isinstance(inner, dict) else document
-        name = next((name for name in names if name in held), None)
+        members = inner if isinstance(inner, dict) else document
+        name = next((name for name in names if name in members), None)
         if name is None:
             return None
-        change(held, name)
+        change(members, name)
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + end
 
     return apply
 
 
-def _into_rows(change: Callable[[Any], Any]) -> Callable[[bytes], bytes | None]:
+def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes | None]:
     """Changes the first row."""
 
-    def apply(held: dict[str, Any], name: str) -> None:
-        rows = held[name]
-        held[name] = [change(rows[0]), *rows[1:]] if isinstance(rows[0], dict) else change(rows)
+    def apply(members: dict[str, Any], name: str) -> None:
+        row_member = members[name]
+        members[name] = (
+            [change(row_member[0]), *row_member[1:]]
+            if isinstance(row_member[0], dict)
+            else change(row_member)
+        )
 
-    return _into(_ROWS, apply)
+    return _change_member(_ROWS, apply)
 
 
-def _reshaped(held: dict[str, Any], name: str) -> None:
-    rows = held[name]
-    if isinstance(rows, dict):
-        held[name] = [rows]
+def _reshape_rows(members: dict[str, Any], name: str) -> None:
+    row_member = members[name]
+    if isinstance(row_member, dict):
+        members[name] = [row_member]
     else:
-        held[name] = (
-            rows[0] if isinstance(rows[0], dict) else {str(i): cell for i, cell in enumerate(rows)}
+        members[name] = (
+            row_member[0]
+            if isinstance(row_member[0], dict)
+            else {str(i): cell for i, cell in enumerate(row_member)}
         )
 
 
@@ -193,17 +199,17 @@ _NO_SUCH: Final = tuple(
         (
             "no-type",
             "The member that says what the message is is missing.",
-            _into(_KINDS, lambda held, name: held.pop(name)),
+            _change_member(_KINDS, lambda held, name: held.pop(name)),
         ),
         (
             "unknown-type",
             "The member that says what the message is has a word that the product does not write.",
-            _into(_KINDS, lambda held, name: held.update({name: "UNHEARD"})),
+            _change_member(_KINDS, lambda held, name: held.update({name: "UNHEARD"})),
         ),
         (
             "rows-reshaped",
             "An object stands in the place of the list of rows, or a list in that of the row.",
-            _into(_ROWS, _reshaped),
+            _change_member(_ROWS, _reshape_rows),
         ),
     )
 )
@@ -214,7 +220,7 @@ _ROWS_GONE: Final = Fault(
     "rows-gone",
     "no-such-message",
     "The member that holds the new row, or the rows, is missing.",
-    _into(_ROWS, lambda held, name: held.pop(name)),
+    _change_member(_ROWS, lambda held, name: held.pop(name)),
     accept=(Kind.CONTROL, Kind.DDL),
 )
 """Likewise; DDL is as good, since Canal's readers may take a row change without rows for a
@@ -222,18 +228,24 @@ statement that was logged as one.
 """
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    Fault("truncated", "truncated", "The value is cut in the middle.", _truncated, packed=True),
-    Fault("truncated-last", "truncated", "The closing brace is missing.", _truncated_last),
     Fault(
-        "wrong-container", "wrapped", "The object is wrapped in an array.", _wrapped, UNSPECIFIED
+        "truncated", "truncated", "The value is cut in the middle.", _truncate_middle, packed=True
+    ),
+    Fault("truncated-last", "truncated", "The closing brace is missing.", _drop_last_byte),
+    Fault(
+        "wrong-container",
+        "wrapped",
+        "The object is wrapped in an array.",
+        _wrap_in_array,
+        UNSPECIFIED,
     ),
     Fault("scalar", "wrong-container", "A number stands in the object's place.", _scalar),
-    Fault("trailing-content", "trailing-content", "A letter follows the object.", _trailing(b"x")),
+    Fault("trailing-content", "trailing-content", "A letter follows the object.", _append(b"x")),
     Fault(
         "trailing-brace",
         "trailing-content",
         "A second closing brace follows the object.",
-        _trailing(b"}"),
+        _append(b"}"),
     ),
     Fault(
         "second-document",
@@ -245,13 +257,13 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "closing-tail",
         "trailing-content",
         "Brackets follow the object that close what a decoder may have wrapped it in.",
-        _trailing(b",{}]}"),
+        _append(b",{}]}"),
     ),
     Fault(
         "trailing-member",
         "trailing-content",
         "A member follows the object, as if the object stood in another one.",
-        _trailing(b',"x":1'),
+        _append(b',"x":1'),
     ),
     Fault(
         "joined",
@@ -310,7 +322,7 @@ NESTED_CELL: Final = Fault(
     "nested-cell",
     "nested-cell",
     "A cell is an object, in a format whose cells are texts.",
-    _into_rows(
+    _change_first_row(
         lambda row: (
             {**row, min(row): {"k": "1"}} if isinstance(row, dict) else [{"k": "1"}, *row[1:]]
         )
@@ -346,8 +358,8 @@ def apply(written: Written, fault: Fault) -> Written:
 
 def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
     """The level-two row that a message would have carried, had the fault not spoiled it."""
-    row: Row = {"a": 1, "b": "x", "c": None}
-    change = boundaries.insert(boundaries.keyless(source), row)
+    cells: Row = {"a": 1, "b": "x", "c": None}
+    change = boundaries.insert(boundaries.keyless(source), cells)
     return boundaries.scenario(
         f"fault/rows/{fault.name}",
         change,
@@ -401,8 +413,8 @@ class CellFault:
     number: str = ""
 
 
-def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
-    return CellFault(name, column, value, json.dumps(good), json.dumps(bad))
+def _texts(name: str, column: str, value: Value, written: str, spoiled: str) -> CellFault:
+    return CellFault(name, column, value, json.dumps(written), json.dumps(spoiled))
 
 
 CELL_FAULTS: Final[tuple[CellFault, ...]] = (
@@ -534,9 +546,9 @@ def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way,
 def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:
     """The matrix as JSON, strings in the place of strings."""
     for logical, way, column, value in matrix(source, fits):
-        bad = json.dumps(SAMPLES[logical][3]) if way is Way.OUTSIDE else _BAD[way]
+        unfit_value = json.dumps(SAMPLES[logical][3]) if way is Way.OUTSIDE else _BAD[way]
         number = _NO_NUMBER if way is Way.OUTSIDE else ""
-        yield CellFault(f"cell-{logical}-{way}", column, value, "", bad, number=number)
+        yield CellFault(f"cell-{logical}-{way}", column, value, "", unfit_value, number=number)
 
 
 _OUTSIDE_DOMAIN: Final = frozenset(
@@ -571,7 +583,7 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
     A text that the message does not have is taken for another spelling of the value: that of the
     cell is replaced instead. Raises Refused unless the form occurs exactly once.
     """
-    return Written(replace(written.message, value=_spoiled(written, fault)), (_CORRUPT,))
+    return Written(replace(written.message, value=_spoil_cell(written, fault)), (_CORRUPT,))
 
 
 def cell_text(written: Written, fault: CellFault) -> Written:
@@ -581,55 +593,71 @@ def cell_text(written: Written, fault: CellFault) -> Written:
 
     Raises Refused unless the form occurs exactly once.
     """
-    value, bad = _spoiled(written, fault), json.loads(_as_written(written, fault)[1])
+    value, spoiled_json = _spoil_cell(written, fault), json.loads(_as_written(written, fault)[1])
     changes = []
     for change in written.changes:
         cells = dict(change.after or {})
         cell = cells[fault.column]
-        if isinstance(bad, dict) or (isinstance(bad, float) and math.isinf(bad)):
+        if isinstance(spoiled_json, dict) or (
+            isinstance(spoiled_json, float) and math.isinf(spoiled_json)
+        ):
             why = "an object, or a number that no double holds, in the place of a text"
             cells[fault.column] = replace(cell, state=State.ANY, value=None, text=None, reason=why)
         else:
-            text = bad if isinstance(bad, str) else json.dumps(bad)
+            wire_text = spoiled_json if isinstance(spoiled_json, str) else json.dumps(spoiled_json)
             cells[fault.column] = replace(
-                cell, state=State.VALUE, text=text, json=not isinstance(bad, str), cls=""
+                cell,
+                state=State.VALUE,
+                text=wire_text,
+                json=not isinstance(spoiled_json, str),
+                cls="",
             )
         changes.append(replace(change, after=cells, accept=(*change.accept, (Kind.CORRUPT, None))))
     return Written(replace(written.message, value=value), tuple(changes))
 
 
-def _spoiled(written: Written, fault: CellFault) -> bytes:
+def _spoil_cell(written: Written, fault: CellFault) -> bytes:
     value = written.message.value or b""
-    good, bad = (
-        text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad)
+    written_json, spoiled_json = (
+        message_text if isinstance(message_text, bytes) else message_text.encode()
+        for message_text in (fault.good, fault.bad)
     )
-    if isinstance(fault.good, str) and (not good or good not in value):
-        good, bad = (text.encode() for text in _as_written(written, fault))
+    if isinstance(fault.good, str) and (not written_json or written_json not in value):
+        written_json, spoiled_json = (
+            message_text.encode() for message_text in _as_written(written, fault)
+        )
         # A cell is the member of its column, or the member v of an object there.
         members = re.findall(
-            rb'"%b":(?:\{[^{}]*"v":)?(?=%b)' % (re.escape(fault.column.encode()), re.escape(good)),
+            rb'"%b":(?:\{[^{}]*"v":)?(?=%b)'
+            % (re.escape(fault.column.encode()), re.escape(written_json)),
             value,
         )
-        good, bad = (members[0] + good, members[0] + bad) if len(members) == 1 else (good, bad)
-    if value.count(good) != 1:
-        raise Refused(
-            f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}"
+        written_json, spoiled_json = (
+            (members[0] + written_json, members[0] + spoiled_json)
+            if len(members) == 1
+            else (written_json, spoiled_json)
         )
-    return value.replace(good, bad)
+    if value.count(written_json) != 1:
+        raise Refused(
+            f"fault {fault.name}: {written_json!r} occurs {value.count(written_json)} times in the value {value!r}"
+        )
+    return value.replace(written_json, spoiled_json)
 
 
 def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
     """The JSON of the cell that has the fault's value, and what replaces it: a number in the place
     of a number, if it is one.
     """
-    good, bad = str(fault.good), str(fault.bad)
+    written_json, spoiled_json = str(fault.good), str(fault.bad)
     for change in written.changes:
         cell = (change.image("after", 2) or {}).get(fault.column)
         if cell is not None and cell.text is not None and cell.value == fault.value:
-            number = cell.json and _QUOTED_NUMBER.fullmatch(bad)
-            other = number[1] if number else (cell.json and fault.number) or bad
-            return cell.text if cell.json else json.dumps(cell.text, ensure_ascii=False), other
-    return good, bad
+            number = cell.json and _QUOTED_NUMBER.fullmatch(spoiled_json)
+            alternative = number[1] if number else (cell.json and fault.number) or spoiled_json
+            return cell.text if cell.json else json.dumps(
+                cell.text, ensure_ascii=False
+            ), alternative
+    return written_json, spoiled_json
 
 
 def cell_fault_scenarios(

@@ -40,7 +40,7 @@ def parts(value: bytes) -> Parts:
     their ends.
     """
     values: list[Part] = []
-    open_: list[tuple[int, int]] = []
+    open_containers: list[tuple[int, int]] = []
     name = -1
     for token in _TOKEN.finditer(value):
         start = token.start()
@@ -48,10 +48,10 @@ def parts(value: bytes) -> Parts:
         if mark == _COLON:
             name = values.pop().value
         elif mark in (b"{", b"["):
-            open_.append((start if name < 0 else name, start))
+            open_containers.append((start if name < 0 else name, start))
             name = -1
         elif mark in (b"}", b"]"):
-            head, first = open_.pop()
+            head, first = open_containers.pop()
             values.append(Part(head, first, token.end()))
         else:
             values.append(Part(start if name < 0 else name, start, token.end()))
@@ -61,13 +61,13 @@ def parts(value: bytes) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The input of a way: a valid value, the mutant's own random stream, another valid value on
-    demand, foreign messages.
+    """What a mutation works on: a valid value, the mutant's own random stream, a function that
+    gives another valid value, and messages of other formats.
     """
 
     chance: random.Random
     value: bytes
-    other: Callable[[random.Random], bytes]
+    pick_other: Callable[[random.Random], bytes]
     foreign: Sequence[bytes]
 
     def below(self, limit: int) -> int:
@@ -91,9 +91,9 @@ class Material:
             else Part(0, 0, len(self.value))
         )
 
-    def cut(self, start: int, end: int, text: bytes) -> bytes:
+    def replace_range(self, start: int, end: int, replacement: bytes) -> bytes:
         """The value with a range replaced."""
-        return self.value[:start] + text + self.value[end:]
+        return self.value[:start] + replacement + self.value[end:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +111,24 @@ DEEPEST: Final = 100_000
 LONGEST: Final = 1 << 18
 
 
-def _flip(m: Material) -> bytes:
+def _flip_bits(m: Material) -> bytes:
     data = bytearray(m.value)
     for _ in range(1 << m.below(4)):
         data[m.below(len(data))] ^= 1 << m.below(8)
     return bytes(data)
 
 
-def _one_flip(m: Material) -> bytes:
+def _flip_bit(m: Material) -> bytes:
     place = m.below(len(m.value))
-    return m.cut(place, place + 1, bytes((m.value[place] ^ 1 << m.below(8),)))
+    return m.replace_range(place, place + 1, bytes((m.value[place] ^ 1 << m.below(8),)))
 
 
 def _splice(m: Material) -> bytes:
-    other = m.other(m.chance)
-    return m.value[: m.below(len(m.value) + 1)] + other[m.below(len(other) + 1) :]
+    other_message = m.pick_other(m.chance)
+    return m.value[: m.below(len(m.value) + 1)] + other_message[m.below(len(other_message) + 1) :]
 
 
-def _truncated(m: Material) -> bytes:
+def _truncate(m: Material) -> bytes:
     return m.value[: m.below(len(m.value))]
 
 
@@ -136,49 +136,49 @@ def _cut_near_the_end(m: Material) -> bytes:
     return m.value[: max(0, len(m.value) - 1 - m.below(8))]
 
 
-def _beheaded(m: Material) -> bytes:
+def _behead(m: Material) -> bytes:
     return m.value[1 + m.below(len(m.value)) :]
 
 
-def _inserted(m: Material) -> bytes:
+def _insert_bytes(m: Material) -> bytes:
     place = m.below(len(m.value) + 1)
-    return m.cut(place, place, m.chance.randbytes(1 + m.below(8)))
+    return m.replace_range(place, place, m.chance.randbytes(1 + m.below(8)))
 
 
-def _overwritten(m: Material) -> bytes:
+def _overwrite_bytes(m: Material) -> bytes:
     place, size = m.below(len(m.value)), 1 + m.below(8)
-    return m.cut(place, place + size, m.chance.randbytes(size))
+    return m.replace_range(place, place + size, m.chance.randbytes(size))
 
 
-def _deleted(m: Material) -> bytes:
+def _delete_bytes(m: Material) -> bytes:
     place = m.below(len(m.value))
-    return m.cut(place, place + m.scale(1, max(2, len(m.value) // 2)), b"")
+    return m.replace_range(place, place + m.scale(1, max(2, len(m.value) // 2)), b"")
 
 
-def _repeated(m: Material) -> bytes:
+def _repeat_bytes(m: Material) -> bytes:
     place = m.below(len(m.value))
     chunk = m.value[place : place + m.scale(1, max(2, len(m.value)))]
-    return m.cut(place, place, chunk * min(m.scale(1, 64), 1 + (1 << 16) // len(chunk)))
+    return m.replace_range(place, place, chunk * min(m.scale(1, 64), 1 + (1 << 16) // len(chunk)))
 
 
-def _exchanged(m: Material) -> bytes:
+def _exchange_ranges(m: Material) -> bytes:
     """Two ranges of bytes change places."""
     a, b, c, d = sorted(m.below(len(m.value) + 1) for _ in range(4))
     return _exchange(m.value, a, b, c, d)
 
 
 BYTES: Final = (
-    Way("bit-flip", 14, _one_flip),
-    Way("bit-flips", 6, _flip),
+    Way("bit-flip", 14, _flip_bit),
+    Way("bit-flips", 6, _flip_bits),
     Way("splice", 8, _splice),
-    Way("truncate", 6, _truncated),
+    Way("truncate", 6, _truncate),
     Way("truncate-end", 4, _cut_near_the_end),
-    Way("behead", 3, _beheaded),
-    Way("insert", 6, _inserted),
-    Way("overwrite", 6, _overwritten),
-    Way("delete", 6, _deleted),
-    Way("repeat", 5, _repeated),
-    Way("exchange", 4, _exchanged),
+    Way("behead", 3, _behead),
+    Way("insert", 6, _insert_bytes),
+    Way("overwrite", 6, _overwrite_bytes),
+    Way("delete", 6, _delete_bytes),
+    Way("repeat", 5, _repeat_bytes),
+    Way("exchange", 4, _exchange_ranges),
     Way("twice", 1, lambda m: m.value + m.value),
     Way("random", 2, lambda m: m.chance.randbytes(m.scale(1, 2000))),
     Way("foreign", 2, lambda m: m.pick(m.foreign)),
@@ -229,12 +229,12 @@ _TAILS: Final = (
 )  # fmt: skip
 
 
-def _swapped(m: Material) -> bytes:
+def _swap_parts(m: Material) -> bytes:
     first, second = m.part(), m.part()
     if first.end > second.end:
         first, second = second, first
     if first.end > second.start or first == second:
-        return m.cut(first.value, first.end, b"null")
+        return m.replace_range(first.value, first.end, b"null")
     if m.below(2) and first.is_member and second.is_member:
         return _exchange(m.value, first.start, first.end, second.start, second.end)
     return _exchange(m.value, first.value, first.end, second.value, second.end)
@@ -244,44 +244,46 @@ def _exchange(value: bytes, a: int, b: int, c: int, d: int) -> bytes:
     return value[:a] + value[c:d] + value[b:c] + value[a:b] + value[d:]
 
 
-def _valued(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
+def _replace_value(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
     def replaced(m: Material) -> bytes:
         part = m.part()
-        return m.cut(part.value, part.end, m.pick(choices))
+        return m.replace_range(part.value, part.end, m.pick(choices))
 
     return replaced
 
 
-def _number(m: Material) -> bytes:
+def _replace_with_number(m: Material) -> bytes:
     part = m.part()
-    text = m.pick(_NUMBERS) if m.below(2) else b"9" * m.scale(10, 5000)
-    return m.cut(part.value, part.end, b'"%b"' % text if m.below(2) else text)
+    number_text = m.pick(_NUMBERS) if m.below(2) else b"9" * m.scale(10, 5000)
+    return m.replace_range(
+        part.value, part.end, b'"%b"' % number_text if m.below(2) else number_text
+    )
 
 
-def _nested(m: Material) -> bytes:
+def _nest_deeply(m: Material) -> bytes:
     part, depth = m.part(), m.scale(10, DEEPEST)
     head, core, tail = ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'[{"a":', b"null", b"}]"))[
         m.below(3)
     ]
     short = m.below(8) == 0
-    return m.cut(part.value, part.end, head * depth + core + tail * (depth - short))
+    return m.replace_range(part.value, part.end, head * depth + core + tail * (depth - short))
 
 
-def _long(m: Material) -> bytes:
+def _replace_with_long_string(m: Material) -> bytes:
     part, size = m.part(), m.scale(1000, LONGEST)
-    return m.cut(
+    return m.replace_range(
         part.value,
         part.end,
         b'"%b"' % (m.pick((b"x", b"\xe6\xb1\x89", b"\\n", b"\\u00ff")) * (size // 4)),
     )
 
 
-def _wide(m: Material) -> bytes:
+def _replace_with_wide_array(m: Material) -> bytes:
     part, size = m.part(), m.scale(10, 5_000)
-    return m.cut(part.value, part.end, b"[" + b",".join([m.pick(_KINDS)] * size) + b"]")
+    return m.replace_range(part.value, part.end, b"[" + b",".join([m.pick(_KINDS)] * size) + b"]")
 
 
-def _dropped(m: Material) -> bytes:
+def _drop_member(m: Material) -> bytes:
     part = m.part()
     end = part.end + 1 if m.value[part.end : part.end + 1] == b"," else part.end
     start = (
@@ -289,42 +291,46 @@ def _dropped(m: Material) -> bytes:
         if end == part.end and m.value[part.start - 1 : part.start] == b","
         else part.start
     )
-    return m.cut(start, end, b"")
+    return m.replace_range(start, end, b"")
 
 
-def _doubled(m: Material) -> bytes:
-    part, other = m.part(), m.part()
+def _double_member(m: Material) -> bytes:
+    part, second_part = m.part(), m.part()
     name = m.value[part.start : part.value]
-    return m.cut(part.end, part.end, b"," + name + m.value[other.value : other.end])
+    return m.replace_range(
+        part.end, part.end, b"," + name + m.value[second_part.value : second_part.end]
+    )
 
 
-def _renamed(m: Material) -> bytes:
-    part, other = m.part(), m.part()
-    if not (part.is_member and other.is_member):
-        return m.cut(part.start, part.value, b'"unheard-of":')
-    name = m.value[other.start : other.value]
-    return m.cut(part.start, part.value, (name, name.upper(), name.lower(), b'"":')[m.below(4)])
+def _rename_member(m: Material) -> bytes:
+    part, second_part = m.part(), m.part()
+    if not (part.is_member and second_part.is_member):
+        return m.replace_range(part.start, part.value, b'"unheard-of":')
+    name = m.value[second_part.start : second_part.value]
+    return m.replace_range(
+        part.start, part.value, (name, name.upper(), name.lower(), b'"":')[m.below(4)]
+    )
 
 
-def _marked(m: Material) -> bytes:
+def _change_punctuation(m: Material) -> bytes:
     part = m.part()
     place = (part.start, part.value, part.end)[m.below(3)]
-    return m.cut(place, place + m.below(2), m.pick(_MARKS) if m.below(3) else b"")
+    return m.replace_range(place, place + m.below(2), m.pick(_MARKS) if m.below(3) else b"")
 
 
-def _in_string(m: Material) -> bytes:
+def _insert_in_string(m: Material) -> bytes:
     strings = [p for p in parts(m.value) if m.value[p.value : p.value + 1] == b'"' or p.is_member]
     part = strings[m.below(len(strings))] if strings else m.part()
     start = part.start if part.is_member and m.below(3) == 0 else part.value
     end = m.value.find(b'"', start + 1)
     place = start + 1 + m.below(max(1, end - start)) if end > 0 else start
-    return m.cut(place, place, m.pick(_IN_STRINGS))
+    return m.replace_range(place, place, m.pick(_IN_STRINGS))
 
 
-def _spaced(m: Material) -> bytes:
+def _insert_space(m: Material) -> bytes:
     part = m.part()
     place = (0, part.start, part.value, part.end, len(m.value))[m.below(5)]
-    return m.cut(place, place, m.pick(_SPACES))
+    return m.replace_range(place, place, m.pick(_SPACES))
 
 
 _WRAPPINGS: Final = (
@@ -332,29 +338,29 @@ _WRAPPINGS: Final = (
 )  # fmt: skip
 
 
-def _wrapped(m: Material) -> bytes:
+def _wrap_document(m: Material) -> bytes:
     head, tail = _WRAPPINGS[m.below(len(_WRAPPINGS))]
     return head + m.value + tail
 
 
 JSON: Final = (
-    Way("swap", 8, _swapped),
-    Way("retype", 8, _valued(_KINDS)),
-    Way("number", 5, _number),
-    Way("no-json", 8, _valued(_LOOSE)),
-    Way("nest", 1, _nested),
-    Way("long-string", 1, _long),
-    Way("wide", 1, _wide),
-    Way("drop-member", 4, _dropped),
-    Way("double-member", 4, _doubled),
-    Way("rename-member", 5, _renamed),
-    Way("punctuate", 6, _marked),
-    Way("in-string", 8, _in_string),
-    Way("space", 4, _spaced),
-    Way("join", 4, lambda m: m.value + m.pick(_JOINS) + m.other(m.chance)),
+    Way("swap", 8, _swap_parts),
+    Way("retype", 8, _replace_value(_KINDS)),
+    Way("number", 5, _replace_with_number),
+    Way("no-json", 8, _replace_value(_LOOSE)),
+    Way("nest", 1, _nest_deeply),
+    Way("long-string", 1, _replace_with_long_string),
+    Way("wide", 1, _replace_with_wide_array),
+    Way("drop-member", 4, _drop_member),
+    Way("double-member", 4, _double_member),
+    Way("rename-member", 5, _rename_member),
+    Way("punctuate", 6, _change_punctuation),
+    Way("in-string", 8, _insert_in_string),
+    Way("space", 4, _insert_space),
+    Way("join", 4, lambda m: m.value + m.pick(_JOINS) + m.pick_other(m.chance)),
     Way("tail", 4, lambda m: m.value + m.pick(_TAILS)),
     Way("head", 3, lambda m: m.pick(_TAILS) + m.value),
-    Way("wrap", 2, _wrapped),
+    Way("wrap", 2, _wrap_document),
 )
 """Further ways for a JSON document."""
 
@@ -363,11 +369,11 @@ def _varint(number: int) -> bytes:
     """A long as Avro writes it: zig-zag, seven bits to a byte; not through fastavro, which refuses
     numbers beyond a long.
     """
-    rest, data = (number << 1) ^ (number >> 70), bytearray()
-    while rest > 0x7F:
-        data.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    return bytes((*data, rest))
+    remaining, data = (number << 1) ^ (number >> 70), bytearray()
+    while remaining > 0x7F:
+        data.append(remaining & 0x7F | 0x80)
+        remaining >>= 7
+    return bytes((*data, remaining))
 
 
 _LENGTHS: Final = tuple(
@@ -381,23 +387,25 @@ _HEADS: Final = (
 )  # fmt: skip
 
 
-def _length(m: Material) -> bytes:
+def _replace_length(m: Material) -> bytes:
     place = m.below(len(m.value))
-    return m.cut(place, place + 1, m.pick(_LENGTHS))
+    return m.replace_range(place, place + 1, m.pick(_LENGTHS))
 
 
-def _overlong(m: Material) -> bytes:
+def _make_number_overlong(m: Material) -> bytes:
     """A byte that may end a number, followed by nothing but zeros of the same number."""
     place = m.below(len(m.value))
-    return m.cut(
+    return m.replace_range(
         place, place + 1, bytes((m.value[place] | 0x80,)) + b"\x80" * m.below(10) + b"\x00"
     )
 
 
-def _shifted(m: Material) -> bytes:
+def _shift_byte(m: Material) -> bytes:
     """A byte plus or minus one: the next branch of a union, the next symbol, one item more."""
     place = m.below(len(m.value))
-    return m.cut(place, place + 1, bytes(((m.value[place] + (2, -2, 1, -1)[m.below(4)]) & 0xFF,)))
+    return m.replace_range(
+        place, place + 1, bytes(((m.value[place] + (2, -2, 1, -1)[m.below(4)]) & 0xFF,))
+    )
 
 
 _BLOCKS: Final = (
@@ -414,25 +422,33 @@ less than none, too many.
 """
 
 
-def _block(m: Material) -> bytes:
+def _insert_block_head(m: Material) -> bytes:
     place = m.below(len(m.value))
-    return m.cut(place, place + m.below(2), m.pick(_BLOCKS))
+    return m.replace_range(place, place + m.below(2), m.pick(_BLOCKS))
 
 
 OPAQUE: Final = (
-    Way("length", 12, _length),
-    Way("overlong-number", 8, _overlong),
-    Way("neighbour", 12, _shifted),
-    Way("block", 6, _block),
-    Way("zeros", 3, lambda m: m.cut(p := m.below(len(m.value)), p, b"\x00" * m.scale(1, 10_000))),
+    Way("length", 12, _replace_length),
+    Way("overlong-number", 8, _make_number_overlong),
+    Way("neighbour", 12, _shift_byte),
+    Way("block", 6, _insert_block_head),
+    Way(
+        "zeros",
+        3,
+        lambda m: m.replace_range(p := m.below(len(m.value)), p, b"\x00" * m.scale(1, 10_000)),
+    ),
     Way(
         "long-string",
         1,
-        lambda m: m.cut(p := m.below(len(m.value)), p, b"x" * m.scale(1000, LONGEST)),
+        lambda m: m.replace_range(p := m.below(len(m.value)), p, b"x" * m.scale(1000, LONGEST)),
     ),
     Way("head", 4, lambda m: m.pick(_HEADS) + m.value),
     Way("tail", 4, lambda m: m.value + m.pick(_HEADS)),
-    Way("in-string", 4, lambda m: m.cut(p := m.below(len(m.value)), p, m.pick(_IN_STRINGS))),
-    Way("join", 2, lambda m: m.value + m.other(m.chance)),
+    Way(
+        "in-string",
+        4,
+        lambda m: m.replace_range(p := m.below(len(m.value)), p, m.pick(_IN_STRINGS)),
+    ),
+    Way("join", 2, lambda m: m.value + m.pick_other(m.chance)),
 )
 """Further ways for a value in a binary container: its numbers, lengths, branches and framing."""

@@ -30,7 +30,7 @@ class State(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Remains:
     """What is left of a message, and why: for UNREADABLE and DOUBTFUL the fault's tag
     (`truncated`), else "".
     """
@@ -39,20 +39,20 @@ class Left:
     reason: str = ""
 
 
-Oracle = Callable[[bytes | None], Left]
+Oracle = Callable[[bytes | None], Remains]
 
-READABLE: Final = Left(State.READABLE)
-NULL: Final = Left(State.DOUBTFUL, "null")
+READABLE: Final = Remains(State.READABLE)
+NULL: Final = Remains(State.DOUBTFUL, "null")
 """No value at all: a tombstone where the format has one."""
 
-_EMPTY: Final = Left(State.UNREADABLE, "empty")
+_EMPTY: Final = Remains(State.UNREADABLE, "empty")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _BOM: Final = "\ufeff"
 
 
-class _Doubled(Exception):
+class _DuplicateName(Exception):
     """An object has a name twice."""
 
 
@@ -60,10 +60,10 @@ def _refuse(name: str) -> NoReturn:
     raise json.JSONDecodeError(f"{name} is no JSON", "", 0)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise _Doubled
+        raise _DuplicateName
     return members
 
 
@@ -74,111 +74,120 @@ _LOOSE: Final = json.JSONDecoder(
 )
 _STRICT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
 _ONCE: Final = json.JSONDecoder(
-    strict=False, parse_int=str, parse_float=str, object_pairs_hook=_once
+    strict=False, parse_int=str, parse_float=str, object_pairs_hook=_refuse_duplicates
 )
 
 
-def json_left(value: bytes | None) -> Left:
+def json_remains(value: bytes | None) -> Remains:
     """What is left of a message in JSON."""
     if value is None:
         return NULL
     try:
         document = orjson.loads(value)
     except orjson.JSONDecodeError:
-        return _second_look(value)
+        return _classify_refused(value)
     if type(document) is not dict:
-        return _container(document)
+        return _container_remains(document)
     try:
         # A document that is as long when it is printed again has no name twice; most need no closer
         # look.
-        if _printed(document) != len(value):
+        if _printed_length(document) != len(value):
             _ONCE.decode(value.decode())
-    except _Doubled:
-        return Left(State.DOUBTFUL, "duplicate-key")
+    except _DuplicateName:
+        return Remains(State.DOUBTFUL, "duplicate-key")
     except RecursionError:
         pass
     return READABLE
 
 
-def _container(document: object) -> Left:
+def _container_remains(document: object) -> Remains:
     """What is left of a document that is no object; an array of one object counts as that
     object.
     """
     if type(document) is list and len(document) == 1 and type(document[0]) is dict:
-        return Left(State.DOUBTFUL, "wrapped")
-    return Left(State.UNREADABLE, "wrong-container")
+        return Remains(State.DOUBTFUL, "wrapped")
+    return Remains(State.UNREADABLE, "wrong-container")
 
 
-def _printed(document: object) -> int:
-    """The length of a document's shortest form; -1 for a document too deep to be printed."""
+def _printed_length(document: object) -> int:
+    """How many bytes a document's shortest form has; -1 for one too deep to be printed."""
     try:
         return len(orjson.dumps(document))
     except orjson.JSONEncodeError:
         return -1
 
 
-def _second_look(value: bytes) -> Left:
+def _classify_refused(value: bytes) -> Remains:
     """Classifies what orjson refuses: broken, doubtful, or merely beyond its limits of depth and of
     numbers.
     """
     doubts = []
     try:
-        text = value.decode()
+        json_text = value.decode()
     except UnicodeDecodeError:
         doubts.append("invalid-utf-8")
-        text = value.decode("utf-8", "replace")
-    if text.startswith(_BOM):
+        json_text = value.decode("utf-8", "replace")
+    if json_text.startswith(_BOM):
         doubts.append("bom")
-        text = text[1:]
-    start = _end_of_space(text, 0)
-    if start == len(text):
+        json_text = json_text[1:]
+    start = _end_of_space(json_text, 0)
+    if start == len(json_text):
         return _EMPTY
     try:
-        document, end = _LOOSE.raw_decode(text, start)
+        document, end = _LOOSE.raw_decode(json_text, start)
         is_object = type(document) is dict
-        held = _container(document)
+        container_state = _container_remains(document)
     except json.JSONDecodeError as error:
-        return Left(State.UNREADABLE, "truncated" if _is_cut(text, error) else "syntax")
+        return Remains(
+            State.UNREADABLE, "truncated" if _is_truncated(json_text, error) else "syntax"
+        )
     except RecursionError:
-        deep = _deep(text, start)
-        if isinstance(deep, str):
-            return Left(State.UNREADABLE, deep)
-        is_object, held, end = text[start] == "{", _container(None), deep
-    rest = _end_of_space(text, end)
-    if rest < len(text):
-        return Left(
-            State.UNREADABLE, "second-document" if text[rest] in "{[" else "trailing-content"
+        deep_end = _end_of_deep_value(json_text, start)
+        if isinstance(deep_end, str):
+            return Remains(State.UNREADABLE, deep_end)
+        is_object, container_state, end = (
+            json_text[start] == "{",
+            _container_remains(None),
+            deep_end,
+        )
+    rest_start = _end_of_space(json_text, end)
+    if rest_start < len(json_text):
+        return Remains(
+            State.UNREADABLE,
+            "second-document" if json_text[rest_start] in "{[" else "trailing-content",
         )
     if not is_object:
-        return held
-    if _CONTROL.search(text) and _has_raw_control(text, start):
+        return container_state
+    if _CONTROL.search(json_text) and _has_raw_control(json_text, start):
         doubts.append("raw-control")
-    if not doubts and _ESCAPED_SURROGATE.search(text):
+    if not doubts and _ESCAPED_SURROGATE.search(json_text):
         doubts.append("lone-surrogate")
-    return Left(State.DOUBTFUL, doubts[0]) if doubts else READABLE
+    return Remains(State.DOUBTFUL, doubts[0]) if doubts else READABLE
 
 
-def _end_of_space(text: str, start: int) -> int:
-    match = _SPACE.match(text, start)
+def _end_of_space(json_text: str, start: int) -> int:
+    match = _SPACE.match(json_text, start)
     return match.end() if match else start
 
 
-def _has_raw_control(text: str, start: int) -> bool:
+def _has_raw_control(json_text: str, start: int) -> bool:
     """Whether a control character stands in a string, not in the white space between tokens."""
     try:
-        _STRICT.raw_decode(text, start)
+        _STRICT.raw_decode(json_text, start)
     except json.JSONDecodeError:
         return True
     except RecursionError:
-        return any(_CONTROL.search(token) for token in _STRING.findall(text))
+        return any(_CONTROL.search(token) for token in _STRING.findall(json_text))
     return False
 
 
-def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
+def _is_truncated(json_text: str, error: json.JSONDecodeError) -> bool:
     """Whether the error is the end of the text: behind it is only the token that the error
     names.
     """
-    return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(" \t\n\r"))
+    return error.msg.startswith("Unterminated string") or error.pos >= len(
+        json_text.rstrip(" \t\n\r")
+    )
 
 
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -195,101 +204,107 @@ _CLOSING: Final = re.compile(r"[\]}]+")
 _PAIRS: Final = str.maketrans("]}", "[{")
 
 
-def _deep(text: str, start: int) -> int | str:
+def _end_of_deep_value(json_text: str, start: int) -> int | str:
     """The end of the value that begins at `start`, or its fault; of any depth, since it keeps its
     own stack.
     """
-    open_: list[str] = []
-    wanted, place = "value", start
+    open_containers: list[str] = []
+    expected, position = "value", start
     while True:
-        if wanted in ("value", "value or ]") and (run := _OPENING.match(text, place)):
-            open_ += run.group().encode().translate(None, _NAMES).decode()
-            wanted, place = ("value or ]" if run.group().endswith("[") else "value"), run.end()
-        token = _TOKEN.match(text, place)
+        if expected in ("value", "value or ]") and (run := _OPENING.match(json_text, position)):
+            open_containers += run.group().encode().translate(None, _NAMES).decode()
+            expected, position = ("value or ]" if run.group().endswith("[") else "value"), run.end()
+        token = _TOKEN.match(json_text, position)
         if token is None:
-            rest = text[_end_of_space(text, place) :]
+            unread_text = json_text[_end_of_space(json_text, position) :]
             return (
                 "truncated"
-                if not rest or (rest[0] == '"' and not _STRING.match(rest))
+                if not unread_text or (unread_text[0] == '"' and not _STRING.match(unread_text))
                 else "syntax"
             )
-        place, mark = token.end(), token["mark"]
+        position, mark = token.end(), token["mark"]
         kind = mark or ("text" if token["text"] is not None else "bare")
-        if kind in ("text", "bare") and wanted in ("value", "value or ]"):
-            wanted = "after"
-        elif kind == "text" and wanted in ("name", "name or }"):
-            wanted = ":"
+        if kind in ("text", "bare") and expected in ("value", "value or ]"):
+            expected = "after"
+        elif kind == "text" and expected in ("name", "name or }"):
+            expected = ":"
             continue
-        elif mark == ":" and wanted == ":":
-            wanted = "value"
+        elif mark == ":" and expected == ":":
+            expected = "value"
             continue
-        elif mark in ("[", "{") and wanted in ("value", "value or ]"):
-            open_.append(mark)
-            wanted = "value or ]" if mark == "[" else "name or }"
+        elif mark in ("[", "{") and expected in ("value", "value or ]"):
+            open_containers.append(mark)
+            expected = "value or ]" if mark == "[" else "name or }"
             continue
-        elif mark == "," and wanted == "after":
-            wanted = "value" if open_[-1] == "[" else "name"
+        elif mark == "," and expected == "after":
+            expected = "value" if open_containers[-1] == "[" else "name"
             continue
-        elif (mark == "]" and wanted in ("after", "value or ]") and open_[-1] == "[") or (
-            mark == "}" and wanted in ("after", "name or }") and open_[-1] == "{"
-        ):
-            open_.pop()
-            wanted = "after"
+        elif (
+            mark == "]" and expected in ("after", "value or ]") and open_containers[-1] == "["
+        ) or (mark == "}" and expected in ("after", "name or }") and open_containers[-1] == "{"):
+            open_containers.pop()
+            expected = "after"
         else:
             return "syntax"
-        if open_ and (run := _CLOSING.match(text, place)):
-            marks = run.group()[: len(open_)].translate(_PAIRS)
-            if open_[-len(marks) :][::-1] != list(marks):
+        if open_containers and (run := _CLOSING.match(json_text, position)):
+            marks = run.group()[: len(open_containers)].translate(_PAIRS)
+            if open_containers[-len(marks) :][::-1] != list(marks):
                 return "syntax"
-            del open_[-len(marks) :]
-            place += len(marks)
-        if not open_:
-            return place
+            del open_containers[-len(marks) :]
+            position += len(marks)
+        if not open_containers:
+            return position
 
 
-def avro_left(schemas: Sequence[Any]) -> Oracle:
+def avro_remains(schemas: Sequence[Any]) -> Oracle:
     """The oracle of raw Avro records of any of these schemas, read by fastavro."""
     import fastavro
 
     parsed = [fastavro.parse_schema(physical(schema)) for schema in schemas]
 
-    def attempt(value: bytes, schema: Any, errors: str) -> Left:
+    def attempt(value: bytes, schema: Any, errors: str) -> Remains:
         source = io.BytesIO(value)
         try:
             fastavro.schemaless_reader(source, schema, None, handle_unicode_errors=errors)
         except UnicodeDecodeError:
-            loose = attempt(value, schema, "replace")
-            return Left(State.DOUBTFUL, "invalid-utf-8") if loose.state is State.READABLE else loose
+            replaced = attempt(value, schema, "replace")
+            return (
+                Remains(State.DOUBTFUL, "invalid-utf-8")
+                if replaced.state is State.READABLE
+                else replaced
+            )
         except EOFError:
-            return Left(State.UNREADABLE, "truncated")
+            return Remains(State.UNREADABLE, "truncated")
         # The library raises any exception on bytes that are no Avro.
         except Exception:  # noqa: BLE001
-            return Left(State.UNREADABLE, "syntax")
+            return Remains(State.UNREADABLE, "syntax")
         return (
-            READABLE if source.tell() == len(value) else Left(State.UNREADABLE, "trailing-content")
+            READABLE
+            if source.tell() == len(value)
+            else Remains(State.UNREADABLE, "trailing-content")
         )
 
-    def left(value: bytes | None) -> Left:
+    def read_avro(value: bytes | None) -> Remains:
         if value is None:
             return NULL
         if not value:
             return _EMPTY
-        outcome = best(value)
+        outcome = best_outcome(value)
         if outcome.state is State.UNREADABLE and _TOO_LONG.search(value):
             narrowed = _TOO_LONG.sub(
                 lambda number: number[1] + bytes((number[2][0] & 0x0F,)), value
             )
-            if best(narrowed).state is not State.UNREADABLE:
-                return Left(State.DOUBTFUL, "overlong-number")
+            if best_outcome(narrowed).state is not State.UNREADABLE:
+                return Remains(State.DOUBTFUL, "overlong-number")
         return outcome
 
-    def best(value: bytes) -> Left:
+    def best_outcome(value: bytes) -> Remains:
         return min(
             (attempt(value, schema, "strict") for schema in parsed),
             key=lambda outcome: _WORSE[outcome.state],
         )
 
-    return left
+    return read_avro
 
 
 # An int has 32 bits, and the fifth byte of its encoding room for three more. The specification
@@ -317,7 +332,7 @@ def physical(schema: Any) -> Any:
     return schema
 
 
-def packed_left(inner: Oracle, compression: str) -> Oracle:
+def packed_remains(inner: Oracle, compression: str) -> Oracle:
     """The oracle of values compressed as a whole (snappy blocks, LZ4 frames). Raises ValueError for
     another compression.
     """
@@ -328,7 +343,7 @@ def packed_left(inner: Oracle, compression: str) -> Oracle:
         raise ValueError(f"compression {compression!r}: {', '.join(undo)}")
     decompress = undo[compression]
 
-    def left(value: bytes | None) -> Left:
+    def read_packed(value: bytes | None) -> Remains:
         if value is None:
             return NULL
         if not value:
@@ -336,10 +351,10 @@ def packed_left(inner: Oracle, compression: str) -> Oracle:
         try:
             plain = bytes(decompress(value))
         except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
-            return Left(State.UNREADABLE, "packing")
+            return Remains(State.UNREADABLE, "packing")
         return inner(plain)
 
-    return left
+    return read_packed
 
 
 def _snappy(value: bytes) -> Any:

@@ -42,7 +42,7 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     task = json.loads(text)
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
-    options, layout = orders.options_of(task["options"]), Layout(partitions=task["partitions"])
+    options, layout = orders.parse_options(task["options"]), Layout(partitions=task["partitions"])
     rate = task["rate"] and task["rate"] / task["executors"]
     for batch in batches:
         for units in batch.to_pylist():

@@ -15,7 +15,7 @@ from typing import Final
 from generators.formats.ticdc_open_protocol.cells import framed, unframed
 from generators.garbage import faults as json_faults
 from generators.garbage.faults import UNSPECIFIED, CellFault, Fault
-from generators.garbage.wellformed import NULL, READABLE, Left, State, json_left
+from generators.garbage.wellformed import NULL, READABLE, Remains, State, json_remains
 from generators.model import Value
 from generators.sources import mysql
 
@@ -162,7 +162,7 @@ CELL_FAULTS: Final = (
 )
 
 
-def left(value: bytes | None) -> Left:
+def left(value: bytes | None) -> Remains:
     """What is left of a record's value, whatever its key says: each event's JSON behind its
     length.
     """
@@ -170,8 +170,8 @@ def left(value: bytes | None) -> Left:
         return NULL
     parts = unframed(value) if value else None
     if not parts:
-        return Left(State.UNREADABLE, "truncated" if value else "empty")
-    rests = [json_left(part) for part in parts if part]
+        return Remains(State.UNREADABLE, "truncated" if value else "empty")
+    rests = [json_remains(part) for part in parts if part]
     worst = [rest for rest in rests if rest.state is State.UNREADABLE] or [
         rest for rest in rests if rest.state is State.DOUBTFUL
     ]

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.bulk import mutations
-from generators.bulk.mutations import HUGE, HUGE_BYTES, Mutants, by_deployment, oracle
+from generators.bulk.mutations import HUGE, HUGE_BYTES, Mutants, by_deployment, oracle_of
 from generators.errors import UsageError
 from generators.families.avro import Encoder
 from generators.garbage.mutating import BYTES, DEEPEST, JSON, parts
-from generators.garbage.wellformed import Left, State, avro_left, json_left, packed_left
+from generators.garbage.wellformed import Remains, State, avro_remains, json_remains, packed_remains
 from generators.wire_format import get
 
 FORMAT = "ticdc-canal-json"
-READABLE = Left(State.READABLE)
+READABLE = Remains(State.READABLE)
 
 
 def group(name=FORMAT, packing="none"):
@@ -86,7 +86,7 @@ def mutants():
     ],
 )
 def test_what_rfc_8259_forbids_is_unreadable(value, reason):
-    assert json_left(value) == Left(State.UNREADABLE, reason)
+    assert json_remains(value) == Remains(State.UNREADABLE, reason)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_rfc_8259_forbids_is_unreadable(value, reason):
     ],
 )
 def test_what_common_parsers_differ_on_is_doubtful(value, reason):
-    assert json_left(value) == Left(State.DOUBTFUL, reason)
+    assert json_remains(value) == Remains(State.DOUBTFUL, reason)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_common_parsers_differ_on_is_doubtful(value, reason):
     ],
 )
 def test_what_rfc_8259_allows_is_readable_however_large_and_deep(value):
-    assert json_left(value) == READABLE
+    assert json_remains(value) == READABLE
 
 
 JSON_VALUES = st.recursive(
@@ -149,9 +149,9 @@ JSON_VALUES = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=5), JSON_VALUES, max_size=4).map(orjson.dumps))
 def test_every_object_is_readable_and_no_proper_prefix_of_it_is(value):
-    assert json_left(value) == READABLE
+    assert json_remains(value) == READABLE
     for end in range(len(value)):
-        left = json_left(value[:end])
+        left = json_remains(value[:end])
         assert left.state is State.UNREADABLE
         assert left.reason in ("truncated", "empty", "syntax")
 
@@ -175,48 +175,48 @@ RECORD = {
 
 def test_a_binary_value_is_read_whole_or_not_at_all():
     encoder = Encoder(RECORD)
-    left, value = avro_left([RECORD]), encoder({"a": "xy", "b": 5})
+    left, value = avro_remains([RECORD]), encoder({"a": "xy", "b": 5})
     assert left(value) == READABLE
-    assert left(value[:-1]) == Left(State.UNREADABLE, "truncated")
-    assert left(value + b"\x00") == Left(State.UNREADABLE, "trailing-content")
-    assert left(b"") == Left(State.UNREADABLE, "empty")
-    assert left(b"\x04\xff\xfe\x00") == Left(State.DOUBTFUL, "invalid-utf-8")
-    assert left(b"\x04\xff\xfe") == Left(State.UNREADABLE, "truncated")
-    assert left(b"\x04\xff\xfe\x00\x00") == Left(State.UNREADABLE, "trailing-content")
-    assert left(b"\x04xy\x08") == Left(State.UNREADABLE, "syntax")
-    assert left(None) == Left(State.DOUBTFUL, "null")
+    assert left(value[:-1]) == Remains(State.UNREADABLE, "truncated")
+    assert left(value + b"\x00") == Remains(State.UNREADABLE, "trailing-content")
+    assert left(b"") == Remains(State.UNREADABLE, "empty")
+    assert left(b"\x04\xff\xfe\x00") == Remains(State.DOUBTFUL, "invalid-utf-8")
+    assert left(b"\x04\xff\xfe") == Remains(State.UNREADABLE, "truncated")
+    assert left(b"\x04\xff\xfe\x00\x00") == Remains(State.UNREADABLE, "trailing-content")
+    assert left(b"\x04xy\x08") == Remains(State.UNREADABLE, "syntax")
+    assert left(None) == Remains(State.DOUBTFUL, "null")
 
 
 def test_an_int_with_more_than_32_bits_is_doubtful():
-    left = avro_left([RECORD])
-    assert left(b"\x04xy\x80\x80\x80\x80\x10") == Left(State.DOUBTFUL, "overlong-number")
-    assert left(b"\x04xy\x82\x80\x80\x80\x70\x0a") == Left(State.DOUBTFUL, "overlong-number")
-    assert left(b"\x04xy\x88\x80\x80\x80\x10") == Left(State.UNREADABLE, "syntax")
-    assert left(b"\x04xy\x80\x80\x80\x80\x10\x00") == Left(State.UNREADABLE, "syntax")
+    left = avro_remains([RECORD])
+    assert left(b"\x04xy\x80\x80\x80\x80\x10") == Remains(State.DOUBTFUL, "overlong-number")
+    assert left(b"\x04xy\x82\x80\x80\x80\x70\x0a") == Remains(State.DOUBTFUL, "overlong-number")
+    assert left(b"\x04xy\x88\x80\x80\x80\x10") == Remains(State.UNREADABLE, "syntax")
+    assert left(b"\x04xy\x80\x80\x80\x80\x10\x00") == Remains(State.UNREADABLE, "syntax")
 
 
 def test_a_value_of_any_edition_is_readable():
     later = {**RECORD, "fields": [*RECORD["fields"], {"name": "c", "type": "long"}]}
-    left, value = avro_left([later, RECORD]), Encoder(later)({"a": "xy", "b": 5, "c": 6})
+    left, value = avro_remains([later, RECORD]), Encoder(later)({"a": "xy", "b": 5, "c": 6})
     assert left(value) == left(value[:-1]) == READABLE
-    assert left(value[:-2]) == Left(State.UNREADABLE, "truncated")
+    assert left(value[:-2]) == Remains(State.UNREADABLE, "truncated")
 
 
 @pytest.mark.parametrize("packing", ["snappy", "lz4"])
 def test_a_compressed_value_is_judged_by_what_is_in_it(packing):
     from generators.bulk.templates import compressor
 
-    left, compress = packed_left(json_left, packing), compressor(packing)
+    left, compress = packed_remains(json_remains, packing), compressor(packing)
     assert left(bytes(compress(b'{"a":1}'))) == READABLE
-    assert left(bytes(compress(b'{"a":1'))) == Left(State.UNREADABLE, "truncated")
-    assert left(b'{"a":1}') == Left(State.UNREADABLE, "packing")
-    assert left(b"") == Left(State.UNREADABLE, "empty")
+    assert left(bytes(compress(b'{"a":1'))) == Remains(State.UNREADABLE, "truncated")
+    assert left(b'{"a":1}') == Remains(State.UNREADABLE, "packing")
+    assert left(b"") == Remains(State.UNREADABLE, "empty")
     with pytest.raises(ValueError, match="zstd"):
-        packed_left(json_left, "zstd")
+        packed_remains(json_remains, "zstd")
 
 
 def test_a_snappy_block_that_announces_gigabytes_is_not_unpacked():
-    assert packed_left(json_left, "snappy")(b"\xff\xff\xff\xff\x0f\x00") == Left(
+    assert packed_remains(json_remains, "snappy")(b"\xff\xff\xff\xff\x0f\x00") == Remains(
         State.UNREADABLE, "packing"
     )
 
@@ -225,7 +225,7 @@ def test_a_mutant_is_a_function_of_its_number(mutants):
     wanted = [mutants(n) for n in (0, 1, 500, 123_456)]
     again = Mutants(get(FORMAT), group()[:2], 7)
     assert [again(n) for n in (123_456, 500, 1, 0)] == wanted[::-1]
-    assert list(again.some(500, 1)) == wanted[2:3]
+    assert list(again.mutants_from(500, 1)) == wanted[2:3]
     assert [Mutants(get(FORMAT), group()[:2], 8)(n) for n in (0, 1, 500)] != wanted[:3]
 
 
@@ -233,7 +233,7 @@ def test_a_mutant_is_the_same_under_another_hash_seed():
     code = (
         "import hashlib\nfrom generators.wire_format import get\nfrom generators.bulk.mutations import Mutants\n"
         "m = Mutants(get('huawei-cdl-json'), get('huawei-cdl-json').profiles[:1], 3)\n"
-        "print(hashlib.sha256(b''.join(x.message.value or b'-' for x in m.some(0, 300))).hexdigest())"
+        "print(hashlib.sha256(b''.join(x.message.value or b'-' for x in m.mutants_from(0, 300))).hexdigest())"
     )
     digests = set()
     for seed in ("0", "1"):
@@ -257,24 +257,26 @@ def test_a_mutant_is_the_same_under_another_hash_seed():
 
 
 def test_every_way_is_gone_and_every_state_is_reached(mutants):
-    sample = list(mutants.some(0, 6000))
+    sample = list(mutants.mutants_from(0, 6000))
     assert {m.way for m in sample} == {way.name for way in (*BYTES, *JSON)}
-    states = [m.left.state for m in sample]
+    states = [m.remains.state for m in sample]
     assert all(states.count(state) > 300 for state in State)
     # Changed nothing or came out valid: seldom enough that most of the work is done on garbage.
     assert states.count(State.UNREADABLE) > len(sample) / 3
 
 
 def test_compressed_messages_are_damaged_before_and_after_they_were_compressed():
-    sample = list(Mutants(get(FORMAT), group(packing="snappy")[:1], 1).some(0, 400))
+    sample = list(Mutants(get(FORMAT), group(packing="snappy")[:1], 1).mutants_from(0, 400))
     packed = [m for m in sample if m.way.startswith("packed-")]
     assert 60 < len(packed) < 140
-    assert {m.left.state for m in sample if m not in packed} == set(State)
+    assert {m.remains.state for m in sample if m not in packed} == set(State)
 
 
 def test_nesting_reaches_the_depth_that_is_promised(mutants):
     deepest = max(
-        (m.message.value or b"").count(b"[") for m in mutants.some(0, 40_000) if m.way == "nest"
+        (m.message.value or b"").count(b"[")
+        for m in mutants.mutants_from(0, 40_000)
+        if m.way == "nest"
     )
     assert DEEPEST / 10 < deepest <= DEEPEST + 100
 
@@ -286,7 +288,7 @@ def test_the_huge_ones_are_of_25_megabytes_or_deeper_than_any_stack(mutants):
     assert [m.number for m in by_way.values()] == [-1 - n for n in range(len(by_way))]
     assert all(m.message.size > 5_000_000 for m in by_way.values())
     assert by_way["huge-string"].message.size > HUGE_BYTES > 20_000_000
-    states = {name: (m.left.state, m.left.reason) for name, m in by_way.items()}
+    states = {name: (m.remains.state, m.remains.reason) for name, m in by_way.items()}
     broken = {"huge-truncated", "bottomless-unclosed"}
     assert {name for name, (state, _) in states.items() if state is State.UNREADABLE} == broken
     assert {states[name][1] for name in broken} == {"truncated"}
@@ -309,8 +311,8 @@ def test_a_binary_format_needs_a_published_schema():
 
     bare = replace(get(FORMAT), container="avro")
     with pytest.raises(UsageError, match="no published schema"):
-        oracle(bare, bare.profiles[0])
-    read = oracle(replace(bare, schemas=lambda _profile: (RECORD,)), bare.profiles[0])
+        oracle_of(bare, bare.profiles[0])
+    read = oracle_of(replace(bare, schemas=lambda _profile: (RECORD,)), bare.profiles[0])
     assert read(Encoder(RECORD)({"a": "", "b": None})) == READABLE
 
 
@@ -318,9 +320,9 @@ def test_unmutated_messages_of_every_json_format_are_readable():
     for name in ("ticdc-canal-json", "debezium-json", "tencent-dts-json", "huawei-cdl-json"):
         fmt = get(name)
         for profile, message, _ in mutations._bases(fmt, by_deployment(fmt.profiles)[0][:1], ()):
-            assert oracle(fmt, fmt.profile(profile))(message.value).state is not State.UNREADABLE, (
-                message.value
-            )
+            assert (
+                oracle_of(fmt, fmt.profile(profile))(message.value).state is not State.UNREADABLE
+            ), message.value
 
 
 @pytest.mark.parametrize(
@@ -328,4 +330,4 @@ def test_unmutated_messages_of_every_json_format_are_readable():
 )
 def test_the_text_null_is_a_message_where_the_format_says_so(name: str, state: State) -> None:
     fmt = get(name)
-    assert oracle(fmt, fmt.profiles[0])(b"null").state is state
+    assert oracle_of(fmt, fmt.profiles[0])(b"null").state is state

@@ -87,7 +87,7 @@ def test_op_weights_are_read_from_text() -> None:
 
 
 def test_options_survive_their_text() -> None:
-    assert orders.options_of(orders.options_text(ODD)) == ODD
+    assert orders.parse_options(orders.options_text(ODD)) == ODD
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_options_survive_their_text() -> None:
 def test_op_weights_become_shares_of_256(
     ops: tuple[tuple[Op, int], ...], shares: dict[Op, int]
 ) -> None:
-    assert Counter(LoadOptions(ops).by_byte()) == shares
+    assert Counter(LoadOptions(ops).op_by_byte()) == shares
 
 
 def test_skews() -> None:

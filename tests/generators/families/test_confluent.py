@@ -19,7 +19,7 @@ from generators.errors import HarnessError
 from generators.families import confluent
 from generators.families.connect import Schema, envelope, schema_text
 from generators.families.debezium.values import Modes, decimal_schema
-from generators.garbage.wellformed import READABLE, Left, State
+from generators.garbage.wellformed import READABLE, Remains, State
 from generators.model import Column, History, RowChange, SchemaChange, Table
 from generators.sources import mysql
 from generators.sources.boundaries import START, insert
@@ -143,12 +143,12 @@ def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
     [
         ("time-millis", b"\x80\xb8\x99\x29", READABLE),
         ("time-millis", b"\x80\xf0\xb2\x52", READABLE),
-        ("time-millis", b"", Left(State.UNREADABLE, "truncated")),
+        ("time-millis", b"", Remains(State.UNREADABLE, "truncated")),
         ("date", b"\xfe\xff\xff\xff\x0f", READABLE),
     ],
 )
 def test_a_time_outside_the_day_is_a_well_formed_datum(
-    logical: str, datum: bytes, left: Left
+    logical: str, datum: bytes, left: Remains
 ) -> None:
     """12:00, 24:00, nothing at all, and the last day: libraries make no time of day of the second,
     and no date of the last.
