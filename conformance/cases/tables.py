@@ -19,7 +19,7 @@ from generators.profiles import Profile
 from generators.sources.boundaries import change
 from generators.tables import overrides, scenarios
 from generators.tables.load import TableLoad
-from generators.tables.schema import Schema, UserTable, table_name
+from generators.tables.schema import DIALECTS, Schema, UserTable, table_name
 from generators.tables.user_values import Values
 from generators.wire_format import Format, get
 
@@ -74,11 +74,17 @@ def read_tables(
     database: str | None,
     values_file: Path | None,
     seed: int,
+    readers: Sequence[Profile] = (),
 ) -> Values:
-    """A user's tables with their values. Raises UsageError."""
+    """A user's tables with their values. Where the text does not tell its dialect, it is the only
+    one of the source that all `readers`, the selected profiles, read. Raises UsageError.
+    """
     from generators.tables.reading import read_schema
 
-    schema = read_schema(sources, dialect, database)
+    origins = {reader.source for reader in readers}
+    dialects = [name for name, origin in DIALECTS.items() if origins == {origin}]
+    fallback = dialects[0] if len(dialects) == 1 else None
+    schema = read_schema(sources, dialect, database, fallback)
     return Values(
         schema,
         overrides.load_overrides(values_file, schema) if values_file else overrides.NO_OVERRIDES,

@@ -4,6 +4,7 @@ styles.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
@@ -347,7 +348,12 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
     from conformance.cases.tables import read_tables
 
     values = read_tables(
-        sources, options["dialect"], options["database"], options["values_file"], seed
+        sources,
+        options["dialect"],
+        options["database"],
+        options["values_file"],
+        seed,
+        _readers(options),
     )
     tables, notes = values.schema.tables, values.schema.notes
     say(
@@ -358,6 +364,21 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
         list(map(str, notes)) if options["verbose"] else of_each_kind(notes), options["verbose"]
     )
     return values
+
+
+def _readers(options: Mapping[str, Any]) -> tuple[Profile, ...]:
+    """The profiles that a command's options select, of every format that has some; none where it
+    has no such options.
+    """
+    from conformance.cases.catalogue import profiles
+
+    names = options.get("formats") or options.get("name") or options.get("fmt") or FORMATS
+    globs = options.get("writer_profile") or options.get("profile") or "*"
+    readers: list[Profile] = []
+    for name in (names,) if isinstance(names, str) else names:
+        with contextlib.suppress(UnknownName):
+            readers += profiles(get(name), globs)
+    return tuple(readers)
 
 
 def of_each_kind(notes: Iterable[Note]) -> list[str]:

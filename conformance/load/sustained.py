@@ -10,6 +10,7 @@ import base64
 import contextlib
 import math
 import pickle
+import re
 import tempfile
 import time
 from collections import Counter
@@ -78,6 +79,24 @@ Note = Callable[[str], None]
 
 class DecoderFailed(Exception):
     """The decoder raised, hung, or ended its process under load."""
+
+
+SOURCE_GONE: Final = (
+    "the query could not read its topic, which is not the decoder's doing; was the topic deleted, or"
+    " the broker stopped?"
+)
+_OF_SOURCE: Final = re.compile(
+    r"org\.apache\.kafka\.common\.errors\."
+    r"|UnknownTopicOrPartition"
+    r"|Timeout of \d+ms expired before the position for partition"
+    r"|Failed to get metadata for topic"
+)
+"""What Kafka's client says inside Spark when a topic is no more there to be read."""
+
+
+def is_of_source(error: str) -> bool:
+    """Whether an error of a query is of the topic that it reads, not of the decoder."""
+    return _OF_SOURCE.search(error) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +347,8 @@ class Lane:
         try:
             return self._engine.ask("sustain", {"do": what, **request}, limit_s).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            if is_of_source(str(error)):
+                raise HarnessError(f"{SOURCE_GONE}: {error}") from None
             raise DecoderFailed(str(error)) from None
 
     @property

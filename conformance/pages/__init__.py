@@ -1,4 +1,4 @@
 """The generated pages of docs/: formats, sources, recorded messages, rooms.
 
-Imports `rules` and `reports`.
+Imports `rules`, `reports` and `text`.
 """

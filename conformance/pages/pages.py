@@ -27,6 +27,7 @@ from conformance.reports.facts import unusual
 from conformance.rules import streams
 from conformance.rules.rules import Obligation, Provenance, Rule
 from conformance.rules.rules import rules as format_rules
+from conformance.text import printable
 from generators.wire_format import FORMATS, Format, formats, module_name
 
 COMMAND: Final = "python -m spark_checks.pages docs"
@@ -240,7 +241,7 @@ def _record(sample: Sample) -> str:
         key = (
             f'key `{{"schema": ..., "payload": {json.dumps(read["payload"])}}}`'
             if read
-            else f"key `{text}`"
+            else f"key `{printable(text)}`"
         )
     headers = "".join(f", header `{name}`" for name, _ in message.headers)
     size = "null" if message.value is None else f"{len(message.value):,} bytes"

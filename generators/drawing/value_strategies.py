@@ -19,6 +19,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources import mysql
+from generators.sources import postgresql as _postgresql
 from generators.sources import postgresql_values as _postgresql_values
 from generators.sources import registry as sources
 
@@ -380,6 +381,10 @@ def _composite(type: SourceType) -> SearchStrategy[Any]:
             return st.lists(texts, max_size=3)
         case "integer[]":
             return st.lists(st.none() | st.integers(-(1 << 31), (1 << 31) - 1), max_size=3)
+    if type.name.endswith("[]"):
+        inner = _postgresql.element(type)
+        items = [_postgresql.array_item(inner, value) for value in pool(inner)]
+        return st.lists(st.sampled_from([None, *items]), max_size=3)
     return _documents()
 
 

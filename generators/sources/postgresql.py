@@ -37,9 +37,11 @@ from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
 from generators.sources.mysql import DAY, DdlAction, step, to_float32
 from generators.sources.postgresql_text import (
+    bytea_text,
     inet_text,
     interval_parts,
     interval_text,
+    timestamp_text,
     timetz_parts,
     timetz_text,
 )
@@ -239,7 +241,10 @@ _ELEMENTS: Final[Mapping[str, Logical]] = {
     **_TEMPORAL,
     **dict.fromkeys(("text", "varchar", "char", "uuid", "inet", "enum", *OTHERS), Logical.TEXT),
     **dict.fromkeys(("json", "jsonb", "hstore"), Logical.JSON),
-    "numeric": Logical.DECIMAL,
+    "oid": Logical.INT,
+    **dict.fromkeys(("numeric", "money"), Logical.DECIMAL),
+    "varbit": Logical.BIT,
+    "point": Logical.JSON,
     "real": Logical.FLOAT,
     "double precision": Logical.DOUBLE,
     "boolean": Logical.BIT,
@@ -306,9 +311,7 @@ def fits(source_type: SourceType, value: Value) -> bool:
                 type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
             )
         case Logical.JSON:
-            return isinstance(value, Json) and _JSON_FITS.get(source_type.name, _fits_document)(
-                value.value
-            )
+            return isinstance(value, Json) and _fits_json(source_type, value.value)
         case _:
             return mysql.fits(source_type, value)
 
@@ -427,6 +430,66 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
         and all(item is None or (isinstance(item, str) and _storable(item)) for item in value)
     ),
 }
+
+
+def _fits_json(type: SourceType, value: Any) -> bool:
+    if type.name in _JSON_FITS or not type.name.endswith("[]"):
+        return _JSON_FITS.get(type.name, _fits_document)(value)
+    if not isinstance(value, list):
+        return False
+    inner = element(type)
+    try:
+        return all(
+            item is None
+            or fits(inner, item_value(inner, item))
+            or (inner.name in OTHERS and isinstance(item, str) and _storable(item))
+            or (isinstance(item, list) and _fits_json(type, item))
+            for item in value
+        )
+    except (ValueError, TypeError):
+        return False
+
+
+def array_item(element: SourceType, value: Value) -> Any:
+    """An element's canonical value as an item of an array: of dates, timestamps and bytes
+    PostgreSQL's text, of a boolean a truth value.
+    """
+    match element.logical, value:
+        case _, None:
+            return None
+        case Logical.DATE, dt.date():
+            return value.isoformat()
+        case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
+            zone = "+00" if element.logical is Logical.TIMESTAMP else ""
+            return timestamp_text(value) + zone
+        case Logical.BINARY, bytes():
+            return bytea_text(value)
+        case Logical.BIT, int() if element.name == "boolean":
+            return bool(value)
+        case Logical.JSON, Json():
+            return value.value
+    return value
+
+
+def item_value(element: SourceType, item: Any) -> Value:
+    """An array's item, which is not null, as the canonical value of the element's type. Raises
+    ValueError or TypeError for a text that is none of the type's.
+    """
+    match element.logical, item:
+        case Logical.DATE, str() if not item.endswith("infinity"):
+            return dt.date.fromisoformat(item)
+        case ((Logical.DATETIME | Logical.TIMESTAMP), str()) if not item.endswith("infinity"):
+            return mysql.wall(item.removesuffix("+00"))
+        case Logical.BINARY, str():
+            return bytes.fromhex(item.removeprefix("\\x"))
+        case Logical.JSON, _:
+            return item if isinstance(item, Json) else Json(item)
+        case Logical.BIT, bool():
+            return int(item)
+        case Logical.FLOAT, float():
+            return to_float32(item)
+    value: Value = item
+    return value
 
 
 def value_class(type: SourceType, value: Value) -> str:

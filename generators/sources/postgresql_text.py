@@ -74,6 +74,24 @@ def _clock(hours: str, minutes: str, seconds: str, fraction: str | None) -> int:
     )
 
 
+_TYPED_TIMETZ: Final = re.compile(
+    r"\s*(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?\s*([+-])(\d{1,2})(?::?(\d\d))?\s*"
+)
+
+
+def timetz_read(typed: str) -> str:
+    """PostgreSQL's own text of a time with zone as people type it: `12:00+2`. Raises ValueError
+    for other spellings, such as names of zones.
+    """
+    match = _TYPED_TIMETZ.fullmatch(typed)
+    if not match:
+        raise ValueError(f"{typed!r} is no time with an offset")
+    hours, minutes, seconds, fraction, sign, *zone = match.groups()
+    offset = int(zone[0]) * 3600 + int(zone[1] or 0) * 60
+    clock = _clock(hours, minutes, seconds or "0", fraction)
+    return timetz_text(clock, -offset if sign == "-" else offset)
+
+
 def interval_text(months: int, days: int, micros: int) -> str:
     """An interval in the default style `postgres`: `1 year 2 mons 3 days 04:05:06.78`; a sign is
     repeated where it changes.
@@ -113,6 +131,46 @@ def interval_parts(text_: str) -> tuple[int, int, int]:
         int(days or 0),
         -micros if sign == "-" else micros,
     )
+
+
+_UNITS: Final = (
+    (r"years?|yrs?|y", 12, 0, 0),
+    (r"months?|mons?", 1, 0, 0),
+    (r"weeks?|w", 0, 7, 0),
+    (r"days?|d", 0, 1, 0),
+    (r"hours?|hrs?|h", 0, 0, 3600),
+    (r"minutes?|mins?|m", 0, 0, 60),
+    (r"seconds?|secs?|s", 0, 0, 1),
+)
+"""Names of an interval's fields, and the months, days and seconds of one."""
+_TYPED_FIELD: Final = re.compile(
+    r"\s*(?:([+-]?)(\d+):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?|([+-]?\d+)\s*([a-z]+))(?=[\s+-]|$)",
+    re.IGNORECASE,
+)
+
+
+def interval_read(typed: str) -> str:
+    """PostgreSQL's own text of an interval as people type it: `1 day 02:00`, `90 minutes`. Raises
+    ValueError for other spellings, such as ISO durations.
+    """
+    months = days = micros = at = 0
+    while match := _TYPED_FIELD.match(typed, at):
+        at = match.end()
+        sign, hours, minutes, seconds, fraction, number, unit = match.groups()
+        if unit:
+            found = [field for field in _UNITS if re.fullmatch(field[0], unit, re.IGNORECASE)]
+            if not found:
+                raise ValueError(f"{typed!r} is no interval: {unit!r}")
+            _, of_months, of_days, of_seconds = found[0]
+            months += int(number) * of_months
+            days += int(number) * of_days
+            micros += int(number) * of_seconds * MICROS
+        else:
+            clock = _clock(hours, minutes, seconds or "0", fraction)
+            micros += -clock if sign == "-" else clock
+    if not at or typed[at:].strip():
+        raise ValueError(f"{typed!r} is no interval")
+    return interval_text(months, days, micros)
 
 
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:

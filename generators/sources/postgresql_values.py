@@ -116,9 +116,10 @@ def _bit_boundaries(type: SourceType) -> dict[str, Value]:
     if type.name == "boolean":
         return {"false": 0, "true": 1}
     values: dict[str, Value] = {"zero": 0, "one": 1}
-    if (type.length or 1) > 1:
-        values |= {"all-ones": type.high, "highest": 1 << (type.length or 1) - 1}
-    if (type.length or 1) > 8:
+    length = min(type.length or 1, 64)  # of a varbit without a length, 64 bits
+    if length > 1:
+        values |= {"all-ones": (1 << length) - 1, "highest": 1 << length - 1}
+    if length > 8:
         values["three-bytes"] = 0x030201
     return values
 

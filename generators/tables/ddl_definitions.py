@@ -24,6 +24,7 @@ from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
 from generators.tables.ddl_types import (
     UNDRAWN,
+    UNDRAWN_COLUMN,
     Unsupported,
     mysql_default,
     mysql_type,
@@ -156,7 +157,14 @@ def read_column(draft: Draft, cursor: Cursor, types: Types, position: int | None
     except Unsupported:
         cursor.at = start
         cursor.skip_until(*ENDS)
-        draft.leave_out(cursor, start, UNDRAWN)
+        if draft.mysql:
+            draft.leave_out(cursor, start, UNDRAWN)
+        else:
+            cursor.note(start, f"column {name} {UNDRAWN_COLUMN}")
+            draft.missing.add(name)
+            cursor.skip_until("PRIMARY KEY", "UNIQUE")
+            if not cursor.done:
+                draft.leave_out(cursor, start, f"left out: its key has the column {name}")
         cursor.at = len(cursor.words)
         return
     while not cursor.done:
@@ -360,6 +368,9 @@ def _read_key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ..
         column_name = draft.column_name(name)
         if column_name is None:
             if draft.left_out:
+                return ()
+            if name in draft.missing:
+                draft.leave_out(cursor, start, f"left out: its key has the column {name}")
                 return ()
             raise cursor.script.error(at.start, f"table {draft.name} has no column {name}")
         columns.append(column_name)

@@ -82,7 +82,7 @@ class Types:
             )
         else:
             cursor.skip_until()
-            cursor.note(0, "left out: tables with a column of this type are left out, too")
+            cursor.note(0, "left out: columns of this type are left out, too")
 
     def add_label(self, cursor: Cursor) -> None:
         """ALTER TYPE ... ADD VALUE."""

@@ -53,7 +53,9 @@ class Pending:
 
 @dataclass(slots=True)
 class Draft:
-    """A table that statements still change. `left_out`: a note says why it is left out."""
+    """A table that statements still change. `left_out`: a note says why it is left out. `missing`
+    are columns that are left out of it.
+    """
 
     database: str
     schema: str | None
@@ -70,6 +72,7 @@ class Draft:
     charset: str = ""
     collation: str = ""
     left_out: bool = False
+    missing: set[str] = field(default_factory=set)
 
     @property
     def table_name(self) -> TableName:
@@ -145,7 +148,9 @@ class Draft:
 
 def finish_schema(drafts: Mapping[TableName, Draft], dialect: str, scripts: list[Script]) -> Schema:
     """The schema of all tables that were read and not left out, after the last statement."""
-    read_drafts = {at: draft for at, draft in drafts.items() if not draft.left_out}
+    read_drafts = {
+        at: draft for at, draft in drafts.items() if draft.columns and not draft.left_out
+    }
     users = []
     for draft in read_drafts.values():
         table = draft.build_table()

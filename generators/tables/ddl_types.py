@@ -11,11 +11,13 @@ from generators.model import Default, Logical, SourceType, Value
 from generators.recorded import mysql_truth, postgresql_truth
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, postgresql
+from generators.sources.postgresql_text import interval_read, timetz_read
 from generators.tables.ddl_text import Cursor, WordKind, unescape
 
 __all__ = [
     "SERIALS",
     "UNDRAWN",
+    "UNDRAWN_COLUMN",
     "Unsupported",
     "literal_value",
     "mysql_default",
@@ -29,6 +31,13 @@ UNDRAWN: Final = (
     "left out: values of this column type cannot be drawn; without the column it can be read"
 )
 """Why a table with a column of an `Unsupported` type is not taken."""
+
+UNDRAWN_COLUMN: Final = (
+    "left out: values of its type cannot be drawn; messages are those of the table without it"
+)
+"""Why a column of PostgreSQL of an `Unsupported` type is not taken. Debezium leaves most of these
+types out of its messages itself.
+"""
 
 # MySQL, MariaDB, TiDB
 
@@ -331,6 +340,10 @@ def _postgresql_value(type: SourceType, literal_text: str) -> Value:
                 r"\d{4}-\d\d-\d\d", literal_text
             ):
                 literal_text += " 00:00:00"
+            case Logical.TEXT if type.name == "timetz":
+                return timetz_read(literal_text)
+            case Logical.TEXT if type.name == "interval":
+                return interval_read(literal_text)
         return postgresql_truth.cell_value(type, literal_text)
     except (ValueError, KeyError, ArithmeticError, AssertionError, TypeError):
         return None

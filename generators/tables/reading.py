@@ -50,11 +50,14 @@ _IGNORED: Final = re.compile(
 
 
 def read_schema(
-    sources: Sequence[str], dialect: str | None = None, database: str | None = None
+    sources: Sequence[str],
+    dialect: str | None = None,
+    database: str | None = None,
+    fallback: str | None = None,
 ) -> Schema:
     """The tables of files of DDL and of databases' URLs, in their order.
 
-    `dialect` is one of `DIALECTS`, None to take it from the text; `database` is that of tables for
+    `dialect` is one of `DIALECTS`, None to take it from the text, else it is `fallback`; `database` is that of tables for
     which the DDL names none. Raises UsageError for what cannot be read, and for a dialect that
     cannot be told.
     """
@@ -69,7 +72,7 @@ def read_schema(
     files = ", ".join(file_name for file_name, _ in scripts)
     if not any(_TABLE.search(ddl) for _, ddl in scripts):
         raise UsageError(f"no CREATE TABLE in {files}")
-    used_dialect = dialect or _common_dialect(scripts)
+    used_dialect = dialect or _common_dialect(scripts, fallback)
     reader = DdlReader(used_dialect, database, DATABASE)
     try:
         for file, ddl in scripts:
@@ -104,10 +107,12 @@ def detect_dialect(ddl: str) -> str | None:
     return None
 
 
-def _common_dialect(scripts: Sequence[tuple[str, str]]) -> str:
+def _common_dialect(scripts: Sequence[tuple[str, str]], fallback: str | None) -> str:
     by_file = {file: detect_dialect(ddl) for file, ddl in scripts}
     legal = ", ".join(DIALECTS)
     dialects = {dialect for dialect in by_file.values() if dialect}
+    if not dialects and fallback:
+        return fallback
     if not dialects:
         raise UsageError(f"{scripts[0][0]}: the text does not tell its dialect; name it: {legal}")
     if len({DIALECTS[dialect] for dialect in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:

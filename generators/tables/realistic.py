@@ -18,7 +18,7 @@ from generators.model import Column, Json, Logical, SourceType, Value
 from generators.sources import postgresql_values, registry
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
 from generators.sources.pools import LOCALES
-from generators.sources.postgresql import element
+from generators.sources.postgresql import array_item, element
 from generators.tables.overrides import Override, canonical_value
 
 SIZE: Final = 64
@@ -302,22 +302,29 @@ def boundaries(type: SourceType) -> Mapping[str, Value]:
         }
     if type.name == "point":
         return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
-    named_values = registry.of(type).candidates(type)
-    if type.name.endswith("[]") and not any(
-        isinstance(value, Json) for value in named_values.values()
-    ):
-        element_type = element(type)
-        items = {
-            name: value
-            for name, value in boundaries(element_type).items()
-            if isinstance(value, int | str | Decimal | float)
-        }
-        return {
-            "empty": Json([]),
-            "null-item": Json([None]),
-            **{name: Json([value]) for name, value in items.items()},
-        }
-    return named_values
+    if type.name.endswith("[]") and type.name not in ("integer[]", "text[]"):
+        return _arrays(element(type))
+    return registry.of(type).candidates(type)
+
+
+_OLD: Final = ("min", "before-gregorian", "end-of-day")
+"""Names of boundary values that drivers shift within an array."""
+
+
+def _arrays(inner: SourceType) -> Mapping[str, Value]:
+    """An array of no item, of a null, and of each boundary value of its elements."""
+    items = {
+        f"item-{name}": array_item(inner, value)
+        for name, value in boundaries(inner).items()
+        if value is not None
+        if inner.name in _GRAMMARS or registry.of(inner).fits(inner, value)
+        if not (inner.logical in _MOMENTS and name in _OLD)
+    }
+    arrays: dict[str, Value] = {name: Json([item]) for name, item in items.items()}
+    return {"empty": Json([]), "null-item": Json([None]), **arrays, "all": Json([*items.values()])}
+
+
+_MOMENTS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME)
 
 
 def _grammar_values(type: SourceType, chance: random.Random) -> Sequence[Value]:

@@ -31,7 +31,7 @@ from generators.families.java_text import (
 )
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
-from generators.sources.mysql import DAY, MICROS, to_float32
+from generators.sources.mysql import DAY, MICROS
 
 UNAVAILABLE: Final = postgresql_values.UNAVAILABLE
 TOASTED: Final = 2000
@@ -504,7 +504,7 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
         (
             None
             if item is None or isinstance(item, list)
-            else _meaning(element, _element_value(element, item), modes).value
+            else _meaning(element, postgresql.item_value(element, item), modes).value
         )
         for item in items
     ]
@@ -512,25 +512,6 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
 
 
 _FORMS: Final = "an array has its elements' forms; one within it is null"
-
-
-def _element_value(element: SourceType, item: Any) -> Value:
-    """An array's element as the type's canonical value."""
-    match element.logical, item:
-        case Logical.DATE, str() if not item.endswith("infinity"):
-            return dt.date.fromisoformat(item)
-        case ((Logical.DATETIME | Logical.TIMESTAMP), str()) if not item.endswith("infinity"):
-            return mysql.wall(item.removesuffix("+00"))
-        case Logical.BINARY, str():
-            return bytes.fromhex(item.removeprefix("\\x"))
-        case Logical.JSON, _:
-            return item if isinstance(item, Json) else Json(item)
-        case Logical.BIT, bool():
-            return int(item)
-        case Logical.FLOAT, float():
-            return to_float32(item)
-    value: Value = item
-    return value
 
 
 def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:

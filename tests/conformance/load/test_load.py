@@ -296,6 +296,28 @@ def test_what_ends_the_tasks_is_an_error_of_the_environment_and_not_the_decoders
             producers.take()
 
 
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (
+            "TimeoutException: Timeout of 60000ms expired before the position for partition a-0",
+            HarnessError,
+        ),
+        ("org.apache.kafka.common.errors.UnknownTopicOrPartitionException: no topic", HarnessError),
+        ("TimeoutError: the decoder's own service did not answer", loading.DecoderFailed),
+    ],
+)
+def test_a_topic_that_is_gone_is_an_error_of_the_environment_and_not_the_decoders(error, expected):
+    class Ended:
+        def ask(self, _service, _request, _limit_s):
+            raise DecodeRaised(error)
+
+    lane = object.__new__(Lane)
+    lane._engine = Ended()
+    with pytest.raises(expected, match=re.escape(error)):
+        lane._ask("look")
+
+
 def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them():
     table = SentSample()
     for offset, at in ((10, 100.0), (14, 99.0), (12, 101.0)):

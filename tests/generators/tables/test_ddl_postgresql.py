@@ -16,7 +16,8 @@ PG_DUMP = (DUMPS / "postgresql.sql").read_text("utf-8")
 
 def test_a_dump_of_pg_dump(reads, notes, noted):
     schema = reads(PG_DUMP)
-    customers, orders, parted, partition = schema.tables
+    customers, orders, pairs, parted, partition = schema.tables
+    assert [column.name for column in pairs.table.columns] == ["id"]
     label = Default("'it''s'::character varying", "it's")
     mood = postgresql.enum_of("sad", "it's")
     since = Default("'2024-01-01 00:00:00+00'::timestamp with time zone", mysql.wall("2024-01-01"))
@@ -188,28 +189,39 @@ def test_a_type_has_many_spellings(reads, spelled, kind):
     ].table.columns == (Column("c", kind, False),)
 
 
+MISSING = "left out: values of its type cannot be drawn; messages are those of the table without it"
+
+
 @pytest.mark.parametrize(
-    "spelled", ["box", "geometry(Point,4326)", "bit(80)", "money[]", "public.unknown"]
+    "spelled", ["box", "geometry(Point,4326)", "bit(80)", "bit(3)[]", "public.unknown", "pg_lsn"]
 )
-def test_a_table_with_a_type_that_no_writer_has_is_left_out(reads, notes, spelled):
+def test_a_column_of_a_type_that_no_writer_has_is_left_out(reads, notes, spelled):
     schema = reads(
-        f"CREATE TABLE t (a int, c {spelled} NOT NULL);\nCREATE TABLE u (a int);",
+        f"CREATE TABLE t (a int, c {spelled} NOT NULL, d text);\nCREATE TABLE u (a int);",
+        dialect="postgresql",
+        database="d",
+    )
+    columns = [[c.name for c in user.table.columns] for user in schema.tables]
+    assert columns == [["a", "d"], ["a"]]
+    assert notes(schema) == [f"a.sql:1:26: {spelled}: column c {MISSING}"]
+
+
+def test_a_table_whose_key_has_such_a_column_is_left_out(reads, notes):
+    schema = reads(
+        "CREATE TABLE t (a int, c box, PRIMARY KEY (a, c));\nCREATE TABLE u (a int);",
         dialect="postgresql",
         database="d",
     )
     assert [user.table.name for user in schema.tables] == ["u"]
-    assert notes(schema) == [
-        f"a.sql:1:26: {spelled}: table t left out: values of this column type cannot be drawn; without the column it can be read"
-    ]
+    assert notes(schema)[1].endswith("table t left out: its key has the column c")
 
 
 def test_no_table_that_can_be_taken_is_a_mistake(reads, tmp_path):
     with pytest.raises(UsageError) as raised:
-        reads("CREATE TABLE t (c box);", dialect="postgresql", database="d")
-    assert str(raised.value).replace(f"{tmp_path}/", "") == (
-        "no table of a.sql could be taken:\n"
-        "  a.sql:1:19: box: table t left out: values of this column type cannot be drawn; without the column it can be read"
-    )
+        reads("CREATE TABLE t (c box PRIMARY KEY);", dialect="postgresql", database="d")
+    told = str(raised.value).replace(f"{tmp_path}/", "")
+    assert told.startswith("no table of a.sql could be taken:\n")
+    assert f"\n  a.sql:1:19: box: column c {MISSING}" in told
 
 
 def test_clauses_that_no_message_shows(reads, notes):

@@ -154,7 +154,7 @@ def test_postgresql_and_its_dump_tell_the_same_tables(tmp_path, monkeypatch):
     ]
     kinds = {(note.construct.split(" ")[0], note.action) for note in dumped.notes}
     assert kinds - {(note.construct.split(" ")[0], note.action) for note in alive.notes} == {
-        ("CREATE", "left out: tables with a column of this type are left out, too"),
+        ("CREATE", "left out: columns of this type are left out, too"),
         ("CREATE", "left out: no histories of a publication"),
     }
 
