@@ -1,4 +1,4 @@
 """The generated pages of docs/: formats, sources, recorded messages, rooms.
 
-Imports `rules`, `reports` and `text`.
+Imports `rules` and `reports`.
 """
