@@ -7,22 +7,13 @@ binlog bytes).
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, Final, Protocol
-from zoneinfo import ZoneInfo
+from typing import Final, Protocol
 
-from generators.families.java_text import (
-    document_text,
-    double_text,
-    float_text,
-    java_decimal,
-    unscaled,
-)
-from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
-from generators.sources import mysql
+from generators.families.mysql_texts import TextFacts, value_cell
+from generators.model import Cell, Logical, SourceType, Value
+from generators.sources.type_numbers import type_numbers
 
 DDL_TYPES: Final[Mapping[str, str]] = {
     "create database": "QUERY",
@@ -46,7 +37,7 @@ Canal sends nothing.
 """
 
 
-class ValueFacts(Protocol):
+class ValueFacts(TextFacts, Protocol):
     """What of a release decides how values are written; the fields are those of
     `alibaba_canal_json.CanalProfile`.
     """
@@ -59,55 +50,17 @@ class ValueFacts(Protocol):
     def boolean_code(self) -> int:
         """See CanalProfile."""
 
-    @property
-    def time_sign_lost(self) -> bool:
-        """See CanalProfile."""
 
-    @property
-    def hundred_hours_lost(self) -> bool:
-        """See CanalProfile."""
-
-    @property
-    def old_time(self) -> bool:
-        """See CanalProfile."""
-
-    @property
-    def time_zone(self) -> str:
-        """See CanalProfile."""
-
-
-SQL_TYPES: Final = {
-    "tinyint": -6,
-    "smallint": 5,
-    **dict.fromkeys(("mediumint", "int", "enum"), 4),
-    "bigint": -5,
-    "decimal": 3,
-    "float": 7,
-    "double": 8,
-    **dict.fromkeys(("bit", "set"), -7),
-    "char": 1,
-    **dict.fromkeys(("varchar", "year", "json"), 12),
-    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), 2004),
-    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 2005),
-    "date": 91,
-    **dict.fromkeys(("datetime", "timestamp"), 93),
-    "time": 92,
-}
+SQL_TYPES: Final = type_numbers("java")
 """Codes of `java.sql.Types` by type (canal#sql-type)."""
-NULL_TYPES: Final = SQL_TYPES | {"set": 2004, "json": 1111}
+NULL_TYPES: Final = type_numbers("java_null")
 """The codes of NULL from 1.1.7 on."""
-OLD_NULL_TYPES: Final = {
-    **NULL_TYPES,
-    **dict.fromkeys(("binary", "set"), -2),
-    **dict.fromkeys(("varbinary", "tinyblob", "tinytext"), -3),
-    **dict.fromkeys(("blob", "mediumblob", "longblob", "text", "mediumtext", "longtext"), -4),
-}
+OLD_NULL_TYPES: Final = type_numbers("java_null_1_1_6")
 """The codes of NULL up to 1.1.6."""
-OVER_SIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
+_OVER_SIGNED: Final = type_numbers("java_over_signed")
 """The codes of unsigned integers above the signed maximum."""
 
 _BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text"))) | {"json"}
-_AMBIGUOUS: Final = "the hour occurs twice in the server's time zone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,144 +91,11 @@ def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
         return -6 if value is None else facts.boolean_code
     if value is None:
         return (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)[type.name]
-    return (OVER_SIGNED if over else SQL_TYPES)[type.name]
+    return (_OVER_SIGNED if over else SQL_TYPES)[type.name]
 
 
 def wire(type: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
-    """A column's value on the wire. Raises KeyError for a type that no MySQL has."""
+    """A column's value on the wire. Raises UsageError for a type that no MySQL has."""
     code = sql_type(type, value, facts)
-    if value is None:
-        return CanalCell(None, code, Cell(State.NULL, type))
-    text, meant, reason = _encode(type, value, facts)
-    cls = mysql.value_class(type, value)
-    if type.logical is Logical.TIMESTAMP and isinstance(value, int):
-        instants = _instants(text, facts.time_zone)
-        if len(instants) > 1:
-            cell = Cell(State.ONE_OF, type, value, text, cls, options=instants, reason=_AMBIGUOUS)
-            return CanalCell(text, code, cell)
-    return CanalCell(text, code, Cell(State.VALUE, type, meant, text, cls, reason=reason))
-
-
-def _encode(type: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Value, str]:
-    """Wire text, the value that a reader of that text has, and why it is not the source's."""
-    match type.logical, value:
-        case Logical.DECIMAL, Decimal():
-            return decimal_text(value, type.scale or 0), value, ""
-        case Logical.FLOAT, float():
-            return float_text(value), value, ""
-        case Logical.DOUBLE, float():
-            return double_text(value), value, ""
-        case Logical.TEXT, str():
-            return _text(type, value)
-        case Logical.BINARY, bytes():
-            kept = value.rstrip(b"\0") if type.name == "binary" else value
-            reason = (
-                ""
-                if kept == value
-                else "MySQL's row format strips trailing zero bytes and Canal does not pad"
-            )
-            return kept.decode("latin-1"), kept, reason
-        case Logical.DATE, dt.date() | ZeroDate():
-            return mysql.date_text(value), value, ""
-        case Logical.DATETIME, int() | ZeroDate():
-            return mysql.datetime_text(value, type.fsp), value, ""
-        case Logical.TIMESTAMP, int() | ZeroDate():
-            return timestamp_text(value, type.fsp, facts.time_zone), value, ""
-        case Logical.TIME, int():
-            return _time(value, type.fsp, facts)
-        case Logical.YEAR, int():
-            return f"{value:04d}", value, ""
-        case Logical.JSON, Json():
-            return json_text(value.value), value, ""
-        case ((Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET), int()):
-            return str(value), value, ""
-    raise TypeError(f"{value!r} is no value of {type.key}")
-
-
-def decimal_text(value: Decimal, scale: int) -> str:
-    """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when
-    they are all zero (canal#decimals).
-    """
-    text, rest = scaled_text(value, scale), scale % 9
-    if rest and not text[-rest:].strip("0"):
-        text = text[:-rest]
-    return f"{text}0" if text.endswith(".") else text
-
-
-def scaled_text(value: Decimal, scale: int) -> str:
-    """DECIMAL with every digit of its scale."""
-    return java_decimal(unscaled(value, scale), scale, plain=True)
-
-
-def _text(type: SourceType, value: str) -> tuple[str, Value, str]:
-    kept, reason = value, ""
-    if type.name == "char" and value.endswith(" "):
-        kept, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
-    if any("\ud800" <= c <= "\udfff" for c in kept):
-        kept, reason = (
-            "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept),
-            "a lone surrogate is written as ?",
-        )
-    return kept, kept, reason
-
-
-def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
-    """TIMESTAMP as wall clock of Canal's JVM; microseconds since the epoch, or the zero value as it
-    is.
-    """
-    if isinstance(value, ZeroDate):
-        return mysql.datetime_text(value, fsp)
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=value)
-    local = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
-    return mysql.datetime_text((local - mysql.EPOCH) // dt.timedelta(microseconds=1), fsp)
-
-
-def _instants(text: str, zone: str) -> tuple[Value, ...]:
-    """Every instant, in microseconds, that the wall-clock text names in that zone."""
-    local = dt.datetime.fromisoformat(text)
-    moments = (
-        local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None)
-        for fold in (0, 1)
-    )
-    return tuple(
-        sorted({(moment - mysql.EPOCH) // dt.timedelta(microseconds=1) for moment in moments})
-    )
-
-
-_HOUR: Final = 3600 * mysql.MICROS
-
-
-def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
-    """TIME, and the two bugs that lose information: a reader has no more than the text says."""
-    hours = abs(value) // _HOUR
-    if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
-        rest = abs(value) - 100 * _HOUR
-        text = f"{'-' if value < 0 else ''}{mysql.time_text(rest, fsp)}"
-        return text, -rest if value < 0 else rest, "hour 100 is written as 00"
-    if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
-        return (
-            mysql.time_text(-value, fsp),
-            -value,
-            "this release loses the sign of a TIME below one second",
-        )
-    return mysql.time_text(value, fsp), value, ""
-
-
-def json_text(value: Any) -> str:
-    """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys
-    by length, then bytes (canal#json-columns).
-    """
-    return document_text(
-        value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"'
-    )
-
-
-_JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def _json_character(c: str) -> str:
-    if c in _JSON_SHORT:
-        return _JSON_SHORT[c]
-    if c < " " or "\x7f" <= c <= "\xa0":
-        return f"\\u{ord(c):04x}"
-    return "?" if "\ud800" <= c <= "\udfff" else c
+    cell = value_cell(type, value, facts)
+    return CanalCell(cell.text, code, cell)

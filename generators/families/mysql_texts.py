@@ -9,14 +9,34 @@ allows both.
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final, Protocol
+from zoneinfo import ZoneInfo
 
-from generators.families.canal import scaled_text, wire
-from generators.model import Cell, Image, Logical, Row, SourceType, State, Table, Value, ZeroDate
+from generators.families.java_text import (
+    document_text,
+    double_text,
+    float_text,
+    java_decimal,
+    unscaled,
+)
+from generators.model import (
+    Cell,
+    Image,
+    Json,
+    Logical,
+    Row,
+    SourceType,
+    State,
+    Table,
+    Value,
+    ZeroDate,
+)
 from generators.sources import mysql
+from generators.sources.type_numbers import type_numbers
 
 LATIN1: Final = ""
 HEX: Final = "hex"
@@ -26,32 +46,8 @@ PREFIXED_HEX: Final = "0x"
 does it, hexadecimal digits, base64, or `0x` and hexadecimal digits.
 """
 
-TYPE_NUMBERS: Final = {
-    "tinyint": 1,
-    "smallint": 2,
-    "int": 3,
-    "float": 4,
-    "double": 5,
-    "timestamp": 7,
-    "bigint": 8,
-    "mediumint": 9,
-    "date": 10,
-    "time": 11,
-    "datetime": 12,
-    "year": 13,
-    "bit": 16,
-    "json": 245,
-    "decimal": 246,
-    "enum": 247,
-    "set": 248,
-    **dict.fromkeys(("tinytext", "tinyblob"), 249),
-    **dict.fromkeys(("mediumtext", "mediumblob"), 250),
-    **dict.fromkeys(("longtext", "longblob"), 251),
-    **dict.fromkeys(("text", "blob"), 252),
-    **dict.fromkeys(("varchar", "varbinary"), 253),
-    **dict.fromkeys(("char", "binary"), 254),
-    **dict.fromkeys(mysql.SPATIAL, 255),
-}
+_OWN_TYPES: Final = type_numbers("java")
+TYPE_NUMBERS: Final = type_numbers("protocol")
 """The numbers of MySQL's types in its protocol."""
 
 BIT_DOUBT: Final = "the text is a decimal number and a row of binary digits"
@@ -60,6 +56,29 @@ LABEL_DOUBT: Final = (
 )
 EPOCH_DOUBT: Final = "zero milliseconds are the zero value or 1970-01-01 00:00:00"
 TRUNCATED: Final = "the writer keeps milliseconds"
+_AMBIGUOUS: Final = "the hour occurs twice in the server's time zone"
+
+
+class TextFacts(Protocol):
+    """What of a writer's release decides how MySQL's values are spelled; the fields are those of
+    `alibaba_canal_json.CanalProfile`.
+    """
+
+    @property
+    def time_sign_lost(self) -> bool:
+        """See CanalProfile."""
+
+    @property
+    def hundred_hours_lost(self) -> bool:
+        """See CanalProfile."""
+
+    @property
+    def old_time(self) -> bool:
+        """See CanalProfile."""
+
+    @property
+    def time_zone(self) -> str:
+        """See CanalProfile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +88,7 @@ class TextForms:
 
     `timestamp` is "" (fraction digits of the column), "millis" (always three), "cut" (the column's,
     at most three) or "epoch" (milliseconds since 1970). `time_digits` is the number of fraction
-    digits of TIME, None for the column's. The other fields are those of `canal.ValueFacts`.
+    digits of TIME, None for the column's. The other fields are those of `TextFacts`.
     """
 
     time_zone: str
@@ -78,8 +97,6 @@ class TextForms:
     labels: bool = False
     timestamp: str = ""
     time_digits: int | None = None
-    lob_null_codes: bool = True
-    boolean_code: int = -6
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
     old_time: bool = False
@@ -95,19 +112,19 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
         case Logical.TIMESTAMP, int() | ZeroDate() if forms.timestamp:
             return _millis(type, value, forms)
         case Logical.TIME, int() if forms.time_digits is not None:
-            base = wire(type, value, forms).cell
+            base = value_cell(type, value, forms)
             return replace(base, text=mysql.time_text(value, max(type.fsp, forms.time_digits)))
         case Logical.DECIMAL, Decimal():
-            return replace(wire(type, value, forms).cell, text=scaled_text(value, type.scale or 0))
+            return replace(value_cell(type, value, forms), text=scaled_text(value, type.scale or 0))
         case Logical.BINARY, bytes():
-            base = wire(type, value, forms).cell
+            base = value_cell(type, value, forms)
             assert isinstance(base.value, bytes)
             return replace(base, text=binary_text(base.value, forms.binary, forms.upper_hex))
         case ((Logical.ENUM | Logical.SET), int()) if forms.labels:
             return _labels(type, value)
         case Logical.BIT, int():
-            return _bits(wire(type, value, forms).cell)
-    return wire(type, value, forms).cell
+            return _bits(value_cell(type, value, forms))
+    return value_cell(type, value, forms)
 
 
 def image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
@@ -124,8 +141,8 @@ def image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
 
 
 def supports(type: SourceType) -> bool:
-    """Whether it is a MySQL type: each has a text."""
-    return type.source == "mysql"
+    """Whether MySQL itself has the type: each of its own, but the spatial ones, has a text."""
+    return type.source == "mysql" and type.name in _OWN_TYPES
 
 
 def binary_text(value: bytes, form: str, upper: bool = False) -> str:
@@ -176,7 +193,7 @@ def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
     reason = "" if kept == value else TRUNCATED
     if forms.timestamp == "epoch":
         return Cell(State.VALUE, type, kept, str(kept // 1000), cls, reason=reason)
-    base = wire(mysql.temporal("timestamp", _digits(type, forms)), kept, forms).cell
+    base = value_cell(mysql.temporal("timestamp", _digits(type, forms)), kept, forms)
     return replace(base, type=type, cls=cls, reason=base.reason or reason)
 
 
@@ -188,3 +205,143 @@ def _either(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
     if len(set(options)) < 2:
         return base
     return replace(base, state=State.ONE_OF, options=options, reason=reason)
+
+
+def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
+    """A column's value as MySQL and Java spell it (`text`, None for NULL), and what it is worth.
+    Raises TypeError for a value that is none of the type's.
+    """
+    if value is None:
+        return Cell(State.NULL, type)
+    text, meant, reason = _encode(type, value, facts)
+    cls = mysql.value_class(type, value)
+    if type.logical is Logical.TIMESTAMP and isinstance(value, int):
+        instants = _instants(text, facts.time_zone)
+        if len(instants) > 1:
+            return Cell(State.ONE_OF, type, value, text, cls, options=instants, reason=_AMBIGUOUS)
+    return Cell(State.VALUE, type, meant, text, cls, reason=reason)
+
+
+def _encode(type: SourceType, value: Value, facts: TextFacts) -> tuple[str, Value, str]:
+    """Wire text, the value that a reader of that text has, and why it is not the source's."""
+    match type.logical, value:
+        case Logical.DECIMAL, Decimal():
+            return decimal_text(value, type.scale or 0), value, ""
+        case Logical.FLOAT, float():
+            return float_text(value), value, ""
+        case Logical.DOUBLE, float():
+            return double_text(value), value, ""
+        case Logical.TEXT, str():
+            return _kept_text(type, value)
+        case Logical.BINARY, bytes():
+            kept = value.rstrip(b"\0") if type.name == "binary" else value
+            reason = (
+                ""
+                if kept == value
+                else "MySQL's row format strips trailing zero bytes and Canal does not pad"
+            )
+            return kept.decode("latin-1"), kept, reason
+        case Logical.DATE, dt.date() | ZeroDate():
+            return mysql.date_text(value), value, ""
+        case Logical.DATETIME, int() | ZeroDate():
+            return mysql.datetime_text(value, type.fsp), value, ""
+        case Logical.TIMESTAMP, int() | ZeroDate():
+            return timestamp_text(value, type.fsp, facts.time_zone), value, ""
+        case Logical.TIME, int():
+            return _time(value, type.fsp, facts)
+        case Logical.YEAR, int():
+            return f"{value:04d}", value, ""
+        case Logical.JSON, Json():
+            return json_text(value.value), value, ""
+        case ((Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET), int()):
+            return str(value), value, ""
+    raise TypeError(f"{value!r} is no value of {type.key}")
+
+
+def decimal_text(value: Decimal, scale: int) -> str:
+    """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when
+    they are all zero (canal#decimals).
+    """
+    text, rest = scaled_text(value, scale), scale % 9
+    if rest and not text[-rest:].strip("0"):
+        text = text[:-rest]
+    return f"{text}0" if text.endswith(".") else text
+
+
+def scaled_text(value: Decimal, scale: int) -> str:
+    """DECIMAL with every digit of its scale."""
+    return java_decimal(unscaled(value, scale), scale, plain=True)
+
+
+def _kept_text(type: SourceType, value: str) -> tuple[str, Value, str]:
+    kept, reason = value, ""
+    if type.name == "char" and value.endswith(" "):
+        kept, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
+    if any("\ud800" <= c <= "\udfff" for c in kept):
+        kept, reason = (
+            "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept),
+            "a lone surrogate is written as ?",
+        )
+    return kept, kept, reason
+
+
+def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
+    """TIMESTAMP as wall clock of Canal's JVM; microseconds since the epoch, or the zero value as it
+    is.
+    """
+    if isinstance(value, ZeroDate):
+        return mysql.datetime_text(value, fsp)
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=value)
+    local = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+    return mysql.datetime_text((local - mysql.EPOCH) // dt.timedelta(microseconds=1), fsp)
+
+
+def _instants(text: str, zone: str) -> tuple[Value, ...]:
+    """Every instant, in microseconds, that the wall-clock text names in that zone."""
+    local = dt.datetime.fromisoformat(text)
+    moments = (
+        local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None)
+        for fold in (0, 1)
+    )
+    return tuple(
+        sorted({(moment - mysql.EPOCH) // dt.timedelta(microseconds=1) for moment in moments})
+    )
+
+
+_HOUR: Final = 3600 * mysql.MICROS
+
+
+def _time(value: int, fsp: int, facts: TextFacts) -> tuple[str, Value, str]:
+    """TIME, and the two bugs that lose information: a reader has no more than the text says."""
+    hours = abs(value) // _HOUR
+    if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
+        rest = abs(value) - 100 * _HOUR
+        text = f"{'-' if value < 0 else ''}{mysql.time_text(rest, fsp)}"
+        return text, -rest if value < 0 else rest, "hour 100 is written as 00"
+    if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
+        return (
+            mysql.time_text(-value, fsp),
+            -value,
+            "this release loses the sign of a TIME below one second",
+        )
+    return mysql.time_text(value, fsp), value, ""
+
+
+def json_text(value: Any) -> str:
+    """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys
+    by length, then bytes (canal#json-columns).
+    """
+    return document_text(
+        value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"'
+    )
+
+
+_JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _json_character(c: str) -> str:
+    if c in _JSON_SHORT:
+        return _JSON_SHORT[c]
+    if c < " " or "\x7f" <= c <= "\xa0":
+        return f"\\u{ord(c):04x}"
+    return "?" if "\ud800" <= c <= "\udfff" else c

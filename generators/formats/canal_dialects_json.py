@@ -288,7 +288,7 @@ def writes(type: SourceType) -> bool:
     """Whether the type has a form: MySQL's, but spatial ones, of which no page says more than
     hex.
     """
-    return supports(type) and type.name in SQL_TYPES
+    return supports(type)
 
 
 FORMAT: Final = Format(

@@ -25,10 +25,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from generators.families.canal import scaled_text
 from generators.families.connect import Raw
 from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text, key_scenarios, writer
-from generators.families.mysql_texts import BASE64, TextForms, supports
+from generators.families.mysql_texts import BASE64, TextForms, scaled_text, supports
 from generators.model import (
     Bootstrap,
     Cell,
@@ -405,7 +404,7 @@ FORMAT: Final = Format(
     **about(NAME, CHOICES),
     write=write,
     scenarios=scenarios,
-    supports=lambda type: supports(type) and type.name not in mysql.SPATIAL,
+    supports=supports,
     fits={"json/letters": "a string is a document"},
     losses=losses,
 )

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.families.canal import scaled_text
 from generators.families.flat import (
     ABSENT,
     Flat,
@@ -32,7 +31,7 @@ from generators.families.flat import (
     key_scenarios,
     writer,
 )
-from generators.families.mysql_texts import BASE64, TextForms
+from generators.families.mysql_texts import BASE64, TextForms, scaled_text
 from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
     Cell,

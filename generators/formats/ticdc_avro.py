@@ -494,6 +494,7 @@ def _faults() -> Iterable[Any]:
 
 FORMAT: Final = Format(
     **about(NAME, CHOICES),
+    supports=text.supports,
     write=write,
     scenarios=scenarios,
     container="confluent",

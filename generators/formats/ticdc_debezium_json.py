@@ -592,6 +592,7 @@ def _wires(profile: TicdcDebeziumProfile) -> Wire:
 
 FORMAT: Final = Format(
     **about(NAME, CHOICES),
+    supports=text.supports,
     write=write,
     scenarios=scenarios,
     losses=losses,

@@ -256,6 +256,7 @@ __all__ = ["FORMAT", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "
 
 FORMAT: Final[Format[SimpleProfile]] = Format(
     **about("ticdc-simple-json", read_choices("ticdc-simple-json", SimpleProfile)),
+    supports=text.supports,
     write=write,
     scenarios=scenarios,
     cell_faults=cell_faults,

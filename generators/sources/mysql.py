@@ -18,6 +18,7 @@ from decimal import Decimal
 from typing import Final
 
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
+from generators.sources.type_numbers import mysql_types
 
 MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
@@ -186,6 +187,7 @@ TYPES: Final[Mapping[str, SourceType]] = {
     "json": json(),
 }
 """Every column type that cases are made of, by the name that case ids use."""
+mysql_types().check_types(TYPES)
 
 
 def wall(text_: str) -> int:

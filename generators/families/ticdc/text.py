@@ -17,10 +17,10 @@ from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from generators.errors import Refused
-from generators.families.canal import OVER_SIGNED, SQL_TYPES
 from generators.families.java_text import document_text
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
+from generators.sources.type_numbers import type_numbers
 
 _GO: Final[dict[int, str]] = {
     **{c: f"\\u{c:04x}" for c in range(0x20)},
@@ -259,15 +259,14 @@ def value_text(
             raise TypeError(f"{type.key}: {value!r}")
 
 
-_JAVA: Final = SQL_TYPES | {"vector": 12}
-_JAVA_LEGACY: Final[Mapping[str, int]] = {
-    **_JAVA,
-    **OVER_SIGNED,
-    **dict.fromkeys(("enum", "set", "binary"), 1),
-    **dict.fromkeys(("varbinary", "tinytext", "text", "mediumtext", "longtext"), 12),
-    "year": 91,
-    "json": -1,
-}
+_JAVA: Final = type_numbers("ticdc_java")
+_JAVA_LEGACY: Final = type_numbers("ticdc_java_v5_3")
+_OVER_SIGNED: Final = type_numbers("java_over_signed")
+
+
+def supports(type: SourceType) -> bool:
+    """Whether TiCDC has the type: those of TiDB that have a number there."""
+    return type.source == "mysql" and type.name in _JAVA
 
 
 def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
@@ -284,7 +283,7 @@ def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
         and isinstance(value, int)
         and value > (type.high or 0) >> 1
     ):
-        return OVER_SIGNED[type.name]
+        return _OVER_SIGNED[type.name]
     return _JAVA[type.name]
 
 

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from generators.families.canal import CanalCell, is_blob
+from generators.families.canal import SQL_TYPES, CanalCell, is_blob
 from generators.families.java_text import (
     Escapes,
     has_raw_control,
@@ -585,8 +585,8 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
 
 
 def supports(type: SourceType) -> bool:
-    """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
-    return type.source == "mysql"
+    """Whether Canal has the type: MySQL's own, and the spatial ones."""
+    return type.source == "mysql" and (type.name in SQL_TYPES or type.name in mysql.SPATIAL)
 
 
 def losses(profile: CanalProfile) -> tuple[Loss, ...]:

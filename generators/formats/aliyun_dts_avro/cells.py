@@ -15,9 +15,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from generators.families.canal import json_text
 from generators.families.java_text import java_decimal, unscaled
-from generators.families.mysql_texts import TYPE_NUMBERS, TextForms
+from generators.families.mysql_texts import TYPE_NUMBERS, TextForms, json_text
 from generators.families.mysql_texts import cell as text_cell
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import DATE_PARTS, Datum, cell_text

@@ -11,29 +11,19 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from generators.families.java_text import Escapes, json_string
-from generators.families.mysql_texts import TYPE_NUMBERS, image
+from generators.families.mysql_texts import image
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.model import Change, Image, RowImages, SourceType, Table
 from generators.sources import mysql
+from generators.sources.type_numbers import type_numbers
 
 Texts: TypeAlias = tuple[str | None, ...]
 
 TRIMMED: Final = "trimmed"
 """The class of a NULL that a value list ends before."""
 
-_PROTOCOL: Final = {
-    name: 252 if name.endswith(("text", "blob")) else number
-    for name, number in TYPE_NUMBERS.items()
-}
-_STORED: Final = _PROTOCOL | {
-    "varchar": 15,
-    "varbinary": 15,
-    "timestamp": 17,
-    "datetime": 18,
-    "time": 19,
-    "enum": 254,
-    "set": 254,
-}
+_PROTOCOL: Final = type_numbers("tencent")
+_STORED: Final = type_numbers("binlog")
 """Type numbers as the protocol has them, and as a binlog stores them (tencent#type-numbers); BLOB
 and TEXT are 252 in both.
 """

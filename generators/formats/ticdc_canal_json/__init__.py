@@ -445,6 +445,7 @@ def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 FORMAT: Final[Format[TicdcProfile]] = Format(
     **about("ticdc-canal-json", CHOICES),
+    supports=text.supports,
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

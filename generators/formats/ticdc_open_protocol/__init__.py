@@ -33,7 +33,7 @@ from typing import Final, Literal, NamedTuple
 from generators.errors import Refused
 from generators.families.cases import OWN, Cases, inserted
 from generators.families.ticdc import scenarios as shared
-from generators.families.ticdc import sink
+from generators.families.ticdc import sink, text
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
 from generators.model import (
@@ -427,6 +427,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
 
 FORMAT: Final = Format(
     **about(NAME, CHOICES),
+    supports=text.supports,
     write=write,
     scenarios=scenarios,
     container="frames",

@@ -10,16 +10,16 @@ import base64
 from collections.abc import Iterable
 from typing import Final
 
-from generators.families.mysql_texts import TYPE_NUMBERS
 from generators.families.ticdc import text
 from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
+from generators.sources.type_numbers import type_numbers
 
 VERSION: Final = (1).to_bytes(8, "big")
 BASE64: Final = frozenset(
     f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob")
 )
 """Types whose values are base64, the texts among them too."""
-_CODES: Final = TYPE_NUMBERS | {"varchar": 15, "varbinary": 15, "vector": 225}
+_TYPE_NUMBERS: Final = type_numbers("ticdc_open")
 _ESCAPED: Final = dict(
     zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True)
 )
@@ -125,4 +125,6 @@ def escaped(shown: str, *, html: bool, short: bool) -> str:
 def column_json(table: Table, column: Column, value: str) -> str:
     """A column: type, handle, flags and value."""
     handle = '"h":true,' if column.name in table.handle_key else ""
-    return f'{{"t":{_CODES[column.type.name]},{handle}"f":{flags(table, column)},"v":{value}}}'
+    return (
+        f'{{"t":{_TYPE_NUMBERS[column.type.name]},{handle}"f":{flags(table, column)},"v":{value}}}'
+    )

@@ -149,6 +149,7 @@ __all__ = ["FORMAT", "AvroProfile", "Binary", "signed", "write"]
 
 FORMAT: Final[Format[AvroProfile]] = Format(
     **about("ticdc-simple-avro", CHOICES),
+    supports=text.supports,
     write=write,
     scenarios=scenarios,
     container="avro",

@@ -15,7 +15,8 @@ from tables import keyed
 from writing import Writing
 
 from generators import model
-from generators.families.canal import json_text, wire
+from generators.families.canal import wire
+from generators.families.mysql_texts import json_text
 from generators.formats.alibaba_canal_json import (
     FORMAT,
     _Flat,
