@@ -33,6 +33,7 @@ from generators.model import (
     State,
     Table,
     Value,
+    ZeroDate,
 )
 from generators.sources import mysql, postgresql_values
 
@@ -290,13 +291,22 @@ def defaults_of(
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
     type = column.type
     if profile.is_mysql:
-        return default.value is not None or default.text.lower().startswith(
-            ("current_timestamp", "now")
-        )
+        return _has_mysql_default(column, default)
     if type.name == "enum" and not profile.enum_defaults:
         return False
     variable = postgresql_values.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
+
+
+def _has_mysql_default(column: Column, default: Default) -> bool:
+    """Whether MySQL's connectors know a default. A nullable TIMESTAMP has none whose default is the
+    current time or the zero value (BinlogDefaultValueConverter.convertToTimestamp).
+    """
+    if column.type.logical is Logical.TIMESTAMP and column.nullable:
+        return default.value is not None and not isinstance(default.value, ZeroDate)
+    return default.value is not None or default.text.lower().startswith(
+        ("current_timestamp", "now")
+    )
 
 
 def stand_in(
@@ -315,7 +325,9 @@ def stand_in(
             ]  # the connector looks for the next quote, whatever it is
         return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
     if value is None:
-        value = 0
+        value, type = 0, replace(type, fsp=0)  # the epoch has no fraction digits
+    elif type.logical is Logical.YEAR and value == 0:
+        value = 2000  # the statement's 0 is a year of two digits
     elif (
         isinstance(value, int) and type.key == "bigint unsigned" and modes.bigint_unsigned == "long"
     ):
@@ -330,7 +342,12 @@ def stand_in(
     # A time is misread in the log alone.
     read = type.logical is Logical.TIME
     wire = _debezium_mysql.wire(
-        type, value, modes, snapshot=read, declared=spelling(column, snapshot)
+        type,
+        value,
+        modes,
+        nullable=column.nullable,
+        snapshot=read,
+        declared=spelling(column, snapshot),
     )
     return replace(wire, cell=replace(wire.cell, type=column.type))
 
