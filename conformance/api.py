@@ -74,12 +74,12 @@ def run(
     Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its
     environment fails.
     """
-    from conformance.brokers.asked import asked
-    from conformance.cases.catalogue import budget as budget_of
-    from conformance.cases.tables import read_tables, writing
+    from conformance.brokers.asked import broker_options
+    from conformance.cases.catalogue import find_budget
+    from conformance.cases.tables import formats_for_tables, read_tables
     from conformance.engines.child import QUICK
-    from conformance.engines.live import name_of
-    from conformance.engines.spark_conf import joined, merged
+    from conformance.engines.live import decoder_name
+    from conformance.engines.spark_conf import merge_settings, settings_of_options
     from conformance.files import tables_in_cache
     from conformance.judging import known
     from conformance.judging.known import Expectations
@@ -88,7 +88,7 @@ def run(
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform
-    from conformance.running.started import started
+    from conformance.running.started import start_run
 
     decoders = [item for item in named if not isinstance(item, str)]
     if len(decoders) + (decoder is not None) > 1:
@@ -103,7 +103,7 @@ def run(
         user_tables = read_tables(
             _several(tables), dialect, database, None if values is None else Path(values), seed
         )
-        formats = writing(
+        formats = formats_for_tables(
             formats or FORMATS,
             formats,
             _several(writer_profile),
@@ -115,17 +115,19 @@ def run(
     if isolated:
         spark = None
     tables_in_cache()
-    given = joined(spark_conf or {}, master=master, remote=remote, added=_several(spark_packages))
-    conf = given if spark is not None else merged(QUICK, given)
+    given = settings_of_options(
+        spark_conf or {}, master=master, remote=remote, added_packages=_several(spark_packages)
+    )
+    conf = given if spark is not None else merge_settings(QUICK, given)
     settings = Settings(
         formats=formats or FORMATS,
         tables=user_tables,
         expect=Expectations() if expect is None else known.load(Path(expect)),
         max_fail=max_fail,
         reduce=reduce,
-        budget=budget_of(budget),
+        budget=find_budget(budget),
         seed=seed,
-        decoder=None if decoder is None else name_of(decoder),
+        decoder=None if decoder is None else decoder_name(decoder),
         mapping=mapping or {},
         level=level,
         writer_profile=_several(writer_profile),
@@ -134,8 +136,10 @@ def run(
         strict=strict,
         timeout_s=timeout_s,
     )
-    wanted = asked(broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix)
-    with started(settings, wanted, conf, decoder=decoder, spark=spark) as (ready, engine):
+    wanted = broker_options(
+        broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix
+    )
+    with start_run(settings, wanted, conf, decoder=decoder, spark=spark) as (ready, engine):
         result = perform(ready, engine, listen or ignore)
     if report is not None:
         write_all(result, Path(report))

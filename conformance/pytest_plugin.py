@@ -33,7 +33,7 @@ check_shadowing()
 
 from rich.text import Text  # noqa: E402
 
-from conformance.cases.catalogue import matches  # noqa: E402
+from conformance.cases.catalogue import matches_pattern  # noqa: E402
 from conformance.judging.judge import Verdict  # noqa: E402
 from conformance.judging.known import Expectations, State, load  # noqa: E402
 from conformance.judging.results import Failure, FormatResult, RuleResult, RunResult  # noqa: E402
@@ -44,7 +44,7 @@ from generators.errors import HarnessError, UsageError  # noqa: E402
 from generators.tables.user_values import Values  # noqa: E402
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
     from conformance.running.prepared import Settings
 
 DEFAULTS = {
@@ -90,7 +90,7 @@ class DecoderSuite:
     fixture that gives a SparkSession: the decoder runs on it, in this process, as with
     `conformance.run(..., spark=...)`; the session is not stopped and keeps its settings. `profile`
     is a glob of writer profiles, `level` changes, rows or both, `mapping` what `--map` says,
-    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed`,
+    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `find_budget`, `seed`,
     `broker`, `master` and `remote`, when not None, win over their options; `spark_packages` and
     `spark_conf` are what the options of `run` of these names take. A broken MAY or UNSPECIFIED rule
     never fails; it is shown in the item's report section (`-rP`). `expect` is a record of known
@@ -184,9 +184,9 @@ class DecoderSuite:
 
 def named(cls: type[DecoderSuite]) -> str:
     """A suite's decoder in a word."""
-    from conformance.engines.live import name_of
+    from conformance.engines.live import decoder_name
 
-    return "reference" if cls.decoder is None else name_of(cls.decoder)
+    return "reference" if cls.decoder is None else decoder_name(cls.decoder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> S
     passed = [
         e
         for e in result.entries
-        if e.state is State.UNEXPECTED_PASS and matches(rule.id, e.entry.rule)
+        if e.state is State.UNEXPECTED_PASS and matches_pattern(rule.id, e.entry.rule)
     ]
     if passed:
         return SuiteRun("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
@@ -339,16 +339,16 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     """Runs a suite from start to end, on a given session if there is one, and saves its failures
     where `cdc-conformance replay` finds them. Raises HarnessError.
     """
-    from conformance.cases.catalogue import budget
+    from conformance.cases.catalogue import find_budget
     from conformance.engines.child import QUICK
-    from conformance.engines.live import name_of
-    from conformance.engines.spark_conf import joined, merged
+    from conformance.engines.live import decoder_name
+    from conformance.engines.spark_conf import merge_settings, settings_of_options
     from conformance.engines.specs import is_command
     from conformance.files import FAILURES
     from conformance.running import replay
     from conformance.running.prepared import Settings
     from conformance.running.run import run
-    from conformance.running.started import started
+    from conformance.running.started import start_run
 
     folders = _folders(cls, config)
     decoder = resolve(cls.decoder, folders) if isinstance(cls.decoder, str) else cls.decoder
@@ -365,9 +365,9 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     seed = _option(cls, config, "seed")
     settings = Settings(
         formats=(cls.format,),
-        budget=budget(_option(cls, config, "budget")),
+        budget=find_budget(_option(cls, config, "budget")),
         seed=seed,
-        decoder=None if decoder is None else name_of(decoder),
+        decoder=None if decoder is None else decoder_name(decoder),
         mapping=cls.mapping,
         level=cls.level,
         writer_profile=cls.profile,
@@ -377,13 +377,15 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
         tables=_tables(cls, folders, seed),
     )
     wanted = _asked(cls, config, folders)
-    given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
-    conf = given if spark is not None else merged(QUICK, given)
+    given = settings_of_options(
+        cls.spark_conf, **dict(_places(cls, config)), added_packages=cls.spark_packages
+    )
+    conf = given if spark is not None else merge_settings(QUICK, given)
     lasting = (
         spark is None and (decoder is None or isinstance(decoder, str)) and not is_command(decoder)
     )
     engine = partial(_lasting, config, decoder, settings, wanted.kafka, conf) if lasting else None
-    with started(settings, wanted, conf, decoder=decoder, spark=spark, engine=engine) as (
+    with start_run(settings, wanted, conf, decoder=decoder, spark=spark, engine=engine) as (
         ready,
         given_engine,
     ):
@@ -406,14 +408,14 @@ def _lasting(
     until pytest ends; an error ends it.
     """
     from conformance.brokers import registry
-    from conformance.engines.child import needed
+    from conformance.engines.child import required_packages
     from conformance.engines.command import engine_for
 
     given: dict[str, Any] = {"kafka": kafka, "timeout_s": settings.timeout_s, "conf": conf}
     there = os.environ.get(registry.ADDRESS)
     asked = (
         (decoder or "").rpartition(":")[0],
-        needed(settings.formats, kafka=kafka),
+        required_packages(settings.formats, kafka=kafka),
         given,
         there,
     )
@@ -432,9 +434,9 @@ def _lasting(
         raise
 
 
-def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) -> Asked:
+def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) -> BrokerOptions:
     """The suite's broker. Raises UsageError."""
-    from conformance.brokers.asked import asked
+    from conformance.brokers.asked import broker_options
     from generators.publishing.properties import parse_property
 
     file = _option(cls, config, "broker_config")
@@ -443,14 +445,14 @@ def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) 
         *cls.broker_properties.items(),
     ]
     broker = _option(cls, config, "broker")
-    return asked(
+    return broker_options(
         broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix
     )
 
 
 def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:
     """The suite's own tables with their values. Raises UsageError."""
-    from conformance.cases.tables import read_tables, writing
+    from conformance.cases.tables import formats_for_tables, read_tables
 
     if not cls.tables:
         return None
@@ -459,7 +461,7 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
     ]
     overrides = _placed(cls.values, folders) if cls.values else None
     values = read_tables(sources, cls.dialect, cls.database, overrides, seed)
-    writing((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
+    formats_for_tables((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
     return values
 
 

@@ -160,7 +160,7 @@ def _schema(registry: Remote, known: confluent.Schemas, number: int) -> tuple[tu
     if number not in known:
         path = f"{registry.path}/schemas/ids/{number}"
         versions, text = (
-            json.loads(registry.ask("GET", f"{path}{of}")) for of in ("/versions", "")
+            json.loads(registry.request("GET", f"{path}{of}")) for of in ("/versions", "")
         )
         known[number] = tuple(sorted({version["subject"] for version in versions})), text["schema"]
     return known[number]

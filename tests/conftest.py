@@ -85,9 +85,9 @@ def shared(file):
 @pytest.fixture(scope="session", autouse=True)
 def schemas():
     """The small registry, for decoders that are called without a command."""
-    from conformance.brokers.registry import ensure
+    from conformance.brokers.registry import ensure_registry
 
-    ensure(("debezium-avro",))
+    ensure_registry(("debezium-avro",))
 
 
 @pytest.fixture(scope="session")
@@ -135,9 +135,9 @@ def class_archive():
     """The options of the JVM's class archive as it is when the session starts; it may be written
     later.
     """
-    from conformance.brokers.archive import spark_classes, using
+    from conformance.brokers.archive import archive_options, spark_classes
 
-    return using(spark_classes())
+    return archive_options(spark_classes())
 
 
 @pytest.fixture(scope="session")
@@ -179,10 +179,10 @@ def spark(class_archive):
     """A session with the Kafka and Avro packages; its plans are interpreted, since each call
     decodes few messages.
     """
-    from conformance.brokers.spark import ready
+    from conformance.brokers.spark import prepare_jars
     from conformance.engines.child import OURS, SMALL
     from spark_checks.services.session import session
 
-    started = session(jars=ready(("kafka", "avro"), print), conf={**OURS, **SMALL})
+    started = session(jars=prepare_jars(("kafka", "avro"), print), conf={**OURS, **SMALL})
     yield started
     started.stop()

@@ -74,19 +74,19 @@ def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
     """Kills the processes whose temporary folder is this one or below it, in sessions of their own
     too. Linux only; returns how many there were.
     """
-    wanted, killed, until = f"TMPDIR={home}/".encode(), set[int](), time.monotonic() + _EXEC_S
+    variable, killed, deadline = f"TMPDIR={home}/".encode(), set[int](), time.monotonic() + _EXEC_S
     while True:
-        before, starting = len(killed), False
+        count_before, starting = len(killed), False
         for process in processes.glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                words = (process / "environ").read_bytes().split(b"\0")
-                if any((word + b"/").startswith(wanted) for word in words):
+                variables = (process / "environ").read_bytes().split(b"\0")
+                if any((variable_text + b"/").startswith(variable) for variable_text in variables):
                     os.kill(int(process.name), signal.SIGKILL)
                     killed.add(int(process.name))
-                elif words == [b""]:
+                elif variables == [b""]:
                     starting = starting or _is_in_exec(process)
         # One that was killed may have forked after the list of processes was read.
-        if (len(killed) == before and not starting) or time.monotonic() > until:
+        if (len(killed) == count_before and not starting) or time.monotonic() > deadline:
             return len(killed)
         time.sleep(0.01)
 

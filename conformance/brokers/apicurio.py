@@ -47,14 +47,14 @@ class EmbeddedRegistry(JavaServer):
         """Where it answers as itself."""
         return f"http://127.0.0.1:{self._ports[0]}/apis/registry/v2"
 
-    def _fetched(self) -> list[Path]:
+    def _fetch_jars(self) -> list[Path]:
         return jars_of(BUNDLE, self._note)
 
     def _prepare(self) -> Sequence[str]:
         place = ("-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self._ports[0]}")
         return [*_FLAGS, *place, "-jar", str(self._jars[0])]
 
-    def _answers(self) -> bool:
+    def _is_answering(self) -> bool:
         with (
             contextlib.suppress(OSError),
             urllib.request.urlopen(f"{self.url}/subjects", timeout=5),  # noqa: S310

@@ -26,30 +26,30 @@ _QUIET = ("-Xlog:cds=error", "-Xlog:cds+dynamic=error")
 def spark_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
     """The archive path of this Java and this pyspark; None if either is missing."""
     jars = pyspark_jars()
-    return None if jars is None else _place("spark", jars.glob("*.jar"), environ)
+    return None if jars is None else _archive_path("spark", jars.glob("*.jar"), environ)
 
 
 def kafka_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
     """The archive path of the embedded broker; None if its jars are missing."""
     with contextlib.suppress(HarnessError):
         jars = cached_jars(environ)
-        return None if jars is None else _place("kafka", jars, environ)
+        return None if jars is None else _archive_path("kafka", jars, environ)
     return None
 
 
-def _place(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path | None:
+def _archive_path(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path | None:
     try:
         files = [Path(java_path(environ)).resolve(), *sorted(jars)]
-        known = [
+        identities = [
             (str(file), stat.st_size, stat.st_mtime_ns) for file in files for stat in (file.stat(),)
         ]
     except (HarnessError, OSError):
         return None
-    digest = hashlib.sha256(repr(known).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(repr(identities).encode()).hexdigest()[:12]
     return cache_dir(environ) / "classes" / f"{name}-{digest}.jsa"
 
 
-def whole(archive: Path | None) -> Path | None:
+def complete_archive(archive: Path | None) -> Path | None:
     """The archive's complete file, or None. Its name ends with its size, because a JVM crashes on a
     truncated archive.
     """
@@ -61,31 +61,31 @@ def whole(archive: Path | None) -> Path | None:
     return None
 
 
-def using(archive: Path | None) -> tuple[str, ...]:
+def archive_options(archive: Path | None) -> tuple[str, ...]:
     """The JVM's options to start from an archive; empty if there is none."""
-    file = whole(archive)
+    file = complete_archive(archive)
     return () if file is None else (f"-XX:SharedArchiveFile={file}", *_QUIET)
 
 
 @contextlib.contextmanager
-def writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
+def archive_writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
     """The JVM's options to write an archive at its end, which must come within the context.
 
     None if another process has written it meanwhile. Raises HarnessError if the JVM has not written
     it, or the directory cannot be written.
     """
-    made = archive.with_name(f".{archive.stem}-{os.getpid()}.jsa")
+    unfinished = archive.with_name(f".{archive.stem}-{os.getpid()}.jsa")
     try:
         archive.parent.mkdir(parents=True, exist_ok=True)
         with locked(archive.with_suffix(".lock"), note, f"writing {archive}"):
-            if whole(archive) is not None:
+            if complete_archive(archive) is not None:
                 yield None
                 return
-            yield (f"{WRITES}={made}", *_QUIET)
-            made.rename(archive.with_stem(f"{archive.stem}-{made.stat().st_size}"))
+            yield (f"{WRITES}={unfinished}", *_QUIET)
+            unfinished.rename(archive.with_stem(f"{archive.stem}-{unfinished.stat().st_size}"))
     except FileNotFoundError as error:
         raise HarnessError(
-            f"the JVM ended without writing {made}. Is it Java 17 or 21 with class data sharing?"
+            f"the JVM ended without writing {unfinished}. Is it Java 17 or 21 with class data sharing?"
         ) from error
     except OSError as error:
         raise HarnessError(
@@ -93,4 +93,4 @@ def writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
         ) from error
     finally:
         with contextlib.suppress(OSError):
-            made.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ _ACCESS = ("security.", "sasl.", "ssl.", "enable.ssl.")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BrokerOptions:
     """`spec` is none, auto, embedded, container or HOST:PORT; `properties` are those of its
     clients, in librdkafka's names.
 
@@ -46,22 +46,22 @@ class Asked:
         spark_options(self.at(self.spec))
 
 
-def asked(
+def broker_options(
     spec: str | None = None,
     config: Path | None = None,
     pairs: Iterable[tuple[str, str]] = (),
     topic: str | None = None,
     prefix: str | None = None,
     registry: str | None = None,
-) -> Asked:
+) -> BrokerOptions:
     """The broker of --broker, --broker-config, --broker-property, --topic, --topic-prefix and
     --registry. Without a `spec` the file may name it, else it is auto. Raises UsageError for
     properties that are unknown, cannot be given, or belong to no running broker.
     """
     properties = (given.read(config) if config else {}) | dict(pairs)
-    named = [properties.pop(name) for name in given.SERVERS if name in properties]
-    if spec in (None, "auto") and named:
-        spec = named[0]
+    broker_named = [properties.pop(name) for name in given.SERVERS if name in properties]
+    if spec in (None, "auto") and broker_named:
+        spec = broker_named[0]
         if parse_bootstrap(spec) is None:
             raise UsageError(
                 f"property {given.SERVERS[0]} of the broker: {spec!r} is not HOST:PORT, or several"
@@ -82,7 +82,7 @@ def asked(
                 f"--topic {topic} needs a running broker, --broker HOST:PORT; this is --broker"
                 f" {spec}"
             )
-    broker = Asked(spec, properties, topic or "", prefix or PREFIX, registry or "")
+    broker = BrokerOptions(spec, properties, topic or "", prefix or PREFIX, registry or "")
     if properties:
         given.check(broker.at(spec))
     return broker

@@ -81,9 +81,9 @@ def broker(
     spec: str = "auto",
     *,
     note: Callable[[str], None] = _quiet,
-    reached: Callable[[str], Cluster] = Cluster,
+    cluster_at: Callable[[str], Cluster] = Cluster,
 ) -> Iterator[Broker]:
-    """The broker of `spec`; one that is started here is stopped afterwards. `reached` gives an
+    """The broker of `spec`; one that is started here is stopped afterwards. `cluster_at` gives an
     address its clients' properties.
 
     `embedded` starts Kafka from Maven jars as a Java process on loopback, `container` an image
@@ -95,15 +95,15 @@ def broker(
     check_spec(spec)
     with contextlib.ExitStack() as stack:
         if spec not in KINDS:
-            chosen = Broker("running", reached(spec), "a running broker")
-            check_reachable(chosen.cluster)
-        elif spec == "embedded" or (started := _contained(stack, spec, note, reached)) is None:
+            running = Broker("running", cluster_at(spec), "a running broker")
+            check_reachable(running.cluster)
+        elif spec == "embedded" or (started := _contained(stack, spec, note, cluster_at)) is None:
             kafka = stack.enter_context(EmbeddedKafka(note))
-            chosen = Broker("embedded", reached(kafka.bootstrap), kafka.detail)
+            running = Broker("embedded", cluster_at(kafka.bootstrap), kafka.detail)
         else:
-            chosen = started
-        note(f"Kafka at {chosen.bootstrap}: {chosen.detail}")
-        yield chosen
+            running = started
+        note(f"Kafka at {running.bootstrap}: {running.detail}")
+        yield running
 
 
 def ahead(spec: str, note: Callable[[str], None]) -> None:

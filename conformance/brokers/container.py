@@ -86,15 +86,15 @@ def engine() -> Any:
             client.close()
         where = os.environ.get("DOCKER_HOST", "its default socket")
         raise EngineMissing(
-            f"no Docker engine answers at {where} ({_short(error)}). Start it, or set DOCKER_HOST; "
+            f"no Docker engine answers at {where} ({_shorten_error(error)}). Start it, or set DOCKER_HOST; "
             "without an engine use --broker embedded."
         ) from error
     return client
 
 
-def _short(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 200 else text[:197] + "..."
+def _shorten_error(error: BaseException) -> str:
+    message = " ".join(str(error).split())
+    return message if len(message) <= 200 else message[:197] + "..."
 
 
 def _prefixed(image: str) -> str:
@@ -131,7 +131,7 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
         try:
             puller.images.pull(full)
         except Exception as error:  # noqa: BLE001 - any error means that there is no image
-            failure.append(_short(error))
+            failure.append(_shorten_error(error))
         finally:
             puller.close()
 
@@ -164,11 +164,11 @@ def _host(client: Any) -> str:
     # testcontainers uses.
     if client.info().get("Name") == socket.gethostname():
         return "127.0.0.1"
-    known = DockerClient()
+    docker_client = DockerClient()
     try:
-        host = known.host()
+        host = docker_client.host()
     finally:
-        known.client.close()
+        docker_client.client.close()
     return "127.0.0.1" if host == "localhost" else host
 
 
@@ -220,7 +220,7 @@ def _tail(client: Any, name: str) -> str:
             .splitlines()
         )
     except Exception as error:  # noqa: BLE001 - the log is optional
-        return f"  (no log: {_short(error)})"
+        return f"  (no log: {_shorten_error(error)})"
     return "\n".join(f"  {line[:400]}" for line in lines) or "  (its log is empty)"
 
 
@@ -258,14 +258,14 @@ def container(client: Any, image: str, *, timeout_s: float = 240) -> Iterator[st
                     box = _container(image, host, port, name)
                     box.start()
             except docker.errors.APIError as error:
-                taken = any(
-                    text in str(error)
-                    for text in ("port is already allocated", "address already in use")
+                port_taken = any(
+                    complaint in str(error)
+                    for complaint in ("port is already allocated", "address already in use")
                 )
-                if taken and attempt < _ATTEMPTS:
+                if port_taken and attempt < _ATTEMPTS:
                     continue
                 raise HarnessError(
-                    f"the image {image} cannot be started: {_short(error)}"
+                    f"the image {image} cannot be started: {_shorten_error(error)}"
                 ) from error
             _wait(client, name, image, f"{host}:{port}", timeout_s)
             yield f"{host}:{port}"

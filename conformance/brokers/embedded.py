@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from conformance.brokers.archive import kafka_classes, using
+from conformance.brokers.archive import archive_options, kafka_classes
 from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import QUICK, Java, Note, kafka_jars, require_java
 from conformance.closing import Closing
@@ -109,7 +109,7 @@ class JavaServer(Closing):
         self._process: Guarded | None = None
 
     @abstractmethod
-    def _fetched(self) -> list[Path]:
+    def _fetch_jars(self) -> list[Path]:
         """Its jars."""
 
     @abstractmethod
@@ -117,7 +117,7 @@ class JavaServer(Closing):
         """Makes what it needs in its directory; the arguments of Java that start it."""
 
     @abstractmethod
-    def _answers(self) -> bool:
+    def _is_answering(self) -> bool:
         """Whether it answers."""
 
     @property
@@ -138,7 +138,7 @@ class JavaServer(Closing):
     def __enter__(self) -> Self:
         try:
             self._java = require_java()
-            self._jars = self._fetched()
+            self._jars = self._fetch_jars()
             for attempt in range(1, _ATTEMPTS + 1):
                 self._ports = free_ports(self.ports)
                 self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-java-"))
@@ -187,7 +187,7 @@ class JavaServer(Closing):
                     f"{self.title} ended with exit code {code} while starting. The end of its"
                     f" log:\n{tail}"
                 )
-            if self._answers() and self._process.exit_code() is None:
+            if self._is_answering() and self._process.exit_code() is None:
                 return
             if time.monotonic() > deadline:
                 tail = self.log_tail()
@@ -212,10 +212,10 @@ class JavaServer(Closing):
     def log_tail(self) -> str:
         """The last lines of its log, or a remark that it is empty."""
         try:
-            text = (self.directory / "server.log").read_text(encoding="utf-8", errors="replace")
+            log = (self.directory / "server.log").read_text(encoding="utf-8", errors="replace")
         except OSError:
-            text = ""
-        lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
+            log = ""
+        lines = [line for line in log.splitlines() if not line.startswith("\tat ")]
         return (
             "\n".join(f"  {line[:400]}" for line in lines[-_LOG_LINES:]) or "  (its log is empty)"
         )
@@ -265,7 +265,7 @@ class EmbeddedKafka(JavaServer):
         )
         return f"embedded Kafka {kafka} on Java {self._java.version if self._java else '?'}"
 
-    def _fetched(self) -> list[Path]:
+    def _fetch_jars(self) -> list[Path]:
         return kafka_jars(self._note)
 
     def _prepare(self) -> Sequence[str]:
@@ -283,10 +283,10 @@ class EmbeddedKafka(JavaServer):
                 name: properties[name] + address for name in ("listeners", "advertised.listeners")
             }
             properties["listener.security.protocol.map"] += f",SECURED:{self._protocol}"
-        text = "".join(f"{name}={value}\n" for name, value in properties.items())
-        (self.directory / "server.properties").write_text(text, encoding="utf-8")
+        properties_text = "".join(f"{name}={value}\n" for name, value in properties.items())
+        (self.directory / "server.properties").write_text(properties_text, encoding="utf-8")
         self._format(self.directory / "data")
-        flags = self._classes or using(kafka_classes())
+        flags = self._classes or archive_options(kafka_classes())
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
@@ -294,21 +294,21 @@ class EmbeddedKafka(JavaServer):
         own, once for these jars.
         """
         archive, features = kafka_classes(), data / "bootstrap.checkpoint"
-        kept = archive.with_suffix(features.suffix) if archive else None
+        cached_features = archive.with_suffix(features.suffix) if archive else None
         cluster, directory = (
             urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=") for _ in range(2)
         )
-        if kept and kept.exists():
+        if cached_features and cached_features.exists():
             data.mkdir()
-            shutil.copyfile(kept, features)
-            known = {
+            shutil.copyfile(cached_features, features)
+            cluster_ids = {
                 "version": 1,
                 "cluster.id": cluster,
                 "node.id": PROPERTIES["node.id"],
                 "directory.id": directory,
             }
             (data / "meta.properties").write_text(
-                "".join(f"{name}={value}\n" for name, value in known.items()), "utf-8"
+                "".join(f"{name}={value}\n" for name, value in cluster_ids.items()), "utf-8"
             )
             return
         # StorageTool reads an id that begins with a dash as an option.
@@ -317,7 +317,9 @@ class EmbeddedKafka(JavaServer):
             f"--cluster-id={cluster}",
             f"--config={self.directory / 'server.properties'}",
         )
-        formatter = self._run(self._program(using(archive), "kafka.tools.StorageTool", arguments))
+        formatter = self._run(
+            self._program(archive_options(archive), "kafka.tools.StorageTool", arguments)
+        )
         try:
             code = formatter.wait(self.timeout_s)
         finally:
@@ -328,9 +330,9 @@ class EmbeddedKafka(JavaServer):
                 "the embedded Kafka's storage could not be formatted: the tool"
                 f" {what}.\n{self.log_tail()}"
             )
-        if kept:
+        if cached_features:
             with contextlib.suppress(HarnessError):
-                put(kept, lambda: [features.read_bytes()])
+                put(cached_features, lambda: [features.read_bytes()])
 
     def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
         logging = (
@@ -348,7 +350,7 @@ class EmbeddedKafka(JavaServer):
             *arguments,
         ]
 
-    def _answers(self) -> bool:
+    def _is_answering(self) -> bool:
         with contextlib.suppress(HarnessError):
             check_reachable(self.bootstrap, timeout_s=1)
             return True

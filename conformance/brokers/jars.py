@@ -110,8 +110,8 @@ class Pin:
 class Missing(HarnessError):
     """The registry answers, but lacks the modules `names` of a bundle."""
 
-    def __init__(self, text: str, names: frozenset[str]) -> None:
-        super().__init__(text)
+    def __init__(self, message: str, names: frozenset[str]) -> None:
+        super().__init__(message)
         self.names = names
 
 
@@ -124,11 +124,11 @@ class Java:
     text: str
 
 
-def java_version(text: str) -> int | None:
+def java_version(output: str) -> int | None:
     """The feature version in the output of `java -version`: 8 for "1.8.0_452", 17 for "17.0.15", 25
     for "25-ea"; else None.
     """
-    match = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', output)
     if match is None:
         return None
     major = int(match[1])
@@ -160,7 +160,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     it does not run.
     """
     path = java_path(environ)
-    return _asked(path, Path(path).stat().st_mtime_ns)
+    return _ask_java(path, Path(path).stat().st_mtime_ns)
 
 
 def java_words(environ: Mapping[str, str] = os.environ) -> str:
@@ -172,10 +172,10 @@ def java_words(environ: Mapping[str, str] = os.environ) -> str:
 
 
 @functools.cache
-def _asked(path: str, _changed: int) -> Java:
+def _ask_java(path: str, _changed: int) -> Java:
     """What `java -version` prints; a launcher that does not change is asked once."""
     try:
-        ran = subprocess.run(
+        finished = subprocess.run(
             [path, "-version"],
             capture_output=True,
             text=True,
@@ -185,13 +185,13 @@ def _asked(path: str, _changed: int) -> Java:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HarnessError(f"`{path} -version` does not run: {error}") from error
-    text = ran.stderr + ran.stdout
-    version = java_version(text)
+    output = finished.stderr + finished.stdout
+    version = java_version(output)
     if version is None:
         raise HarnessError(
-            f"`{path} -version` (exit {ran.returncode}) names no version: {text.strip()[:200]!r}"
+            f"`{path} -version` (exit {finished.returncode}) names no version: {output.strip()[:200]!r}"
         )
-    line = next(line for line in text.splitlines() if 'version "' in line)
+    line = next(line for line in output.splitlines() if 'version "' in line)
     return Java(path, version, line.strip())
 
 
@@ -224,12 +224,12 @@ def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
 
     Raises UsageError if CDC_CONFORMANCE_KAFKA_JARS names a directory without a broker.
     """
-    own = environ.get("CDC_CONFORMANCE_KAFKA_JARS")
-    if own:
-        jars = sorted(Path(own).expanduser().absolute().glob("*.jar"))
+    user_folder = environ.get("CDC_CONFORMANCE_KAFKA_JARS")
+    if user_folder:
+        jars = sorted(Path(user_folder).expanduser().absolute().glob("*.jar"))
         if not any(re.match(r"kafka_2\.\d+-\d", jar.name) for jar in jars):
             raise UsageError(
-                f"CDC_CONFORMANCE_KAFKA_JARS is {own!r}, which holds no"
+                f"CDC_CONFORMANCE_KAFKA_JARS is {user_folder!r}, which holds no"
                 f" kafka_{SCALA_VERSION}-*.jar. It must be a directory with all jars of a broker,"
                 " such as `libs` of an unpacked Kafka distribution."
             )
@@ -241,7 +241,7 @@ def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
     return cache_dir(environ) / "jars" / bundle.name
 
 
-def cached(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path] | None:
+def cached_bundle(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path] | None:
     """The jars of a bundle if they need no download, else None."""
     return _complete(_folder(bundle, environ))
 
@@ -250,9 +250,10 @@ def _complete(folder: Path) -> list[Path] | None:
     """The jars of the folder's list, or None if one is missing or truncated."""
     try:
         lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
-        jars = [
-            (folder / name, int(size)) for name, size in (line.rsplit(" ", 1) for line in lines)
-        ]
+        jars = []
+        for line in lines:
+            name, size = line.rsplit(" ", 1)
+            jars.append((folder / name, int(size)))
         return (
             [jar for jar, _ in jars]
             if jars and all(jar.stat().st_size == size for jar, size in jars)
@@ -314,7 +315,7 @@ def jars_of(
             with tempfile.TemporaryDirectory(
                 prefix=".resolving-", dir=folder.parent, ignore_cleanup_errors=True
             ) as work:
-                _resolve(bundle, Path(work), note, environ, timeout_s)
+                _download(bundle, Path(work), note, environ, timeout_s)
                 # An existing folder is incomplete here.
                 shutil.rmtree(folder, ignore_errors=True)
                 (Path(work) / "jars").rename(folder)
@@ -332,7 +333,7 @@ def jars_of(
     return jars
 
 
-def _resolve(
+def _download(
     bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str], timeout_s: float
 ) -> None:
     """Fills `work/jars` with the jars and their list `jars.txt`."""
@@ -350,7 +351,7 @@ def _resolve(
             f" installed. {manual}"
         )
     settings = environ.get("CDC_CONFORMANCE_IVY_SETTINGS")
-    jars, parts = work / "jars", _parts(bundle)
+    jars, parts = work / "jars", _dependency_parts(bundle)
     total = sum(map(len, parts)) if len(parts) > 1 else 0
     version = bundle.modules[0][2]
     note(
@@ -402,22 +403,22 @@ def _resolve(
             if elapsed > timeout_s:
                 break
             note(
-                f"downloading {bundle.title} {version}: {fetched(output(), total)}, {elapsed:.0f} s"
+                f"downloading {bundle.title} {version}: {progress_text(output(), total)}, {elapsed:.0f} s"
             )
         code = next((code for run in runs if (code := run.exit_code()) != 0), 0)
-    text = output()
+    log_text = output()
     files = sorted(jars.glob("*.tar.gz" if bundle.archive else "*.jar"))
     if code != 0 or not any(jar.name.startswith(bundle.main) for jar in files):
         what = (
             f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
         )
-        failed = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
-        lacking = lacked(text)
+        failed = f"cannot download the {bundle.title} jars: Ivy {what}. {_log_excerpt(log_text)} {manual}"
+        lacking = missing_modules(log_text)
         raise Missing(failed, lacking) if lacking else HarnessError(failed)
-    if wrong := unpinned(bundle, files):
+    if unpinned_names := unpinned_jars(bundle, files):
         raise HarnessError(
             f"the {bundle.title} jars that the registry gave are not those that this release was"
-            f" tested with: {wrong}. {manual}"
+            f" tested with: {unpinned_names}. {manual}"
         )
     for packed in files if bundle.archive else ():
         with tarfile.open(packed) as file:
@@ -435,11 +436,13 @@ def _resolve(
     )
 
 
-def _parts(bundle: Bundle) -> list[list[str]]:
+def _dependency_parts(bundle: Bundle) -> list[list[str]]:
     """The dependencies of a bundle in Ivy's words, in parts that are fetched side by side."""
     # The first is the one that an error names.
-    known = sorted(pins(bundle).items(), key=lambda item: not item[0].startswith(bundle.main))
-    if pinned := [pin.module.split(":") for _, pin in known if pin.module]:
+    pinned_jars = sorted(
+        read_pins(bundle).items(), key=lambda item: not item[0].startswith(bundle.main)
+    )
+    if pinned := [pin.module.split(":") for _, pin in pinned_jars if pin.module]:
         flat = [
             f'<dependency org="{org}" name="{name}" rev="{revision}" transitive="false"'
             ' conf="default->master"/>'
@@ -450,7 +453,11 @@ def _parts(bundle: Bundle) -> list[list[str]]:
         f'<dependency org="{org}" name="{name}" rev="{revision}"'
         f' conf="default->{"master" if bundle.archive else "default"}">'
         # A module that is named comes in the named revision, whatever the others ask for.
-        + "".join(f'<exclude module="{other}"/>' for _, other, _ in bundle.modules if other != name)
+        + "".join(
+            f'<exclude module="{excluded}"/>'
+            for _, excluded, _ in bundle.modules
+            if excluded != name
+        )
         + (
             f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>'
             if bundle.archive
@@ -462,67 +469,69 @@ def _parts(bundle: Bundle) -> list[list[str]]:
     return [lines + [f'<exclude module="{name}"/>' for name in bundle.without]]
 
 
-def fetched(log: str, total: int = 0) -> str:
+def progress_text(log: str, total: int = 0) -> str:
     """How much of how much is there, by Ivy's log: it finds the modules, unless `total` are known,
     then it fetches their jars.
     """
     count = total or len(re.findall(r"^\s+found ", log, re.MULTILINE))
-    known = total or "downloading " in log
+    is_counted = total or "downloading " in log
     return (
         f"{log.count('[SUCCESSFUL ]')} of {count} jars"
-        if known
+        if is_counted
         else f"{count} jars found until now"
     )
 
 
-def pins(bundle: Bundle) -> dict[str, Pin]:
+def read_pins(bundle: Bundle) -> dict[str, Pin]:
     """A bundle's jars by name, from the file beside this module, in the form of `sha256sum` with
     the modules behind; {} without a file.
     """
     file = Path(__file__).with_name(f"{bundle.name}.sha256")
     lines = file.read_text("ascii").splitlines() if file.is_file() else []
-    return {
-        name: Pin(digest, *module) for digest, name, *module in (line.split() for line in lines)
-    }
+    pins = {}
+    for line in lines:
+        digest, name, *module = line.split()
+        pins[name] = Pin(digest, *module)
+    return pins
 
 
-def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
+def unpinned_jars(bundle: Bundle, jars: Sequence[Path]) -> str:
     """Which jars are missing, unknown or differ from the pinned ones, in words; "" if there are
     none.
     """
-    pinned = pins(bundle)
+    pinned = read_pins(bundle)
     if not pinned:
         return ""
-    wrong = sorted(pinned.keys() ^ {jar.name for jar in jars})
-    wrong += [
+    differing = sorted(pinned.keys() ^ {jar.name for jar in jars})
+    differing += [
         jar.name
         for jar in jars
         if jar.name in pinned
         and pinned[jar.name].digest != hashlib.sha256(jar.read_bytes()).hexdigest()
     ]
-    return ", ".join(wrong)
+    return ", ".join(differing)
 
 
 _UNANSWERED = r"UnknownHost|timed out|refused|SSL|[Ff]orbidden|No space|[Ee]xception"
 _LACKED = re.compile(r":: [^#\s]+#([^;\s]+);\S+: not found$", re.MULTILINE)
 
 
-def lacked(log: str) -> frozenset[str]:
+def missing_modules(log: str) -> frozenset[str]:
     """The names of the modules that the registry lacks, by Ivy's log; none if the registry did not
     answer at all.
     """
     return frozenset() if re.search(_UNANSWERED, log) else frozenset(_LACKED.findall(log))
 
 
-def _why(log: str) -> str:
+def _log_excerpt(log: str) -> str:
     """The error lines of Ivy's log, as one sentence that begins with the missing modules."""
-    telling = re.compile(rf"unresolved dependency|not found$|FAILED|{_UNANSWERED}")
+    error_pattern = re.compile(rf"unresolved dependency|not found$|FAILED|{_UNANSWERED}")
     lines = sorted(
-        (line.strip(" \t:") for line in log.splitlines() if telling.search(line)),
+        (line.strip(" \t:") for line in log.splitlines() if error_pattern.search(line)),
         key=lambda x: "not found" not in x,
     )
-    kept = (
+    shown_lines = (
         list(dict.fromkeys(lines))[:3]
         or [line.strip() for line in log.splitlines() if line.strip()][-3:]
     )
-    return f"Its log: {'; '.join(kept)}." if kept else "Its log is empty."
+    return f"Its log: {'; '.join(shown_lines)}." if shown_lines else "Its log is empty."

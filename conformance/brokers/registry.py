@@ -4,7 +4,7 @@ the user's own.
 A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of
 certificates in PEM. The registry has the schemas that messages name, under the ids that stand
 there. The small one answers `/schemas/ids/N` with whatever the writers of this process have named
-up to then; the others are told (`hold`) before messages are read.
+up to then; the others are told (`register_schemas`) before messages are read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from conformance.brokers.apicurio import CONFLUENT_API, EmbeddedRegistry
-from conformance.brokers.asked import Asked
+from conformance.brokers.asked import BrokerOptions
 from conformance.brokers.jars import Note
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
@@ -51,7 +51,7 @@ class Remote:
     """
 
     def __init__(self, url: str, user: str = "", ca: str = "", *, tidy: bool = False) -> None:
-        self._at, self._user, self._tidy = urlsplit(url.rstrip("/")), user, tidy
+        self._at, self._user, self._removes = urlsplit(url.rstrip("/")), user, tidy
         if self._at.scheme not in ("http", "https") or not self._at.hostname:
             raise UsageError(
                 f"--registry {self._at.hostname or url!r}: expected http://HOST:PORT or"
@@ -72,10 +72,10 @@ class Remote:
         """Below which it answers."""
         return self._at.path
 
-    def ask(self, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
+    def request(self, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
         """The body of an answer. Raises HarnessError for any status but 200 and 204."""
         with self._connected() as to:
-            return self._asked(to, method, path, body, kind)
+            return self._request_on(to, method, path, body, kind)
 
     def _connected(self) -> contextlib.closing[http.client.HTTPConnection]:
         host, port = self._at.hostname or "", self._at.port
@@ -85,7 +85,7 @@ class Remote:
             )
         return contextlib.closing(http.client.HTTPConnection(host, port, timeout=_ANSWER_S))
 
-    def _asked(
+    def _request_on(
         self,
         to: http.client.HTTPConnection,
         method: str,
@@ -105,43 +105,45 @@ class Remote:
                 f"the schema registry at {self._at.netloc} does not answer: {error}"
             ) from error
         if answer.status not in (200, 204):
-            text = " ".join(content.decode("utf-8", "replace").split())[:200]
+            answer_text = " ".join(content.decode("utf-8", "replace").split())[:200]
             raise HarnessError(
                 f"the schema registry at {self._at.netloc} answers {method} {path} with"
-                f" {answer.status}: {text}"
+                f" {answer.status}: {answer_text}"
             )
         return content
 
-    def hold(self, messages: Iterable[Message]) -> None:
+    def register_schemas(self, messages: Iterable[Message]) -> None:
         """Puts in what the messages name and no earlier ones did."""
         new = {
-            version: text
-            for version, text in confluent.versions(messages).items()
+            version: schema_text
+            for version, schema_text in confluent.versions(messages).items()
             if version not in self._sent
         }
         if not new:
             return
         if self._at.path.endswith(CONFLUENT_API):
-            self.ask(
+            self.request(
                 "POST",
                 self._at.path.removesuffix(CONFLUENT_API) + _IMPORT,
-                archive(new, self._sent),
+                export_archive(new, self._sent),
                 "application/zip",
             )
         else:
-            known = {subject for subject, _ in self._sent}
+            known_subjects = {subject for subject, _ in self._sent}
             # There are thousands, and each handshake of TLS takes longer than the answer.
             with self._connected() as to:
-                for subject in dict.fromkeys(subject for subject, _ in new if subject not in known):
-                    self._asked(
+                for subject in dict.fromkeys(
+                    subject for subject, _ in new if subject not in known_subjects
+                ):
+                    self._request_on(
                         to,
                         "PUT",
                         f"{self._at.path}/mode/{quote(subject, safe='')}",
                         b'{"mode":"IMPORT"}',
                     )
-                for (subject, number), text in new.items():
-                    body = json.dumps({"schema": text, "id": number}).encode()
-                    self._asked(
+                for (subject, number), schema_text in new.items():
+                    body = json.dumps({"schema": schema_text, "id": number}).encode()
+                    self._request_on(
                         to,
                         "POST",
                         f"{self._at.path}/subjects/{quote(subject, safe='')}/versions",
@@ -151,17 +153,17 @@ class Remote:
 
     def close(self, note: Note = lambda _text: None) -> None:
         """Removes the subjects that were made."""
-        made = sorted({subject for subject, _ in self._sent}) if self._tidy else []
+        created_subjects = sorted({subject for subject, _ in self._sent}) if self._removes else []
         with self._connected() as to:
-            for number, subject in enumerate(made):
+            for number, subject in enumerate(created_subjects):
                 if number and number % _NOTED == 0:
                     note(
-                        f"removing what the run put into the registry: {number} of {len(made)}"
+                        f"removing what the run put into the registry: {number} of {len(created_subjects)}"
                         " subjects"
                     )
                 for query in ("", "?permanent=true"):
                     with contextlib.suppress(HarnessError):
-                        self._asked(
+                        self._request_on(
                             to,
                             "DELETE",
                             f"{self._at.path}/subjects/{quote(subject, safe='')}{query}",
@@ -172,7 +174,7 @@ Version: TypeAlias = tuple[str, int]
 """A subject, and the id of a schema that is a version of it."""
 
 
-def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) -> bytes:
+def export_archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) -> bytes:
     """Texts of versions in the form of Apicurio's export, contents before the versions that name
     them; `before` are those of earlier archives, whose numbers go on.
     """
@@ -181,7 +183,7 @@ def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) ->
         Counter(subject for subject, _ in before),
         Counter(number for _, number in before),
     )
-    contents = {number: text for (_, number), text in schemas.items()}
+    contents = {number: schema_text for (_, number), schema_text in schemas.items()}
     with zipfile.ZipFile(packed, "w") as file:
 
         def put(name: str, kind: str, **entry: Any) -> None:
@@ -194,8 +196,8 @@ def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) ->
             exportVersion="1.0",
             exportedOn=0,
         )
-        for number, text in contents.items():
-            digest = hashlib.sha256(text.encode()).hexdigest()
+        for number, schema_text in contents.items():
+            digest = hashlib.sha256(schema_text.encode()).hexdigest()
             names = {
                 "contentId": number,
                 "canonicalHash": digest,
@@ -203,7 +205,7 @@ def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) ->
                 "artifactType": "AVRO",
             }
             put(f"content/{digest}", "Content", **names)
-            file.writestr(f"content/{digest}.Content.data", text)
+            file.writestr(f"content/{digest}.Content.data", schema_text)
         for subject, number in schemas:
             versions[subject] += 1
             version = versions[subject]
@@ -262,14 +264,14 @@ class _Server(ThreadingHTTPServer):
 
 
 @cache
-def served() -> str:
+def local_registry_url() -> str:
     """The address of the small registry, which lives as long as this process."""
     server = _Server(("127.0.0.1", 0), _Answers)
     threading.Thread(target=server.serve_forever, daemon=True, name="registry").start()
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
-def schema(number: int) -> str | None:
+def read_schema(number: int) -> str | None:
     """The text of a schema in the registry of the environment; None without one, or if it does not
     tell.
     """
@@ -278,50 +280,52 @@ def schema(number: int) -> str | None:
         return None
     with contextlib.suppress(HarnessError):
         path = f"{urlsplit(url).path.rstrip('/')}/schemas/ids/{number}"
-        answer = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, "")).ask("GET", path)
+        answer = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, "")).request("GET", path)
         return str(json.loads(answer)["schema"])
     return None
 
 
-_CURRENT: Final[list[Remote]] = []
+_REMOTES: Final[list[Remote]] = []
 
 
-def hold(messages: Sequence[Message]) -> None:
+def register_schemas(messages: Sequence[Message]) -> None:
     """Puts into the registry of this run what the messages name, before a decoder reads them."""
-    for remote in _CURRENT:
-        remote.hold(messages)
+    for remote in _REMOTES:
+        remote.register_schemas(messages)
 
 
-def needed(formats: Sequence[str]) -> bool:
+def names_schemas(formats: Sequence[str]) -> bool:
     """Whether messages of a format name schemas."""
     return any(get(name).container == "confluent" for name in formats)
 
 
-def ensure(formats: Sequence[str]) -> None:
+def ensure_registry(formats: Sequence[str]) -> None:
     """Names the small registry in the environment, if a format needs one and none is named."""
-    if needed(formats):
-        os.environ.setdefault(ADDRESS, served())
+    if names_schemas(formats):
+        os.environ.setdefault(ADDRESS, local_registry_url())
 
 
 @contextlib.contextmanager
-def reached(formats: Sequence[str], asked: Asked, note: Note) -> Iterator[None]:
+def reachable_registry(
+    formats: Sequence[str], broker_options: BrokerOptions, note: Note
+) -> Iterator[None]:
     """A registry for the decoders that start within the context, if a format needs one: the user's,
     else Apicurio where there is a broker, else the small one.
     """
-    if not needed(formats):
+    if not names_schemas(formats):
         yield
         return
     with contextlib.ExitStack() as stack:
-        url, remote = served(), None
-        if asked.registry:
-            url = asked.registry
+        url, remote = local_registry_url(), None
+        if broker_options.registry:
+            url = broker_options.registry
             remote = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, ""), tidy=True)
-        elif asked.kafka:
+        elif broker_options.kafka:
             url = stack.enter_context(EmbeddedRegistry(note)).url
             remote = Remote(url)
         if remote is not None:
-            _CURRENT.append(remote)
-            stack.callback(_CURRENT.remove, remote)
+            _REMOTES.append(remote)
+            stack.callback(_REMOTES.remove, remote)
             stack.callback(remote.close, note)
         before = os.environ.get(ADDRESS)
         os.environ[ADDRESS] = url

@@ -1,7 +1,7 @@
 """What Spark needs before it starts: a Java that the installed release supports, its modules
 outside of pyspark, a folder.
 
-`ready` checks and fetches all of it, with the Ivy that also fetches the broker's jars (`jars`). So
+`prepare_jars` checks and fetches all of it, with the Ivy that also fetches the broker's jars (`jars`). So
 a user reads at once what is missing, and not from a JVM that ends. Modules come in Spark's own
 release; if the registry lacks an artefact in that release, the newest published one of the same
 minor, else major release is taken, and a line says so.
@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +31,7 @@ from conformance.brokers.jars import (
     Java,
     Missing,
     Note,
-    cached,
+    cached_bundle,
     find_java,
     jars_of,
     pyspark_jars,
@@ -54,13 +54,13 @@ class Module:
     """A module of Spark that pyspark lacks.
 
     `artefacts` come in Spark's release, the first one gives the module its name; it also needs
-    `others`, artefacts with releases of their own. `remedy` says what helps where it cannot be
+    `other_artefacts`, artefacts with releases of their own. `remedy` says what helps where it cannot be
     downloaded.
     """
 
     title: str
     artefacts: tuple[str, ...]
-    others: tuple[str, ...] = ()
+    other_artefacts: tuple[str, ...] = ()
     remedy: str = ""
 
 
@@ -76,39 +76,40 @@ MODULES: Final = {
 """By short name."""
 
 
-def ready(
+def prepare_jars(
     modules: Collection[str],
     note: Note,
     *,
-    named: Iterable[str] = (),
+    extra_jars: Iterable[str] = (),
     environ: Mapping[str, str] = os.environ,
 ) -> tuple[Path, ...]:
     """The jars of a session with these MODULES, once everything that Spark needs to start is there.
 
-    `named` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A line names a
+    `extra_jars` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A line names a
     substituted release, and stays if `note` can keep it (`note.line`). Raises HarnessError that
     names what is missing and what to do, UsageError for named jars that do not exist or are not
     enough.
     """
-    release, folder = installed()
+    release, folder = installed_spark()
     check_java(release, find_java(environ))
     check_folder()
-    given = named_jars([*_listed(environ), *named])
-    own = {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
-    asked = []
+    user_jars = named_jars([*_listed(environ), *extra_jars])
+    spark_jars = {parse_jar_name(jar.name)[0] for jar in folder.glob("*.jar")}
+    to_fetch = []
     for name in modules:
         if name not in MODULES:
             raise UnknownName("module", name, MODULES)
-        if missing := wanted(MODULES[name], own, [jar.name for jar in given]):
-            asked.append((MODULES[name], missing))
+        if missing := missing_artefacts(MODULES[name], spark_jars, [jar.name for jar in user_jars]):
+            to_fetch.append((MODULES[name], missing))
     progress = _Progress(note)
-    with ThreadPoolExecutor(max(1, len(asked))) as pool:
+    with ThreadPoolExecutor(max(1, len(to_fetch))) as pool:
         fetching = [
-            pool.submit(_fetched, module, release, missing, own, progress, environ)
-            for module, missing in asked
+            pool.submit(_fetch_module, module, release, missing, spark_jars, progress, environ)
+            for module, missing in to_fetch
         ]
         try:
-            return (*given, *(jar for each in fetching for jar in each.result()))
+            fetched = chain.from_iterable(download.result() for download in fetching)
+            return (*user_jars, *fetched)
         except BaseException:
             progress.over = True
             raise
@@ -123,17 +124,17 @@ class _Progress:
     note: Note
     over: bool = False
 
-    def __call__(self, text: str) -> None:
+    def __call__(self, line: str) -> None:
         if self.over:
             raise HarnessError("another download failed")
-        self.note(text)
+        self.note(line)
 
-    def line(self, text: str) -> None:
+    def line(self, line: str) -> None:
         """A line that stays, if `note` can keep it."""
-        getattr(self.note, "line", self.note)(text)
+        getattr(self.note, "line", self.note)(line)
 
 
-def packages(
+def fetch_packages(
     coordinates: Sequence[tuple[str, str, str]], note: Note, environ: Mapping[str, str] = os.environ
 ) -> tuple[Path, ...]:
     """The jars of packages (organisation, name, release) and of what they depend on, but for
@@ -142,18 +143,18 @@ def packages(
     """
     if not coordinates:
         return ()
-    release, folder = installed()
+    release, folder = installed_spark()
     check_java(release, find_java(environ))
-    asked = hashlib.sha256(repr((release, *coordinates)).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(repr((release, *coordinates)).encode()).hexdigest()[:12]
     bundle = Bundle(
-        f"packages-{asked}-for-{release}",
+        f"packages-{digest}-for-{release}",
         ", ".join(name for _, name, _ in coordinates),
         tuple(coordinates),
         f"{coordinates[0][1]}-",
         "with all that they depend on",
         without=tuple(
             sorted(
-                {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
+                {parse_jar_name(jar.name)[0] for jar in folder.glob("*.jar")}
                 - {name for _, name, _ in coordinates}
             )
         ),
@@ -162,7 +163,7 @@ def packages(
     return tuple(jars_of(bundle, note, environ=environ))
 
 
-def installed() -> tuple[str, Path]:
+def installed_spark() -> tuple[str, Path]:
     """The release of the Spark that pyspark starts, and the folder of its jars. Raises HarnessError
     unless it is a 4.
     """
@@ -180,11 +181,12 @@ def installed() -> tuple[str, Path]:
 def release_of(jars: Iterable[str]) -> str | None:
     """Spark's release by the names of its jars: 4.0.0 for spark-core_2.13-4.0.0.jar."""
     return next(
-        (release for name, release in map(artefact, jars) if name.startswith("spark-core_")), None
+        (release for name, release in map(parse_jar_name, jars) if name.startswith("spark-core_")),
+        None,
     )
 
 
-def artefact(jar: str) -> tuple[str, str]:
+def parse_jar_name(jar: str) -> tuple[str, str]:
     """The artefact and its release, by a jar's name: ("kafka-clients", "3.9.0") for
     kafka-clients-3.9.0.jar.
     """
@@ -192,14 +194,18 @@ def artefact(jar: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else (jar.removesuffix(".jar"), "")
 
 
-def javas(release: str) -> tuple[int, ...]:
+def supported_javas(release: str) -> tuple[int, ...]:
     """The Javas that a release of Spark supports; for one before 4.0, those of 4.0."""
-    return JAVAS[max((known for known in JAVAS if known <= _numbers(release)), default=min(JAVAS))]
+    return JAVAS[
+        max(
+            (supported for supported in JAVAS if supported <= _numbers(release)), default=min(JAVAS)
+        )
+    ]
 
 
 def check_java(release: str, java: Java) -> None:
     """Raises HarnessError for a Java that is older or newer than those that this Spark supports."""
-    legal = javas(release)
+    legal = supported_javas(release)
     if not legal[0] <= java.version <= legal[-1]:
         words = java_words(release)
         raise HarnessError(
@@ -210,7 +216,7 @@ def check_java(release: str, java: Java) -> None:
 
 def java_words(release: str) -> str:
     """The Javas that a release supports: Java 17, 21 or 25."""
-    *first, last = map(str, javas(release))
+    *first, last = map(str, supported_javas(release))
     return f"Java {', '.join(first)} or {last}"
 
 
@@ -218,12 +224,12 @@ def check_folder() -> None:
     """Raises HarnessError if no temporary folder can be written, or TMPDIR names one that
     cannot.
     """
-    named = os.environ.get("TMPDIR")
+    folder_name = os.environ.get("TMPDIR")
     try:
-        with tempfile.TemporaryFile(dir=named or None) as file:
+        with tempfile.TemporaryFile(dir=folder_name or None) as file:
             file.write(b"x")
     except OSError as error:
-        where = named or "the temporary folder"
+        where = folder_name or "the temporary folder"
         raise HarnessError(
             f"{where} cannot be written: {error.strerror}. Set TMPDIR to a folder that can"
         ) from error
@@ -247,21 +253,23 @@ def _listed(environ: Mapping[str, str]) -> list[str]:
     return [place for place in environ.get(JARS, "").split(os.pathsep) if place]
 
 
-def wanted(module: Module, own: Collection[str], given: Iterable[str]) -> tuple[str, ...]:
+def missing_artefacts(
+    module: Module, spark_jars: Collection[str], user_jars: Iterable[str]
+) -> tuple[str, ...]:
     """The artefacts of a module that are to be fetched: none if Spark has its first one itself, or
     the user gives its jars.
 
     Raises UsageError if the user gives its first one without the others.
     """
-    if module.artefacts[0] in own:
+    if module.artefacts[0] in spark_jars:
         return ()
-    names = {artefact(jar)[0] for jar in given}
+    names = {parse_jar_name(jar)[0] for jar in user_jars}
     if module.artefacts[0] not in names:
         return module.artefacts
     lacking = [
         name
-        for name in (*module.artefacts, *module.others)
-        if name not in names and name not in own
+        for name in (*module.artefacts, *module.other_artefacts)
+        if name not in names and name not in spark_jars
     ]
     if lacking:
         raise UsageError(
@@ -283,11 +291,11 @@ def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -
     """The artefacts that came in another release than Spark's, with that release, by the names of
     the jars.
     """
-    named = dict(map(artefact, jars))
-    return {name: named[name] for name in artefacts if named.get(name, release) != release}
+    releases = dict(map(parse_jar_name, jars))
+    return {name: releases[name] for name in artefacts if releases.get(name, release) != release}
 
 
-def _bundle(module: Module, release: str, own: Collection[str]) -> Bundle:
+def _bundle(module: Module, release: str, spark_jars: Collection[str]) -> Bundle:
     first = module.artefacts[0]
     return Bundle(
         f"{first}-for-{release}",
@@ -295,65 +303,73 @@ def _bundle(module: Module, release: str, own: Collection[str]) -> Bundle:
         tuple((ORGANISATION, name, release) for name in module.artefacts),
         f"{first}-",
         "at most 12 MB",
-        without=tuple(sorted(own)),
+        without=tuple(sorted(spark_jars)),
         remedy=f"or name jars in {JARS}; {module.remedy}",
     )
 
 
-def _fetched(
+def _fetch_module(
     module: Module,
     release: str,
     artefacts: Sequence[str],
-    own: Collection[str],
+    spark_jars: Collection[str],
     note: Note,
     environ: Mapping[str, str],
 ) -> list[Path]:
     """The jars of a module, from the cache or the registry. Raises HarnessError."""
-    bundle, asked = _bundle(module, release, own), dict.fromkeys(artefacts, release)
+    bundle, revisions_asked = (
+        _bundle(module, release, spark_jars),
+        dict.fromkeys(artefacts, release),
+    )
     jars: list[Path] = []
     while not jars:
         try:
             jars = jars_of(
-                replace(bundle, modules=tuple((ORGANISATION, *pair) for pair in asked.items())),
+                replace(
+                    bundle, modules=tuple((ORGANISATION, *pair) for pair in revisions_asked.items())
+                ),
                 note,
                 environ=environ,
             )
         except Missing as error:
-            following = next_asked(asked, error.names, release)
+            following = next_revisions(revisions_asked, error.names, release)
             if following is None:
                 raise
             note(
                 f"the registry lacks {', '.join(sorted(error.names))} for Spark {release}; looking"
                 " for another release"
             )
-            asked = following
-    for name, other in substitutes(release, artefacts, (jar.name for jar in jars)).items():
-        getattr(note, "line", note)(substitution(name, other, release))
+            revisions_asked = following
+    for name, substitute_release in substitutes(
+        release, artefacts, (jar.name for jar in jars)
+    ).items():
+        getattr(note, "line", note)(substitution(name, substitute_release, release))
     return jars
 
 
-def next_asked(
-    asked: Mapping[str, str], missing: Collection[str], release: str
+def next_revisions(
+    revisions_asked: Mapping[str, str], missing: Collection[str], release: str
 ) -> dict[str, str] | None:
     """The revisions to ask for when these artefacts are missing; None if nothing is left to ask
     for.
     """
     steps = dict(pairwise(revisions(release)))
-    if not any(name in missing for name in asked) or any(
-        asked[name] not in steps for name in missing if name in asked
+    if not any(name in missing for name in revisions_asked) or any(
+        revisions_asked[name] not in steps for name in missing if name in revisions_asked
     ):
         return None
     return {
-        name: steps[revision] if name in missing else revision for name, revision in asked.items()
+        name: steps[revision] if name in missing else revision
+        for name, revision in revisions_asked.items()
     }
 
 
-def substitution(name: str, other: str, release: str) -> str:
+def substitution(name: str, substitute_release: str, release: str) -> str:
     """The line that says which release was taken instead of Spark's own."""
     major, minor = _numbers(release)
-    line = f"{major}.{minor}" if _numbers(other) == (major, minor) else str(major)
+    line = f"{major}.{minor}" if _numbers(substitute_release) == (major, minor) else str(major)
     return (
-        f"{ORGANISATION}:{name}:{release} is not published here; {other} is used, the newest of"
+        f"{ORGANISATION}:{name}:{release} is not published here; {substitute_release} is used, the newest of"
         f" {line}"
     )
 
@@ -362,27 +378,29 @@ def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list
     """Without a download: where each of the MODULES comes from, in words, by its name; and the
     names of missing ones.
 
-    Raises HarnessError without pyspark, UsageError as `ready` does.
+    Raises HarnessError without pyspark, UsageError as `prepare_jars` does.
     """
-    release, folder = installed()
-    own = {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
-    given = [jar.name for jar in named_jars(_listed(environ))]
-    there, missing = {}, []
+    release, folder = installed_spark()
+    spark_jars = {parse_jar_name(jar.name)[0] for jar in folder.glob("*.jar")}
+    user_jars = [jar.name for jar in named_jars(_listed(environ))]
+    origins, missing = {}, []
     for name, module in MODULES.items():
-        artefacts = wanted(module, own, given)
-        jars = cached(_bundle(module, release, own), environ) if artefacts else []
+        artefacts = missing_artefacts(module, spark_jars, user_jars)
+        jars = cached_bundle(_bundle(module, release, spark_jars), environ) if artefacts else []
         if jars is None:
             missing.append(name)
         elif artefacts:
-            releases = dict(artefact(jar.name) for jar in jars)
-            there[name] = ", ".join(f"{each} {releases[each]}" for each in artefacts)
+            releases = dict(parse_jar_name(jar.name) for jar in jars)
+            origins[name] = ", ".join(
+                f"{artefact_name} {releases[artefact_name]}" for artefact_name in artefacts
+            )
         else:
-            there[name] = (
+            origins[name] = (
                 f"{module.artefacts[0]} of {JARS}"
-                if module.artefacts[0] not in own
+                if module.artefacts[0] not in spark_jars
                 else "in pyspark"
             )
-    return there, missing
+    return origins, missing
 
 
 def _numbers(release: str) -> tuple[int, int]:

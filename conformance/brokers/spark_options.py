@@ -99,30 +99,30 @@ def spark_options(target: Target) -> dict[str, str]:
     in Java's client.
     """
     cluster = as_cluster(target)
-    left = {
+    remaining = {
         name: value for name, value in cluster.properties.items() if not name.startswith(UNREAD)
     }
     options = {"bootstrap.servers": cluster.bootstrap}
-    for translate in (_protocol, _sasl, _ssl):
-        options |= translate(left)
-    for name in [name for name in left if name in SAME]:
-        options[SAME[name]] = left.pop(name)
-    if left:
+    for translate in (_protocol_options, _sasl_options, _ssl_options):
+        options |= translate(remaining)
+    for name in [name for name in remaining if name in SAME]:
+        options[SAME[name]] = remaining.pop(name)
+    if remaining:
         raise UsageError(
-            f"property {min(left)} of the broker has no counterpart in Spark's Kafka source, which"
+            f"property {min(remaining)} of the broker has no counterpart in Spark's Kafka source, which"
             " reads the topic; leave it out"
         )
     return {f"kafka.{name}": value for name, value in options.items()}
 
 
-def _protocol(left: dict[str, str]) -> Mapping[str, str]:
-    protocol = left.pop("security.protocol", "")
+def _protocol_options(remaining: dict[str, str]) -> Mapping[str, str]:
+    protocol = remaining.pop("security.protocol", "")
     return {"security.protocol": protocol.upper()} if protocol else {}
 
 
-def _sasl(left: dict[str, str]) -> Mapping[str, str]:
+def _sasl_options(remaining: dict[str, str]) -> Mapping[str, str]:
     """The mechanism with its login module, which holds name and password."""
-    mechanism = left.pop("sasl.mechanisms", "") or left.pop("sasl.mechanism", "")
+    mechanism = remaining.pop("sasl.mechanisms", "") or remaining.pop("sasl.mechanism", "")
     if not mechanism:
         return {}
     if mechanism not in _MODULES:
@@ -131,48 +131,57 @@ def _sasl(left: dict[str, str]) -> Mapping[str, str]:
             f" {', '.join(_MODULES)}"
         )
     if mechanism != "OAUTHBEARER":
-        entries = {name: left.pop(f"sasl.{name}", "") for name in ("username", "password")}
-        return {"sasl.mechanism": mechanism, "sasl.jaas.config": _jaas(mechanism, entries)}
-    left.pop("sasl.oauthbearer.method", "")
-    taken = (("clientId", "client.id"), ("clientSecret", "client.secret"), ("scope", "scope"))
+        entries = {name: remaining.pop(f"sasl.{name}", "") for name in ("username", "password")}
+        return {"sasl.mechanism": mechanism, "sasl.jaas.config": _jaas_config(mechanism, entries)}
+    remaining.pop("sasl.oauthbearer.method", "")
+    renamed_options = (
+        ("clientId", "client.id"),
+        ("clientSecret", "client.secret"),
+        ("scope", "scope"),
+    )
     entries = {
-        java: left.pop(f"sasl.oauthbearer.{name}")
-        for java, name in taken
-        if f"sasl.oauthbearer.{name}" in left
+        java: remaining.pop(f"sasl.oauthbearer.{name}")
+        for java, name in renamed_options
+        if f"sasl.oauthbearer.{name}" in remaining
     }
-    for pair in filter(None, left.pop("sasl.oauthbearer.extensions", "").split(",")):
+    for pair in filter(None, remaining.pop("sasl.oauthbearer.extensions", "").split(",")):
         name, _, value = pair.partition("=")
         entries[f"extension_{name}"] = value
     return {
         "sasl.mechanism": mechanism,
-        "sasl.jaas.config": _jaas(mechanism, entries),
+        "sasl.jaas.config": _jaas_config(mechanism, entries),
         "sasl.login.callback.handler.class": f"{_AUTH}.oauthbearer.OAuthBearerLoginCallbackHandler",
     }
 
 
-def _jaas(mechanism: str, entries: Mapping[str, str]) -> str:
-    quoted = (f'{name}="{_escaped(value)}"' for name, value in entries.items())
+def _jaas_config(mechanism: str, entries: Mapping[str, str]) -> str:
+    quoted = (f'{name}="{_escape_jaas(value)}"' for name, value in entries.items())
     return f"{_MODULES[mechanism]} required {' '.join(quoted)};"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _escape_jaas(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _ssl(left: dict[str, str]) -> Mapping[str, str]:
+def _ssl_options(remaining: dict[str, str]) -> Mapping[str, str]:
     """Certificates and keys. Raises UsageError for a file that cannot be read, and for a key that
     Java does not read.
     """
     options: dict[str, str] = {}
-    if left.get("enable.ssl.certificate.verification") == "true":
-        del left["enable.ssl.certificate.verification"]
-    checked = left.pop("ssl.endpoint.identification.algorithm", None)
-    if checked is not None:
-        options["ssl.endpoint.identification.algorithm"] = "" if checked == "none" else checked
-    if authorities := _pem(left, "ssl.ca"):
+    if remaining.get("enable.ssl.certificate.verification") == "true":
+        del remaining["enable.ssl.certificate.verification"]
+    identification = remaining.pop("ssl.endpoint.identification.algorithm", None)
+    if identification is not None:
+        options["ssl.endpoint.identification.algorithm"] = (
+            "" if identification == "none" else identification
+        )
+    if authorities := _pem_text(remaining, "ssl.ca"):
         options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": authorities}
-    certificate, key = _pem(left, "ssl.certificate"), _pem(left, "ssl.key", _readable_key)
-    password = left.pop("ssl.key.password", "")
+    certificate, key = (
+        _pem_text(remaining, "ssl.certificate"),
+        _pem_text(remaining, "ssl.key", _check_key),
+    )
+    password = remaining.pop("ssl.key.password", "")
     if certificate or key:
         options |= {
             "ssl.keystore.type": "PEM",
@@ -180,38 +189,40 @@ def _ssl(left: dict[str, str]) -> Mapping[str, str]:
             "ssl.keystore.key": key,
         }
         options |= {"ssl.key.password": password} if password else {}
-    if store := left.pop("ssl.keystore.location", ""):
+    if store := remaining.pop("ssl.keystore.location", ""):
         options |= {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": store}
-        options["ssl.keystore.password"] = options["ssl.key.password"] = left.pop(
+        options["ssl.keystore.password"] = options["ssl.key.password"] = remaining.pop(
             "ssl.keystore.password", ""
         )
     return options
 
 
-def _pem(
-    left: dict[str, str], name: str, check: Callable[[str, str], None] = lambda _name, _text: None
+def _pem_text(
+    remaining: dict[str, str],
+    name: str,
+    check: Callable[[str, str], None] = lambda _name, _text: None,
 ) -> str:
     """The text of NAME.pem, or of the file of NAME.location; "" without either."""
-    text, place = left.pop(f"{name}.pem", ""), left.pop(f"{name}.location", "")
-    origin = f"{name}.pem" if text else f"{name}.location={place}"
-    if place and not text:
+    pem, location = remaining.pop(f"{name}.pem", ""), remaining.pop(f"{name}.location", "")
+    origin = f"{name}.pem" if pem else f"{name}.location={location}"
+    if location and not pem:
         try:
-            text = Path(place).read_text("ascii", errors="replace")
+            pem = Path(location).read_text("ascii", errors="replace")
         except OSError as error:
             raise UsageError(
                 f"property {origin} of the broker: {error.strerror}; Spark takes a file in PEM"
             ) from None
-    if text:
-        if "-----BEGIN" not in text:
+    if pem:
+        if "-----BEGIN" not in pem:
             raise UsageError(
                 f"property {origin} of the broker: Spark takes text in PEM, which this is not"
             )
-        check(origin, text)
-    return text
+        check(origin, pem)
+    return pem
 
 
-def _readable_key(origin: str, text: str) -> None:
-    if "BEGIN PRIVATE KEY" not in text and "BEGIN ENCRYPTED PRIVATE KEY" not in text:
+def _check_key(origin: str, pem: str) -> None:
+    if "BEGIN PRIVATE KEY" not in pem and "BEGIN ENCRYPTED PRIVATE KEY" not in pem:
         raise UsageError(
             f"property {origin} of the broker: Java reads keys in PKCS#8 alone (BEGIN PRIVATE KEY)."
             " Convert it: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW"

@@ -37,7 +37,7 @@ REPEATED: Final = 3
 """Messages of a level-one call that come twice."""
 SPOILED: Final = 8
 """How many drawn cases of level one there are to one that is spoiled."""
-_WILD: Final = re.compile(r"[*?[]")
+_WILDCARD: Final = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,54 +97,57 @@ class Call:
         return f"{self.format} {' '.join(parts)} level {self.level} {table}".rstrip()
 
 
-def budget(name: str) -> Budget:
-    """The budget of that name. Raises UnknownName."""
+def find_budget(name: str) -> Budget:
+    """The budget of that name. Raises UnknownName if there is none."""
     if name not in BUDGETS:
         raise UnknownName("budget", name, BUDGETS)
     return BUDGETS[name]
 
 
-def matches(name: str, pattern: str) -> bool:
+def matches_pattern(name: str, pattern: str) -> bool:
     """Whether an id is selected by a prefix (up to a `/`) or a glob."""
     return fnmatchcase(name, pattern) or name.startswith(
         pattern if pattern.endswith("/") else pattern + "/"
     )
 
 
-def may_match(patterns: Sequence[str], start: str) -> bool:
-    """Whether a pattern may match an id with these first parts, of which `*` stands for any; all do
-    without patterns.
+def may_match(patterns: Sequence[str], id_start: str) -> bool:
+    """Whether a pattern may match an id that begins with `id_start`, in which a part `*` stands for
+    any. Without patterns every id matches.
     """
-    asked = (_WILD.split(pattern, maxsplit=1)[0].split("/") for pattern in patterns)
-    parts = start.split("/")
-    return not patterns or any(
-        all(part == "*" or part.startswith(some) for part, some in zip(parts, wanted, strict=False))
-        for wanted in asked
+    return not patterns or any(_may_begin(pattern, id_start.split("/")) for pattern in patterns)
+
+
+def _may_begin(pattern: str, parts: Sequence[str]) -> bool:
+    fixed_parts = _WILDCARD.split(pattern, maxsplit=1)[0].split("/")
+    return all(
+        part == "*" or part.startswith(fixed)
+        for part, fixed in zip(parts, fixed_parts, strict=False)
     )
 
 
-def profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:
+def select_profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:
     """The format's profiles that match a glob, or any of several; a name without wildcards may be
     any that its options make.
 
     Raises UnknownName if nothing matches, UsageError for options that do not go together.
     """
-    chosen: dict[str, Profile] = {}
+    selected: dict[str, Profile] = {}
     unknown: UnknownName | None = None
     for glob in (globs,) if isinstance(globs, str) else globs:
         try:
-            chosen |= {profile.name: profile for profile in _matching(fmt, glob)}
+            selected |= {profile.name: profile for profile in _match_profiles(fmt, glob)}
         except UnknownName as error:
             unknown = unknown or error
-    if unknown and not chosen:
+    if unknown and not selected:
         raise unknown
     return (
-        *(p for p in fmt.profiles if p.name in chosen),
-        *(p for p in chosen.values() if p not in fmt.profiles),
+        *(p for p in fmt.profiles if p.name in selected),
+        *(p for p in selected.values() if p not in fmt.profiles),
     )
 
 
-def _matching(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:
+def _match_profiles(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:
     listed = tuple(profile for profile in fmt.profiles if fnmatchcase(profile.name, glob))
     if listed or set("*?[").isdisjoint(glob):
         return listed or (fmt.profile(glob),)
@@ -155,49 +158,55 @@ def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None
     """Raises UnknownName unless every glob matches a profile of a format, and every format has a
     profile that matches.
     """
-    several = tuple(formats)
+    format_tuple = tuple(formats)
     for glob in globs:
         problems: list[UsageError] = []
-        for fmt in several:
+        for fmt in format_tuple:
             try:
-                _matching(fmt, glob)
+                _match_profiles(fmt, glob)
                 break
             except UsageError as error:
                 problems.append(error)
         else:
-            if len(several) == 1:
+            if len(format_tuple) == 1:
                 raise problems[0]
-            names = [profile.name for fmt in several for profile in fmt.profiles]
-            raise UnknownName("profile", glob, names, of=", ".join(fmt.name for fmt in several))
-    for fmt in several:
-        profiles(fmt, globs)
+            profiles = chain.from_iterable(fmt.profiles for fmt in format_tuple)
+            known_names = [profile.name for profile in profiles]
+            searched = ", ".join(fmt.name for fmt in format_tuple)
+            raise UnknownName("profile", glob, known_names, of=searched)
+    for fmt in format_tuple:
+        select_profiles(fmt, globs)
 
 
-def _asked_for(name: str, patterns: tuple[str, ...]) -> bool:
-    return not patterns or any(matches(name, pattern) for pattern in patterns)
+def _is_selected(name: str, patterns: tuple[str, ...]) -> bool:
+    return not patterns or any(matches_pattern(name, pattern) for pattern in patterns)
 
 
 @cache
-def _named(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...]) -> tuple[Case, ...]:
-    """The profile's named cases whose id matches a pattern, or all without patterns: kept ones, or
-    new ones, which are kept.
+def _cached_named_cases(
+    fmt: Format[Any], profile: Profile, patterns: tuple[str, ...]
+) -> tuple[Case, ...]:
+    """The profile's named cases whose id matches a pattern, or all without patterns. They are read
+    from the cache; if it has none they are written, and all of a profile are put into the cache.
     """
-    cases = kept.read(fmt, profile)
+    cases = kept.read_cases(fmt, profile)
     if cases is not None:
-        return tuple(case for case in cases if _asked_for(case.id, patterns))
-    cases = made(fmt, profile, patterns)
+        return tuple(case for case in cases if _is_selected(case.id, patterns))
+    cases = write_named_cases(fmt, profile, patterns)
     if not patterns:
-        kept.keep(fmt, profile, cases)
+        kept.write_cases(fmt, profile, cases)
     return cases
 
 
-def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> tuple[Case, ...]:
-    """`named_cases` of a profile, made anew; no messages are written of cases that match no
-    pattern.
+def write_named_cases(
+    fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()
+) -> tuple[Case, ...]:
+    """The named cases of a profile, without the cache. Messages are written only of cases that
+    match a pattern.
     """
 
-    def asked(scenario: Scenario) -> bool:
-        return _asked_for(case_id(fmt, profile, scenario), patterns)
+    def is_selected(scenario: Scenario) -> bool:
+        return _is_selected(case_id(fmt, profile, scenario), patterns)
 
     compression = profile.deployment.compression
     applicable = faults.applicable(fmt.faults, compression)
@@ -209,41 +218,41 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
     cases = [
         as_case(fmt, profile, scenario)
         for scenario in boundary_scenarios(fmt, profile)
-        if asked(scenario)
+        if is_selected(scenario)
     ]
     for fault, scenario in (
         *faults.fault_scenarios(profile.database, profile.source, applicable),
         *unreadable,
     ):
-        if asked(scenario):
+        if is_selected(scenario):
             case = as_case(fmt, profile, scenario)
             with suppress(
                 Refused
                 # a message without a place for the fault: a flattened one has no member for its
                 # kind
             ):
-                cases.append(faulty(case, partial(faults.apply, fault=fault), fault.name))
+                cases.append(spoil_case(case, partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(
             fmt.supports, fmt.unfit_cells(profile), profile.source
         ):
-            if asked(scenario):
+            if is_selected(scenario):
                 cases.append(
-                    faulty(
+                    spoil_case(
                         as_case(fmt, profile, scenario),
                         partial(faults.cell_fault, fault=cell),
                         cell.name,
                     )
                 )
-        cases += _of_three(fmt, profile, applicable, asked)
-        first = next(other for other in fmt.profiles if other.source == profile.source)
+        cases += _three_row_faults(fmt, profile, applicable, is_selected)
+        first = next(listed for listed in fmt.profiles if listed.source == profile.source)
         for cell, scenario in faults.cell_text_scenarios(
             profile.database, fmt.supports, profile.source
         ):
-            if fmt.container in _OF_JSON and profile is first and asked(scenario):
+            if fmt.container in _JSON_CONTAINERS and profile is first and is_selected(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of
                     cases.append(
-                        faulty(
+                        spoil_case(
                             as_case(fmt, profile, scenario),
                             partial(faults.cell_text, fault=cell),
                             cell.name,
@@ -252,17 +261,17 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
     return tuple(case for case in cases if case.written)
 
 
-_OF_JSON: Final = ("json", "frames")
+_JSON_CONTAINERS: Final = ("json", "frames")
 """Containers whose cells stand in JSON, where the text of an unfit cell is what a decoder gives at
 level one.
 """
 
 
-def _of_three(
+def _three_row_faults(
     fmt: Format[Any],
     profile: Profile,
     applicable: Iterable[faults.Fault],
-    asked: Callable[[Scenario], bool],
+    is_selected: Callable[[Scenario], bool],
 ) -> Iterator[Case]:
     """Messages of three rows that cannot be read to the end, or whose second row has an unfit cell:
     where a message holds several rows.
@@ -284,22 +293,22 @@ def _of_three(
             )
         )
     for name, apply, scenario in spoiling:
-        if asked(scenario):
+        if is_selected(scenario):
             case = as_case(fmt, profile, scenario)
-            if any(len(sent.changes) > 1 for sent in case.written):
-                yield faulty(case, apply, name)
+            if any(len(written.changes) > 1 for written in case.written):
+                yield spoil_case(case, apply, name)
 
 
-def faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
+def spoil_case(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
     """The case with its row messages spoiled; other messages (schemas, tombstones, deletes without
     a value) stay.
     """
-    written = (apply(sent) if _has_row(sent) else sent for sent in case.written)
-    return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
+    spoiled = (apply(message) if _has_row_change(message) else message for message in case.written)
+    return replace(case, written=tuple(spoiled), origin=Origin.FAULT, fault=name)
 
 
-def _has_row(sent: Written) -> bool:
-    return sent.message.value is not None and any(c.kind is Kind.ROW for c in sent.changes)
+def _has_row_change(written: Written) -> bool:
+    return written.message.value is not None and any(c.kind is Kind.ROW for c in written.changes)
 
 
 def named_cases(
@@ -309,7 +318,7 @@ def named_cases(
     pattern.
     """
     for profile in selected:
-        yield from _named(fmt, profile, patterns)
+        yield from _cached_named_cases(fmt, profile, patterns)
 
 
 def recorded_cases(
@@ -319,24 +328,26 @@ def recorded_cases(
     `count`, evenly spread. Of these a third is at level two, on the table that has most cases: each
     further table costs a decode call for its few messages.
     """
-    several = (globs,) if isinstance(globs, str) else tuple(globs)
-    recorded = recordings.recorded_cases(fmt, several)
+    profile_globs = (globs,) if isinstance(globs, str) else tuple(globs)
+    recorded = recordings.recorded_cases(fmt, profile_globs)
     if (
         count is None
         or count >= len(recorded)
         or any(f"/{RECORDED}/" in f"{pattern}/" for pattern in select)
     ):
         return recorded
-    first = [case for case in recorded if case.level == 1]
-    asked = Counter((case.deployment, case.tables[0]) for case in recorded if case.level == 2)
-    most = asked.most_common(1)[0][0] if asked else None
-    second = [
-        case for case in recorded if case.level == 2 and (case.deployment, case.tables[0]) == most
+    level_one = [case for case in recorded if case.level == 1]
+    case_counts = Counter((case.deployment, case.tables[0]) for case in recorded if case.level == 2)
+    busiest = case_counts.most_common(1)[0][0] if case_counts else None
+    level_two = [
+        case
+        for case in recorded
+        if case.level == 2 and (case.deployment, case.tables[0]) == busiest
     ]
-    return (*_spread(first, count - count // 3), *_spread(second, count // 3))
+    return (*_spread_evenly(level_one, count - count // 3), *_spread_evenly(level_two, count // 3))
 
 
-def _spread(cases: Sequence[Case], count: int) -> list[Case]:
+def _spread_evenly(cases: Sequence[Case], count: int) -> list[Case]:
     return (
         [cases[i * len(cases) // count] for i in range(count)]
         if count < len(cases)
@@ -362,19 +373,32 @@ def drawn_scenarios(
     by_source: dict[str, list[Profile]] = {}
     for profile in selected:
         by_source.setdefault(profile.source, []).append(profile)
-    spare, rows = count // 8 + 8, count // 3
+    spare, level_two_count = count // 8 + 8, count // 3
     parts: tuple[list[tuple[Scenario, str]], ...] = ([], [], [], [])
-    for source, (few, some) in zip(
-        by_source, _shares((rows, count - rows), by_source.values()), strict=True
+    for source, (level_two_share, level_one_share) in zip(
+        by_source,
+        _split_by_size((level_two_count, count - level_two_count), by_source.values()),
+        strict=True,
     ):
         paired = strategies.draw(
-            strategies.row_scenarios(pool_tables(fmt, seed, source)), few + spare, seed + 1
+            strategies.row_scenarios(pool_tables(fmt, seed, source)),
+            level_two_share + spare,
+            seed + 1,
         )
-        drawn = strategies.draw(strategies.scenarios(fmt, source=source), some + spare, seed)
-        for part, chosen in zip(
-            parts, (paired[:few], drawn[:some], paired[few:], drawn[some:]), strict=True
+        drawn = strategies.draw(
+            strategies.scenarios(fmt, source=source), level_one_share + spare, seed
+        )
+        for part, part_scenarios in zip(
+            parts,
+            (
+                paired[:level_two_share],
+                drawn[:level_one_share],
+                paired[level_two_share:],
+                drawn[level_one_share:],
+            ),
+            strict=True,
         ):
-            part.extend((scenario, source) for scenario in chosen)
+            part.extend((scenario, source) for scenario in part_scenarios)
     pairs = []
     for i, (scenario, source) in enumerate(chain.from_iterable(parts)):
         profile = by_source[source][i % len(by_source[source])]
@@ -386,38 +410,40 @@ def drawn_scenarios(
     return tuple(pairs)
 
 
-def _shares(
+def _split_by_size(
     counts: tuple[int, int], groups: Iterable[Sequence[Profile]]
 ) -> Iterator[tuple[int, int]]:
     """Both counts split by the sizes of the groups, without rounding loss."""
     sizes = [len(group) for group in groups]
     ends = [0, *accumulate(sizes)]
     for start, end in pairwise(ends):
-        few, some = (count * end // ends[-1] - count * start // ends[-1] for count in counts)
-        yield few, some
+        first_share, second_share = (
+            count * end // ends[-1] - count * start // ends[-1] for count in counts
+        )
+        yield first_share, second_share
 
 
 def drawn_cases(
     fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int
 ) -> Iterator[Case]:
     """`count` drawn cases, none of them empty: a third at level two, the others at level one."""
-    left = {2: count // 3, 1: count - count // 3}
+    remaining = {2: count // 3, 1: count - count // 3}
     for scenario, profile in drawn_scenarios(fmt, tuple(selected), count, seed):
-        if left[scenario.level] and (case := as_case(fmt, profile, scenario)).written:
-            left[scenario.level] -= 1
-            yield perhaps_spoiled(fmt, profile, case)
+        if remaining[scenario.level] and (case := as_case(fmt, profile, scenario)).written:
+            remaining[scenario.level] -= 1
+            yield spoil_some_drawn(fmt, profile, case)
 
 
-def perhaps_spoiled(fmt: Format[Any], profile: Profile, case: Case) -> Case:
-    """A drawn case; one of SPOILED at level one with rows that cannot be read: no place in a run
-    has good messages alone.
+def spoil_some_drawn(fmt: Format[Any], profile: Profile, case: Case) -> Case:
+    """The drawn case, or, for one in SPOILED cases of level one, the case with rows that cannot be
+    read: a decoder meets unreadable messages in every part of a run.
     """
-    chance, rows = random.Random(case.scenario), any(map(_has_row, case.written))
-    if case.level == 2 or not rows or chance.randrange(SPOILED):
+    chance, has_rows = random.Random(case.scenario), any(map(_has_row_change, case.written))
+    if case.level == 2 or not has_rows or chance.randrange(SPOILED):
         return case
     applicable = faults.applicable(fmt.faults, profile.deployment.compression)
     fault = chance.choice([fault for fault in applicable if fault.tag in faults.UNREADABLE])
-    spoiled = faulty(case, partial(faults.apply, fault=fault), fault.name)
+    spoiled = spoil_case(case, partial(faults.apply, fault=fault), fault.name)
     return replace(spoiled, origin=Origin.DRAWN, tags=case.tags | {f"fault:{fault.tag}"})
 
 
@@ -455,9 +481,8 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     from generators.drawing import strategies
 
     origin = sources.source(source or fmt.profiles[0].source)
-    keyed = any(
-        fmt.supports(type) and origin.keyable(type) for group in origin.families for type in group
-    )
+    all_types = chain.from_iterable(origin.families)
+    keyed = any(fmt.supports(type) and origin.keyable(type) for type in all_types)
     tables = strategies.tables(
         database=origin.pool_database,
         min_columns=4,
@@ -471,57 +496,66 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="people"))
 
 
-def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:
+def group_calls(
+    fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int
+) -> list[Call]:
     """Groups cases into decode calls, in a stable order."""
     grouped: dict[tuple[tuple[Any, ...], Table | None], list[Case]] = {}
     for case in cases:
         if case.level not in levels:
             continue
-        table, source = _asked(case), fmt.profile(case.profile).source
+        table, source = _requested_table(case), fmt.profile(case.profile).source
         name = (table.name, table.database, table.schema or "") if table else ("", "", "")
-        key = (_order(case.deployment), case.level, *name, source)
+        key = (_deployment_order(case.deployment), case.level, *name, source)
         grouped.setdefault((key, table if case.origin is Origin.RECORDED else None), []).append(
             case
         )
-    made: list[Call] = []
+    grouped_calls: list[Call] = []
     versions: Counter[tuple[Any, ...]] = Counter()
     for key, recorded in sorted(grouped, key=lambda group: group[0]):
-        some = grouped[key, recorded]
+        call_cases = grouped[key, recorded]
         versions[key] += recorded is not None
         version = versions[key] if recorded else 0
-        made.append(
+        grouped_calls.append(
             Call(
                 fmt.name,
-                some[0].deployment,
-                some[0].level,
-                tuple(some),
-                _asked(some[0]),
+                call_cases[0].deployment,
+                call_cases[0].level,
+                tuple(call_cases),
+                _requested_table(call_cases[0]),
                 (),
                 key[-1],
                 version,
             )
         )
-    return [replace(call, foreign=_foreign(call, made, seed)) for call in made]
-
-
-def repeating(call: Call, seed: int) -> Call:
-    """The call with some messages of rows a second time, at other offsets, where it is of level
-    one: what comes twice is no duplicate to leave out.
-    """
-    rows = [
-        written.message
-        for case in call.cases
-        for written in case.written
-        if {change.kind for change in written.changes} == {Kind.ROW}
-        and written.message.size < 100_000
+    return [
+        replace(call, foreign=_draw_foreign(call, grouped_calls, seed)) for call in grouped_calls
     ]
-    if call.level == 2 or not rows:
+
+
+def repeat_messages(call: Call, seed: int) -> Call:
+    """The call with some row messages a second time, at other offsets, if it is of level one. A
+    decoder must not leave out the second as a duplicate.
+    """
+    all_written = chain.from_iterable(case.written for case in call.cases)
+    candidates = [
+        written.message
+        for written in all_written
+        if _holds_rows_alone(written) and written.message.size < 100_000
+    ]
+    if call.level == 2 or not candidates:
         return call
-    some = random.Random(f"{seed}/{call.name}/again").sample(rows, min(REPEATED, len(rows)))
-    return replace(call, foreign=tuple(replace(message) for message in some))
+    repeated = random.Random(f"{seed}/{call.name}/again").sample(
+        candidates, min(REPEATED, len(candidates))
+    )
+    return replace(call, foreign=tuple(replace(message) for message in repeated))
 
 
-def _order(deployment: Deployment) -> tuple[str, ...]:
+def _holds_rows_alone(written: Written) -> bool:
+    return {change.kind for change in written.changes} == {Kind.ROW}
+
+
+def _deployment_order(deployment: Deployment) -> tuple[str, ...]:
     return (deployment.compression, deployment.time_zone, *_options(deployment))
 
 
@@ -530,28 +564,27 @@ def _options(deployment: Deployment) -> tuple[str, ...]:
     return (deployment.charset, *forms, deployment.schemas)
 
 
-def _asked(case: Case) -> Table | None:
+def _requested_table(case: Case) -> Table | None:
     if case.level == 1:
         return None
     assert len(case.tables) == 1, f"{case.id}: a level-two case has one table"
     return case.tables[0]
 
 
-def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ...]:
-    """Messages of other tables, recorded ones for a recorded table. Versions of one table are not
-    foreign to each other.
+def _draw_foreign(call: Call, calls: Sequence[Call], seed: int) -> tuple[Message, ...]:
+    """A sample of messages of other tables for a level-two call; recorded messages, if the call's
+    table is recorded. Versions of one table are not foreign to each other.
     """
     if call.table is None:
         return ()
-    own = (call.table.database, call.table.schema, call.table.name)
-    messages = [
-        case.written[0].message
-        for other in others
-        if other.table is not None
-        and (other.deployment, other.source) == (call.deployment, call.source)
-        if (other.table.database, other.table.schema, other.table.name) != own
-        and bool(other.version) == bool(call.version)
-        for case in other.cases
-        if case.origin is not Origin.FAULT
-    ]
+    requested = (call.table.database, call.table.schema, call.table.name)
+    messages: list[Message] = []
+    for neighbour in calls:
+        table = neighbour.table
+        if table is None or (table.database, table.schema, table.name) == requested:
+            continue
+        same_stream = (neighbour.deployment, neighbour.source) == (call.deployment, call.source)
+        if same_stream and bool(neighbour.version) == bool(call.version):
+            valid = [case for case in neighbour.cases if case.origin is not Origin.FAULT]
+            messages += [case.written[0].message for case in valid]
     return tuple(random.Random(f"{seed}/{call.name}").sample(messages, min(FOREIGN, len(messages))))

@@ -1,6 +1,6 @@
 """A selection of named cases that covers what all of them cover, for budget smoke.
 
-Profiles write most scenarios alike. Of each scenario (with its fault) `EACH` profiles of every
+Profiles write most scenarios alike. Of each scenario (with its fault) `PROFILES_EACH` profiles of every
 deployment and source that owe the same kinds of changes and the same columns stay, in turns by the
 seed, and beside them the first case of every pair of a profile and a trait: a tag, a kind of change
 with its operation, a cell's logical type with its state, its class and its form. The self test
@@ -11,48 +11,61 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 from zlib import crc32
 
-from generators.model import Case, Cell, Image, Logical, State
+from generators.model import Case, Cell, Change, Image, Logical, State
 
-EACH: Final = 2
+PROFILES_EACH: Final = 2
 """Profiles of a deployment that keep a scenario."""
 _NUMBERS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 _DIGITS: Final = frozenset("0123456789")
 
 
-def covering(cases: Iterable[Case], seed: int) -> list[Case]:
-    """The cases that stay, in their order."""
-    alike: dict[tuple[object, ...], list[Case]] = defaultdict(list)
+def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
+    """The cases of the selection, in the order of `cases`."""
+    groups: dict[tuple[object, ...], list[Case]] = defaultdict(list)
     for case in cases:
-        alike[case.deployment, case.level, case.scenario, case.fault, _shape(case)].append(case)
-    kept: set[str] = set()
-    for (_, _, scenario, fault, _), some in alike.items():
-        first = (seed + crc32(f"{scenario}/{fault}".encode())) % len(some)
-        kept.update(case.id for case in (some * 2)[first : first + EACH])
-    every = [case for some in alike.values() for case in some]
-    seen = {pair for case in every if case.id in kept for pair in _traits(case)}
-    for case in every:
-        if case.id not in kept and not seen.issuperset(of_case := set(_traits(case))):
-            kept.add(case.id)
-            seen |= of_case
-    return [case for case in cases if case.id in kept]
+        groups[case.deployment, case.level, case.scenario, case.fault, _shape(case)].append(case)
+    selected_ids: set[str] = set()
+    for (_, _, scenario, fault, _), group in groups.items():
+        start = (seed + crc32(f"{scenario}/{fault}".encode())) % len(group)
+        selected_ids.update(case.id for case in (group * 2)[start : start + PROFILES_EACH])
+    ordered = list(chain.from_iterable(groups.values()))
+    covered: set[tuple[str, int, object]] = set()
+    for case in ordered:
+        if case.id in selected_ids:
+            covered.update(_traits(case))
+    for case in ordered:
+        if case.id not in selected_ids and not covered.issuperset(
+            case_traits := set(_traits(case))
+        ):
+            selected_ids.add(case.id)
+            covered |= case_traits
+    return [case for case in cases if case.id in selected_ids]
 
 
 def _shape(case: Case) -> tuple[object, ...]:
-    """What a decoder owes for the case, without values, and of which source: profiles that differ
-    in it do not write it alike.
+    """The sources of a case's types, and of each change its kind, op and absent columns. Two
+    profiles write a case alike if its shape is equal.
     """
-    changes = [change for written in case.written for change in written.changes]
-    images = [
-        (change, [change.image(side, case.level) for side in ("before", "after")])
-        for change in changes
-    ]
-    sources = frozenset(
-        cell.type.source for _, some in images for image in some if image for cell in image.values()
-    )
-    return (sources, *((change.kind, change.op, *map(_absent, some)) for change, some in images))
+    sources = frozenset(cell.type.source for cell in _cells(case))
+    changes = []
+    for change in _changes(case):
+        absent = [_absent(change.image(side, case.level)) for side in ("before", "after")]
+        changes.append((change.kind, change.op, *absent))
+    return (sources, *changes)
+
+
+def _changes(case: Case) -> Iterator[Change]:
+    return chain.from_iterable(written.changes for written in case.written)
+
+
+def _cells(case: Case) -> Iterator[Cell]:
+    for change in _changes(case):
+        for side in ("before", "after"):
+            yield from (change.image(side, case.level) or {}).values()
 
 
 def _absent(image: Image | None) -> tuple[str, ...] | None:
@@ -64,19 +77,14 @@ def _absent(image: Image | None) -> tuple[str, ...] | None:
 
 
 def _traits(case: Case) -> Iterator[tuple[str, int, object]]:
-    changes = [change for written in case.written for change in written.changes]
-    images = (
-        change.image(side, case.level) or {} for change in changes for side in ("before", "after")
-    )
+    operations = {(change.kind, change.op) for change in _changes(case)}
     cells = {
-        (cell.type.logical, cell.state, cell.cls, _form(cell))
-        for image in images
-        for cell in image.values()
+        (cell.type.logical, cell.state, cell.cls, _number_signs(cell)) for cell in _cells(case)
     }
-    for trait in (*case.tags, *{(change.kind, change.op) for change in changes}, *cells):
+    for trait in (*case.tags, *operations, *cells):
         yield case.profile, case.level, trait
 
 
-def _form(cell: Cell) -> str:
+def _number_signs(cell: Cell) -> str:
     """The signs beside a number's digits, which depend on the release."""
     return "".join(sorted(set(cell.text or "") - _DIGITS)) if cell.type.logical in _NUMBERS else ""

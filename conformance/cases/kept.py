@@ -54,36 +54,38 @@ _UNREADABLE: Final = (
 _STARTED: Final = time.time() - 2
 
 
-def root() -> Path:
+def cache_root() -> Path:
     """The folder of all generations; it may not exist."""
     return cache_dir() / "cases"
 
 
-def read(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
+def read_cases(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
     """The profile's named cases if they are kept, else None."""
-    path = _path(fmt, profile)
+    path = _case_path(fmt, profile)
     with contextlib.suppress(OSError):
         if path is not None:
             with path.open("rb") as file:
                 owner, seal, packed = os.fstat(file.fileno()).st_uid, file.read(32), file.read()
-            if _trusted(owner) and hashlib.sha256(packed).digest() == seal:
+            if _is_trusted_owner(owner) and hashlib.sha256(packed).digest() == seal:
                 with contextlib.suppress(*_UNREADABLE):
-                    return _unpacked(packed)
-            _say(f"{path} does not have the content that its digest says: its cases are made again")
+                    return _unpack_cases(packed)
+            _warn_once(
+                f"{path} does not have the content that its digest says: its cases are made again"
+            )
     return None
 
 
-def keep(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
+def write_cases(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
     """Writes the profile's named cases, unless the format or profile is not a registered one."""
-    path = _path(fmt, profile)
-    if path is None or not _older(_sources()):
+    path = _case_path(fmt, profile)
+    if path is None or not _imported_since_changed(_source_files()):
         return
     try:
-        packed = _packed(cases)
+        packed = _pack_cases(cases)
         put(path, lambda: (sealed(packed),), "the named cases")
     except HarnessError as error:
-        _say(f"{error} Until then every process makes them again.")
-    _evict()
+        _warn_once(f"{error} Until then every process makes them again.")
+    _remove_old_generations()
 
 
 def sealed(packed: bytes) -> bytes:
@@ -91,12 +93,12 @@ def sealed(packed: bytes) -> bytes:
     return hashlib.sha256(packed).digest() + packed
 
 
-def size() -> int:
+def total_bytes() -> int:
     """The bytes of all that is kept."""
-    return sum(path.stat().st_size for path in root().rglob("*.cases"))
+    return sum(path.stat().st_size for path in cache_root().rglob("*.cases"))
 
 
-def _path(fmt: Format[Any], profile: Profile) -> Path | None:
+def _case_path(fmt: Format[Any], profile: Profile) -> Path | None:
     registered = (
         fmt.name in FORMATS
         and fmt is get(fmt.name)
@@ -104,17 +106,16 @@ def _path(fmt: Format[Any], profile: Profile) -> Path | None:
     )
     if not registered or (generation := _generation()) is None:
         return None
-    return root() / generation / fmt.name / f"{profile.name}.cases"
+    return cache_root() / generation / fmt.name / f"{profile.name}.cases"
 
 
-def _sources() -> list[Path]:
+def _source_files() -> list[Path]:
     """The files that make cases: our own, and the zones of the system, which go before those of the
     package tzdata.
     """
     ours = (Path(model.__file__).parent, Path(__file__).parent)
-    code = sorted(
-        path for folder in ours for path in folder.rglob("*") if path.suffix in (".py", ".json")
-    )
+    files = chain.from_iterable(folder.rglob("*") for folder in ours)
+    code = sorted(path for path in files if path.suffix in (".py", ".json"))
     # Recordings, which are in a wheel alone, make no named case: a checkout and its wheel share
     # theirs.
     code = [path for path in code if path.parent.parent != ours[0] / "recorded" / "data"]
@@ -122,39 +123,39 @@ def _sources() -> list[Path]:
     return [*code, *(path for path in zones if path.is_file())]
 
 
-def _older(sources: list[Path]) -> bool:
+def _imported_since_changed(sources: list[Path]) -> bool:
     """Whether this process has imported the sources as they are now."""
     return max(path.stat().st_mtime for path in sources) < _STARTED
 
 
 @cache
 def _generation() -> str | None:
-    sources = _sources()
-    if not _older(sources):
+    sources = _source_files()
+    if not _imported_since_changed(sources):
         return None
     digest = hashlib.sha256(repr((sys.version, *map(metadata.version, PACKAGES))).encode())
     for path in sources:
         digest.update(f"{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
     name = digest.hexdigest()[:16]
     with contextlib.suppress(OSError):
-        os.utime(root() / name)
+        os.utime(cache_root() / name)
     return name
 
 
-def _evict() -> None:
+def _remove_old_generations() -> None:
     with contextlib.suppress(OSError):
-        for old in sorted(root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[
+        for old in sorted(cache_root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[
             GENERATIONS:
         ]:
             shutil.rmtree(old, ignore_errors=True)
 
 
 @cache
-def _say(text: str) -> None:
-    logging.getLogger(__name__).warning(text)
+def _warn_once(warning: str) -> None:
+    logging.getLogger(__name__).warning(warning)
 
 
-def _trusted(owner: int) -> bool:
+def _is_trusted_owner(owner: int) -> bool:
     return owner == 0 or owner == os.getuid()
 
 
@@ -190,34 +191,34 @@ number.
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
 
 
-def _packed(cases: tuple[Case, ...]) -> bytes:
+def _pack_cases(cases: tuple[Case, ...]) -> bytes:
     atoms: list[Any] = []
     nodes: list[tuple[int, tuple[int, ...]]] = []
-    places: dict[Any, int] = {}
+    numbers: dict[Any, int] = {}
     written: dict[int, int] = {}
 
-    def place(value: Any) -> int:
+    def assign_number(value: Any) -> int:
         """The number of a value: those of atoms count down from -1."""
         kind = type(value)
         if kind in _ATOMS:
             key: Any = (kind, repr(value) if kind is float else value)
-            if key not in places:
-                places[key] = ~len(atoms)
+            if key not in numbers:
+                numbers[key] = ~len(atoms)
                 atoms.append(value)
-            return places[key]
-        if (known := written.get(id(value))) is not None:
-            return known
+            return numbers[key]
+        if (number_before := written.get(id(value))) is not None:
+            return number_before
         if kind not in _NUMBERS:
             raise HarnessError(f"cannot write the named cases: they hold a {kind.__name__}.")
-        key = (_NUMBERS[kind], tuple([place(part) for part in _PARTS[kind](value)]))
-        number = None if kind in _UNSHARED else places.get(key)
+        key = (_NUMBERS[kind], tuple([assign_number(part) for part in _PARTS[kind](value)]))
+        number = None if kind in _UNSHARED else numbers.get(key)
         if number is None:
-            number = places[key] = len(nodes)
+            number = numbers[key] = len(nodes)
             nodes.append(key)
         written[id(value)] = number
         return number
 
-    place((cases, confluent.named_in(cases)))
+    assign_number((cases, confluent.named_in(cases)))
     first = len(atoms)
     moved = [
         (kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes
@@ -225,10 +226,10 @@ def _packed(cases: tuple[Case, ...]) -> bytes:
     return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
 
 
-def _unpacked(packed: bytes) -> tuple[Case, ...]:
+def _unpack_cases(packed: bytes) -> tuple[Case, ...]:
     values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
     for kind, parts in nodes:
-        values.append(_MAKERS[kind](*[values[at] for at in parts]))
+        values.append(_MAKERS[kind](*[values[index] for index in parts]))
     cases: tuple[Case, ...]
     cases, schemas = values[-1]
     if not all(isinstance(case, Case) for case in cases):

@@ -10,7 +10,7 @@ from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
-from conformance.cases.catalogue import faulty, perhaps_spoiled, profiles
+from conformance.cases.catalogue import select_profiles, spoil_case, spoil_some_drawn
 from generators.drawing.cases import as_case
 from generators.errors import Refused, UsageError
 from generators.garbage import faults
@@ -25,36 +25,38 @@ from generators.wire_format import Format, get
 
 
 @dataclass(frozen=True, slots=True)
-class Usable:
+class UsableTables:
     """The tables that a format's writer can write; `notes` say why the others are left out."""
 
     users: tuple[UserTable, ...]
     notes: tuple[str, ...] = ()
 
 
-def usable(fmt: Format[Any], schema: Schema) -> Usable:
+def usable_tables(fmt: Format[Any], schema: Schema) -> UsableTables:
     """The tables of which the format has every type. A table without one of its columns would not
     be the user's.
     """
-    kept, notes = [], []
+    usable, notes = [], []
     for user in schema.tables:
-        foreign = [
+        unsupported = [
             f"{column.name} {column.type.key}"
             for column in user.table.columns
             if not fmt.supports(column.type)
         ]
-        if foreign:
-            what = "this type" if len(foreign) == 1 else "these types"
+        if unsupported:
+            these_types = "this type" if len(unsupported) == 1 else "these types"
             notes.append(
-                f"{fmt.name}: table {user.table.name} is left out: the format has not {what}:"
-                f" {', '.join(foreign)}"
+                f"{fmt.name}: table {user.table.name} is left out: the format has not {these_types}:"
+                f" {', '.join(unsupported)}"
             )
         else:
-            kept.append(user)
-    return Usable(tuple(kept), tuple(notes))
+            usable.append(user)
+    return UsableTables(tuple(usable), tuple(notes))
 
 
-def reading(fmt: Format[Any], selected: Sequence[Profile], schema: Schema) -> tuple[Profile, ...]:
+def profiles_of_source(
+    fmt: Format[Any], selected: Sequence[Profile], schema: Schema
+) -> tuple[Profile, ...]:
     """The profiles whose writer reads the tables' database. Raises UsageError where there is
     none.
     """
@@ -92,56 +94,58 @@ def read_tables(
     )
 
 
-def load_of(fmt: Format[Any], profile: str | None, values: Values) -> tuple[Profile, TableLoad]:
+def table_load(fmt: Format[Any], profile: str | None, values: Values) -> tuple[Profile, TableLoad]:
     """The load of a user's tables, and the profile that writes it: the given one, else the last
     without compression that reads their database. Raises UsageError.
     """
-    readers = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
+    readers = profiles_of_source(
+        fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema
+    )
     plain = [reader for reader in readers if reader.deployment.compression == "none"] or readers
-    return plain[-1], TableLoad(values, usable(fmt, values.schema).users)
+    return plain[-1], TableLoad(values, usable_tables(fmt, values.schema).users)
 
 
-def writing(
+def formats_for_tables(
     names: Sequence[str],
-    given: Sequence[str],
+    requested_formats: Sequence[str],
     globs: Sequence[str],
     schema: Schema,
-    left_out: Callable[[Sequence[str]], object],
+    report_left_out: Callable[[Sequence[str]], object],
 ) -> tuple[str, ...]:
     """The formats of `names` that can write some of the tables, with selected profiles that read
     their database.
 
-    `left_out` gets the notes on tables that a format leaves out, if any. Raises UsageError where a
-    `given` format, or every format, can write none.
+    `report_left_out` gets the notes on tables that a format leaves out, if any. Raises UsageError where a
+    `requested_formats` format, or every format, can write none.
     """
-    kept, notes, problem = [], list[str](), ""
+    writable, notes, problem = [], list[str](), ""
     for name in names:
         fmt = get(name)
         try:
-            reading(fmt, profiles(fmt, globs), schema)
+            profiles_of_source(fmt, select_profiles(fmt, globs), schema)
         except UsageError as error:
-            if name in given:
+            if name in requested_formats:
                 raise
             problem = str(error)
             continue
-        tables = usable(fmt, schema)
+        tables = usable_tables(fmt, schema)
         notes += tables.notes
         if tables.users:
-            kept.append(name)
-        elif name in given:
+            writable.append(name)
+        elif name in requested_formats:
             raise UsageError(f"{name} can write none of the tables: {'; '.join(tables.notes)}")
     if notes:
-        left_out(notes)
-    if not kept:
+        report_left_out(notes)
+    if not writable:
         raise UsageError(problem or f"no format can write the tables: {'; '.join(notes)}")
-    return tuple(kept)
+    return tuple(writable)
 
 
-def _sends(fmt: Format[Any], kind: Kind) -> bool:
-    return any(row.kind == kind for row in fmt.kinds)
+def _has_kind(fmt: Format[Any], kind: Kind) -> bool:
+    return any(listed.kind == kind for listed in fmt.kinds)
 
 
-def _announced(scenario: Scenario) -> Scenario:
+def _with_bootstraps(scenario: Scenario) -> Scenario:
     """The scenario behind the schemas of its tables: cases of one table share a decoder's cache of
     schemas.
     """
@@ -154,45 +158,52 @@ def _announced(scenario: Scenario) -> Scenario:
     return replace(scenario, history=replace(scenario.history, events=(*bootstraps, *events)))
 
 
-def _as_sent(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Scenario]:
-    """The scenarios as the format tells them."""
-    announces = _sends(fmt, Kind.BOOTSTRAP)
+def _adapt_scenarios(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Scenario]:
+    """The scenarios as the format writes them: behind bootstraps, if it has them at level one."""
+    announces = _has_kind(fmt, Kind.BOOTSTRAP)
     return (
-        _announced(scenario) if scenario.level == 1 and announces else scenario for scenario in bare
+        _with_bootstraps(scenario) if scenario.level == 1 and announces else scenario
+        for scenario in bare
     )
 
 
-def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> Iterator[Scenario]:
-    return _as_sent(fmt, scenarios.named_scenarios(values, users, ddl=_sends(fmt, Kind.DDL)))
+def _named_scenarios(
+    fmt: Format[Any], values: Values, users: Sequence[UserTable]
+) -> Iterator[Scenario]:
+    return _adapt_scenarios(
+        fmt, scenarios.named_scenarios(values, users, ddl=_has_kind(fmt, Kind.DDL))
+    )
 
 
 @cache
-def _drawn(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[Scenario, ...]:
+def _drawn_scenarios(
+    fmt: Format[Any], values: Values, count: int, seed: int
+) -> tuple[Scenario, ...]:
     """The drawn scenarios, once: each failure is looked up among them."""
-    users = usable(fmt, values.schema).users
+    users = usable_tables(fmt, values.schema).users
     drawn = (
-        scenarios.drawn_scenarios(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))
+        scenarios.drawn_scenarios(values, users, count, seed, ddl=_has_kind(fmt, Kind.DDL))
         if users and count
         else ()
     )
-    return tuple(_as_sent(fmt, drawn))
+    return tuple(_adapt_scenarios(fmt, drawn))
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
     """Every boundary, operation, statement and fault case of the tables, as each profile writes
     them.
     """
-    users = usable(fmt, values.schema).users
-    named = [*_named(fmt, values, users)]
-    for profile in reading(fmt, selected, values.schema):
-        for scenario in named:
+    users = usable_tables(fmt, values.schema).users
+    scenarios_of_tables = [*_named_scenarios(fmt, values, users)]
+    for profile in profiles_of_source(fmt, selected, values.schema):
+        for scenario in scenarios_of_tables:
             case = as_case(fmt, profile, scenario)
             if case.written:
                 yield case
-        yield from _faults(fmt, profile, values, users)
+        yield from _fault_cases(fmt, profile, values, users)
 
 
-def _faults(
+def _fault_cases(
     fmt: Format[Any], profile: Profile, values: Values, users: Sequence[UserTable]
 ) -> Iterator[Case]:
     """An INSERT of each table, spoiled in each way that no decoder may accept."""
@@ -204,10 +215,10 @@ def _faults(
             if fault.obligation != faults.MUST:
                 continue
             row = change(user.table, Op.INSERT, (None, values.base_row(user, 0)))
-            name = f"{scenarios.TAG}/{known[number]}/fault/{fault.name}"
+            name = f"{scenarios.TABLES_TAG}/{known[number]}/fault/{fault.name}"
             scenario = scenarios.boundary_scenario(name, row, tags=[f"fault:{fault.tag}"])
             with suppress(Refused):
-                case = faulty(
+                case = spoil_case(
                     as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name
                 )
                 if case.written:
@@ -220,27 +231,32 @@ def drawn_cases(
     """Up to `count` drawn cases, which the profiles write in turn: a third at level two, the others
     histories of all tables.
     """
-    profiles = cycle(reading(fmt, selected, values.schema))
-    for scenario, profile in zip(_drawn(fmt, values, count, seed), profiles, strict=False):
+    profiles = cycle(profiles_of_source(fmt, selected, values.schema))
+    for scenario, profile in zip(
+        _drawn_scenarios(fmt, values, count, seed), profiles, strict=False
+    ):
         case = as_case(fmt, profile, scenario)
         if case.written:
-            yield perhaps_spoiled(fmt, profile, case)
+            yield spoil_some_drawn(fmt, profile, case)
 
 
-def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
+def table_histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
     """The histories of level one: the named ones, and `count` drawn ones."""
-    every = chain(
-        _named(fmt, values, usable(fmt, values.schema).users), _drawn(fmt, values, count, seed)
+    all_scenarios = chain(
+        _named_scenarios(fmt, values, usable_tables(fmt, values.schema).users),
+        _drawn_scenarios(fmt, values, count, seed),
     )
-    return tuple(scenario.history for scenario in every if scenario.level == 1)
+    return tuple(scenario.history for scenario in all_scenarios if scenario.level == 1)
 
 
 def find_scenario(
     fmt: Format[Any], values: Values, case: Case, count: int, seed: int
 ) -> Scenario | None:
     """The scenario of a case; None for faults."""
-    of_tables = usable(fmt, values.schema).users
+    of_tables = usable_tables(fmt, values.schema).users
     candidates = (
-        _drawn(fmt, values, count, seed) if "drawn" in case.tags else _named(fmt, values, of_tables)
+        _drawn_scenarios(fmt, values, count, seed)
+        if "drawn" in case.tags
+        else _named_scenarios(fmt, values, of_tables)
     )
     return next((scenario for scenario in candidates if scenario.name == case.scenario), None)

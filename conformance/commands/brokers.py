@@ -122,7 +122,7 @@ def asks_broker(
     *options: Callable[[Any], Any],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds a command's --broker and topic options, --broker-config, --broker-property and
-    --registry; the command gets their values as `asked`.
+    --registry; the command gets their values as `broker_options`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,13 +130,13 @@ def asks_broker(
         def called(
             *arguments: Any, broker_spec: str | None, broker_config: Path | None, **given: Any
         ) -> Any:
-            from conformance.brokers.asked import asked
+            from conformance.brokers.asked import broker_options
 
             pairs, prefix = given.pop("broker_property"), given.pop("topic_prefix", None)
             topic = given.pop("topic", None) if TOPIC in options else None
             return command(
                 *arguments,
-                asked=asked(
+                asked=broker_options(
                     broker_spec, broker_config, pairs, topic, prefix, given.pop("registry")
                 ),
                 **given,

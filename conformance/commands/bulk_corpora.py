@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cases.catalogue import profiles as chosen
+from conformance.cases.catalogue import select_profiles
 from conformance.commands.shell import Progress, say
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
-from conformance.engines.spark_conf import joined
+from conformance.engines.spark_conf import settings_of_options
 from generators.errors import HarnessError, UsageError
 from generators.profiles import Profile
 from generators.storage import bulk
@@ -44,13 +44,15 @@ def write(
             f"--out {out}: a bulk corpus is written to a folder, which a cluster's machines must"
             " share"
         )
-    conf = joined({}, master=master)
+    conf = settings_of_options({}, master=master)
     with Progress() as note, ChildEngine(cores=executors, conf=conf, note=note) as engine:
         note("starting Spark")
         engine.started.result()
         for name in names:
             fmt = get(name)
-            for profile in chosen(fmt, profiles) if profiles != EVERY else fmt.profiles[-1:]:
+            for profile in (
+                select_profiles(fmt, profiles) if profiles != EVERY else fmt.profiles[-1:]
+            ):
                 _write(engine, fmt, profile, out, seed, count, executors, note)
 
 
@@ -69,7 +71,7 @@ def _write(
     with bulk.writing(out.absolute(), fmt, profile) as temporary:
         folder = temporary / PARQUET
         parts = max(executors, -(-count // STATEMENTS))
-        asked = engine.ask(
+        asked = engine.ask_service(
             "corpus",
             {**request, "parts": parts, "out": str(folder), "near": str(temporary)},
             float("inf"),

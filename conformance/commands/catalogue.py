@@ -164,19 +164,21 @@ def list_cases(
     from conformance.cases import tables as of_user
     from conformance.cases.catalogue import (
         check_profiles,
-        matches,
+        matches_pattern,
         named_cases,
-        profiles,
         recorded_cases,
+        select_profiles,
     )
 
     check_profiles(registry.formats(formats), writer_profile)
     tables = given_tables(own, 1)
 
     def every(fmt: Any) -> Iterable[Any]:
-        chosen = profiles(fmt, writer_profile)
+        chosen = select_profiles(fmt, writer_profile)
         if tables is not None:
-            return of_user.named_cases(fmt, of_user.reading(fmt, chosen, tables.schema), tables)
+            return of_user.named_cases(
+                fmt, of_user.profiles_of_source(fmt, chosen, tables.schema), tables
+            )
         return (*named_cases(fmt, chosen, select), *recorded_cases(fmt, writer_profile, None))
 
     rows = [
@@ -190,7 +192,7 @@ def list_cases(
             of_tables(formats, formats, writer_profile, tables, own["verbose"])
         )
         for case in every(fmt)
-        if not select or any(matches(case.id, pattern) for pattern in select)
+        if not select or any(matches_pattern(case.id, pattern) for pattern in select)
     ]
     if not rows:
         raise NothingSelected(f"no case matches {' '.join(select)}")
@@ -266,7 +268,7 @@ def corpus_write(
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --executors 4 --count 1000000
     """
     from conformance.cases import tables as of_user
-    from conformance.cases.catalogue import check_profiles, named_cases, profiles
+    from conformance.cases.catalogue import check_profiles, named_cases, select_profiles
     from generators.bulk import expander as bulk
     from generators.storage import corpus as disk
 
@@ -283,9 +285,11 @@ def corpus_write(
         return
     of_tables(formats, formats, writer_profile, tables, own["verbose"])
     for fmt in registry.formats(formats):
-        selected = profiles(fmt, writer_profile)
+        selected = select_profiles(fmt, writer_profile)
         for profile in (
-            of_user.reading(fmt, selected, tables.schema) if tables is not None else selected
+            of_user.profiles_of_source(fmt, selected, tables.schema)
+            if tables is not None
+            else selected
         ):
 
             def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
@@ -355,16 +359,18 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
     \b
     Example: cdc-conformance decode ticdc-canal-json corpora/ticdc-canal-json/v7.1.6
     """
-    from conformance.running.look import look
+    from conformance.running.look import decode_corpora
 
     fmt = get(name)
 
     def wanted(case_id: str) -> bool:
-        from conformance.cases.catalogue import matches
+        from conformance.cases.catalogue import matches_pattern
 
-        return not select or any(matches(case_id, p) or fnmatchcase(case_id, p) for p in select)
+        return not select or any(
+            matches_pattern(case_id, p) or fnmatchcase(case_id, p) for p in select
+        )
 
-    for line in look(fmt.name, directory, decoder, wanted):
+    for line in decode_corpora(fmt.name, directory, decoder, wanted):
         click.echo(json.dumps(line, ensure_ascii=False))
 
 

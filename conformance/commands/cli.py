@@ -63,7 +63,7 @@ from conformance.text import printable, printable_lines
 from generators.errors import HarnessError, NothingSelected, UsageError
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
     from conformance.judging.known import Expectations
     from conformance.judging.known_files import Update
     from conformance.judging.results import RunResult
@@ -245,7 +245,7 @@ def run(**options: Any) -> None:
     Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode --budget ci
     Example: cdc-conformance run ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
-    from conformance.cases.catalogue import budget
+    from conformance.cases.catalogue import find_budget
     from conformance.running.prepared import Settings
 
     names, tables = selected(options, options["decoder"], watched=options["watch"])
@@ -253,7 +253,7 @@ def run(**options: Any) -> None:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
         formats=names,
-        budget=budget(options["budget"]),
+        budget=find_budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
         mapping=dict(options["mapping"]),
@@ -326,15 +326,15 @@ def _expected(path: Path | None, update: bool) -> Expectations:
 def _differential(
     settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: str
 ) -> int:
-    from conformance.engines.child import QUICK, ChildEngine, needed
-    from conformance.engines.spark_conf import merged
+    from conformance.engines.child import QUICK, ChildEngine, required_packages
+    from conformance.engines.spark_conf import merge_settings
     from conformance.reports import console
     from conformance.reports import differential_page as differential
     from conformance.running.differential import compare
 
     if report:
         check(report)
-    packages, conf = needed(settings.formats), merged(QUICK, spark_conf)
+    packages, conf = required_packages(settings.formats), merge_settings(QUICK, spark_conf)
     with (
         Progress() as note,
         ChildEngine(
@@ -357,7 +357,7 @@ def _differential(
 def _perform(
     settings: Settings,
     spark_conf: Mapping[str, str],
-    asked: Asked,
+    asked: BrokerOptions,
     report: Path | None,
     style: str,
     *,
@@ -366,21 +366,21 @@ def _perform(
 ) -> int:
     from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
-    from conformance.engines.spark_conf import merged
+    from conformance.engines.spark_conf import merge_settings
     from conformance.judging import known_files
     from conformance.judging.results import INTERRUPTED
     from conformance.reports import console, records, write_all
     from conformance.running import replay
     from conformance.running.events import Collected, noting, together
     from conformance.running.run import run as perform
-    from conformance.running.started import started
+    from conformance.running.started import start_run
 
     if report:
         check(report)
     # Cases are millions of small objects that live until the end; garbage collection among them
     # takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf = merged(QUICK if settings.decoder else OURS, spark_conf)
+    conf = merge_settings(QUICK if settings.decoder else OURS, spark_conf)
     collected = Collected()
     stream = records.Stream(_echo)
 
@@ -396,7 +396,7 @@ def _perform(
                 note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line
             )
             first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
-            with started(settings, asked, conf, note) as (settings, engine):
+            with start_run(settings, asked, conf, note) as (settings, engine):
                 result = perform(
                     settings,
                     engine,
@@ -586,7 +586,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
     Example: cdc-conformance selftest
     Example: cdc-conformance selftest debezium-json --new-faults
     """
-    from conformance.engines.child import OURS, SMALL, ChildEngine, needed
+    from conformance.engines.child import OURS, SMALL, ChildEngine, required_packages
     from conformance.reports.console import console
     from conformance.selftest import checks as own
     from conformance.selftest.shown import render
@@ -596,7 +596,9 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
         if new_faults:
             results = own.without_spark(names, seed, note)
         else:
-            with ChildEngine(packages=needed(names), conf={**OURS, **SMALL}, note=note) as engine:
+            with ChildEngine(
+                packages=required_packages(names), conf={**OURS, **SMALL}, note=note
+            ) as engine:
                 results = own.selftest(engine, names, seed, note)
     if chosen(style) == "pretty":
         console().print(render(results))

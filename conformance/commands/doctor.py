@@ -33,7 +33,7 @@ from generators.errors import HarnessError
 from generators.publishing.cluster import Target, as_cluster
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
 
 MEMORY_MB = 3_000
 """Free memory for a Spark driver of 2 GB and a broker of 512 MB."""
@@ -121,7 +121,9 @@ def java() -> Outcome:
     except HarnessError as error:
         return False, _first(error), remedy
     between = (
-        "" if java.version in spark.javas(release) else f"; Spark {release} is made for {words}"
+        ""
+        if java.version in spark.supported_javas(release)
+        else f"; Spark {release} is made for {words}"
     )
     return True, f"{java.text} at {java.path}{between}", remedy
 
@@ -245,7 +247,9 @@ def disk() -> Outcome:
     state = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
     state += f"; not writable: {', '.join(locked)}" if locked else ""
     state += (
-        f"; {kept.size() >> 20} MB of named cases in {kept.root()}" if kept.root().is_dir() else ""
+        f"; {kept.total_bytes() >> 20} MB of named cases in {kept.cache_root()}"
+        if kept.cache_root().is_dir()
+        else ""
     )
     remedy = (
         f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
@@ -400,7 +404,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         def cluster() -> str:
             started = stack.enter_context(
                 kafka_broker(
-                    str(asked), note=note, reached=lambda address: replace(asked, bootstrap=address)
+                    str(asked),
+                    note=note,
+                    cluster_at=lambda address: replace(asked, bootstrap=address),
                 )
             )
             clusters.append(started.cluster)
@@ -412,7 +418,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
                 sent = kafka.publish(cluster, topic, messages).acknowledged
                 source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=cluster, topic=topic)
-                read = engines[0].open("doctor", source).result()
+                read = engines[0].open_records("doctor", source).result()
             if not sent == read == count:
                 raise HarnessError(
                     f"{count} records were sent, {sent} acknowledged, {read} read by Spark"
@@ -483,7 +489,7 @@ def render(results: Sequence[Check]) -> str:
     help="Also starts Spark and a broker and sends records through both (half a minute).",
 )
 @FORMAT
-def doctor(asked: Asked, start: bool, style: str | None) -> None:
+def doctor(asked: BrokerOptions, start: bool, style: str | None) -> None:
     """Checks what is installed, and says how to get what is missing.
 
     Exit code 3 if a part is missing that every run needs.

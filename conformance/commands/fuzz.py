@@ -190,8 +190,8 @@ def fuzz(**options: Any) -> None:
     \b
     Example: cdc-conformance fuzz ticdc-canal-json --count 20000 --report garbage
     """
-    from conformance.engines.child import OURS, QUICK, ChildEngine, needed
-    from conformance.engines.spark_conf import merged
+    from conformance.engines.child import OURS, QUICK, ChildEngine, required_packages
+    from conformance.engines.spark_conf import merge_settings
     from conformance.reports.console import console
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
@@ -210,7 +210,7 @@ def fuzz(**options: Any) -> None:
     results: list[Fuzzed] = []
     lost = 0
     conf, style = (
-        merged(QUICK if decoder else OURS, options["spark_conf"]),
+        merge_settings(QUICK if decoder else OURS, options["spark_conf"]),
         chosen(options["style"]),
     )
     with Progress() as note:
@@ -218,7 +218,10 @@ def fuzz(**options: Any) -> None:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM
             # affects one format only.
             with ChildEngine(
-                packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf, note=note
+                packages=required_packages((name,)),
+                timeout_s=settings.timeout_s,
+                conf=conf,
+                note=note,
             ) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if style == "json":

@@ -18,7 +18,7 @@ from conformance.text import printable
 from generators.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
     from conformance.inspecting.inspector import Inspector
     from conformance.inspecting.opening import ReadRecord
 
@@ -41,7 +41,7 @@ def _pretty(inspector: Inspector) -> None:
             out.print(Text(printable(row[0])), soft_wrap=True)
 
 
-def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[ReadRecord]:
+def read_records(inputs: Sequence[str], asked: BrokerOptions, count: int) -> Iterator[ReadRecord]:
     """The messages of every input, at most so many of each. Raises UsageError for one that is
     neither file nor topic.
     """
@@ -89,7 +89,11 @@ def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[Re
 )
 @FORMAT
 def inspect_messages(
-    inputs: tuple[str, ...], asked: Asked, count: int, report: Path | None, style: str | None
+    inputs: tuple[str, ...],
+    asked: BrokerOptions,
+    count: int,
+    report: Path | None,
+    style: str | None,
 ) -> None:
     """Says which format, product, release and options wrote messages, with the evidence, and what cannot be told.
 

@@ -37,18 +37,18 @@ def _watched(
     names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: str
 ) -> None:
     """Prints how soon `run --watch` answers a save, a row a format."""
-    from conformance.engines.child import QUICK, ChildEngine, needed
-    from conformance.engines.spark_conf import merged
+    from conformance.engines.child import QUICK, ChildEngine, required_packages
+    from conformance.engines.spark_conf import merge_settings
     from conformance.load import watched
     from conformance.reports.console import console
     from conformance.running.watching import FRESH
 
     results = []
-    conf = merged({**QUICK, **FRESH}, spark_conf)
+    conf = merge_settings({**QUICK, **FRESH}, spark_conf)
     with Progress() as note:
         for name in names:
             # Modules of the decoder that was watched before stay in a child.
-            with ChildEngine(packages=needed((name,)), conf=conf, note=note) as engine:
+            with ChildEngine(packages=required_packages((name,)), conf=conf, note=note) as engine:
                 results.append(watched.measure(engine, name, engine.directory, rounds, note))
             if style == "json":
                 click.echo(json.dumps(results[-1], ensure_ascii=False))
@@ -124,7 +124,7 @@ def bench(
     \b
     Example: cdc-conformance bench ticdc-canal-json --compare bench.json --fail-below 0.9
     """
-    from conformance.engines.child import ChildEngine, needed
+    from conformance.engines.child import ChildEngine, required_packages
     from conformance.judging.results import versions
     from conformance.load import bench as measure
     from conformance.reports.console import console
@@ -148,16 +148,16 @@ def bench(
     if fail_below is not None and compare is None:
         raise UsageError("--fail-below needs --compare FILE, a file that --save wrote")
     # Unreadable and unwritable files are reported before minutes of measuring.
-    before = measure.saved(compare) if compare else []
+    before = measure.read_results(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
     with (
         Progress() as note,
-        ChildEngine(packages=needed(names), conf=spark_conf, note=note) as engine,
+        ChildEngine(packages=required_packages(names), conf=spark_conf, note=note) as engine,
     ):
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
-    comparison = measure.compare(before, results, limit) if compare else None
+    comparison = measure.compare_results(before, results, limit) if compare else None
     match chosen(style):
         case "pretty":
             console().print(measure.render(results))
@@ -168,8 +168,8 @@ def bench(
         case _:
             for row in (*results, *(comparison or ())):
                 click.echo(json.dumps(row, ensure_ascii=False))
-    lost = keep(lambda: measure.save(results, save, versions())) if save else 0
-    sys.exit(lost or int(measure.slower(comparison or ())))
+    lost = keep(lambda: measure.write_results(results, save, versions())) if save else 0
+    sys.exit(lost or int(measure.is_slower(comparison or ())))
 
 
 @click.command(short_help="Runs a decoder on a live topic, at a rate.")
@@ -261,9 +261,9 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     Example: cdc-conformance load debezium-json --master spark://spark.test:7077 --broker kafka.test:9092 --producers 8
     """
-    from conformance.engines.child import UNTRACED, ChildEngine, needed
-    from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import served
+    from conformance.engines.child import UNTRACED, ChildEngine, required_packages
+    from conformance.engines.spark_conf import merge_settings
+    from conformance.engines.transport import serve_engine
     from conformance.load import sustained as loading
     from conformance.reports import load_page as report
     from conformance.reports.console import console
@@ -299,28 +299,36 @@ def load(name: str, **options: Any) -> None:
         used=options["used_topics"],
         append_time=options["log_append_time"],
     )
-    loading.check(settings)
+    loading.check_settings(settings)
     if kafka := options["asked"].kafka:
         options["asked"].check_spark()
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
     own_conf = {} if settings.decoder else UNTRACED
-    conf = merged(
+    conf = merge_settings(
         {**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"]
     )
     cores = 2 + (settings.producers or 0)
     with Progress() as note:
         child = partial(
-            ChildEngine, packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note
+            ChildEngine,
+            packages=required_packages((fmt,), kafka=kafka),
+            cores=cores,
+            conf=conf,
+            note=note,
         )
-        with served((fmt,), options["asked"], conf, note, child) as (engine, cluster, described):
-            outcome = loading.run(
+        with serve_engine((fmt,), options["asked"], conf, note, child) as (
+            engine,
+            cluster,
+            described,
+        ):
+            outcome = loading.run_load(
                 settings,
                 engine,
                 cluster,
                 note,
                 described,
-                say=say,
+                note_step=say,
             )
     match chosen(options["style"]):
         case "pretty":

@@ -48,12 +48,11 @@ def observe(
     """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises
     UsageError and HarnessError.
     """
-    from conformance.engines.child import QUICK, ChildEngine, needed
+    from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.command import engine_for
-    from conformance.engines.spark_conf import merged
+    from conformance.engines.spark_conf import merge_settings
     from conformance.running.events import noting
-    from conformance.running.observed import MOST
-    from conformance.running.observed import observe as judge
+    from conformance.running.observed import MOST, observe_messages
 
     for name in _NOT:
         if options[name]:
@@ -72,8 +71,8 @@ def observe(
     )
     profile, sentence = written_by(fmt, settings.writer_profile, records)
     tables = [user.table for user in settings.tables.schema.tables] if settings.tables else []
-    conf = merged(QUICK, spark_conf)
-    packages, limit = needed((fmt.name,)), settings.timeout_s
+    conf = merge_settings(QUICK, spark_conf)
+    packages, limit = required_packages((fmt.name,)), settings.timeout_s
     with Progress() as note, ExitStack() as stack:
         engine: Engine = engine_for(
             settings.decoder, (fmt.name,), timeout_s=limit, conf=conf, note=note
@@ -82,7 +81,9 @@ def observe(
         reference = engine
         if not isinstance(engine, ChildEngine):
             reference = stack.enter_context(ChildEngine(packages=packages, note=note))
-        observed = judge(settings, engine, reference, profile, fmt, records, tables, noting(note))
+        observed = observe_messages(
+            settings, engine, reference, profile, fmt, records, tables, noting(note)
+        )
     _show(observed, style, sentence)
     code = observed.result.exit_code if observed.judged else 4
     return finish(observed, style, options["report"]) or code
@@ -106,11 +107,11 @@ def written_by(
     """The profile under which messages are decoded, and a sentence of it: the one that the user
     names, else the newest that `inspect` finds in them. Raises UsageError where it finds none.
     """
-    from conformance.cases.catalogue import profiles
+    from conformance.cases.catalogue import select_profiles
     from conformance.inspecting.inspector import inspect
 
     if asked not in ("*", ("*",)):
-        return profiles(fmt, asked)[0], ""
+        return select_profiles(fmt, asked)[0], ""
     tally = inspect(records).tallies.get(fmt.name)
     names = tally.profiles() if tally else ()
     if not names:
@@ -170,7 +171,7 @@ def summary(observed: Observed) -> Sequence[str]:
     lines = [f"... and {more} more differences; --format json has all"] if more > 0 else []
     if observed.tables:
         lines.append(f"typed rows compared: {', '.join(observed.tables)}")
-    if refused := observed.refused:
+    if refused := observed.refused_messages:
         lines.append(
             f"the reference decoder refuses {refused:,} messages: are they of {fmt.format}, as"
             f" {observed.profile} writes it?"
@@ -199,7 +200,7 @@ def as_json(observed: Observed) -> dict[str, Any]:
         "messages": observed.messages,
         "judged": observed.judged,
         "differ": observed.unlike,
-        "refused_by_reference": observed.refused,
+        "refused_by_reference": observed.refused_messages,
         "tables": list(observed.tables),
         "broken": [
             {

@@ -63,7 +63,7 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
     # The registry takes its time, the archives take the processor's.
     ahead("embedded", note)
     began, (_, lacking) = time.monotonic(), _spark.state()
-    _spark.ready(_spark.MODULES, note)
+    _spark.prepare_jars(_spark.MODULES, note)
     yield Step(
         "Spark's modules",
         "; ".join(_spark.state()[0].values()),
@@ -76,7 +76,7 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
     yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
     yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
     if registry:
-        began, missing = time.monotonic(), _jars.cached(apicurio.BUNDLE) is None
+        began, missing = time.monotonic(), _jars.cached_bundle(apicurio.BUNDLE) is None
         place = _jars.jars_of(apicurio.BUNDLE, note)[0].parent
         yield Step("Apicurio's jars", str(place), missing, time.monotonic() - began)
 
@@ -89,13 +89,13 @@ def _archived(
         raise HarnessError(
             f"{name} cannot be archived without Java and pyspark. Try `cdc-conformance doctor`"
         )
-    missing = _archive.whole(archive) is None
+    missing = _archive.complete_archive(archive) is None
     if missing:
         note(f"writing {archive}, once; this takes about half a minute")
-        with _archive.writing(archive, note) as options:
+        with _archive.archive_writing(archive, note) as options:
             if options is not None:
                 start(options, note)
-    file = _archive.whole(archive)
+    file = _archive.complete_archive(archive)
     assert file is not None
     return Step(name, f"{file}, {file.stat().st_size >> 20} MB", missing, time.monotonic() - began)
 
@@ -130,9 +130,9 @@ def _session(options: tuple[str, ...], _note: Note) -> None:
 
 def _decode(engine: ChildEngine, name: str) -> None:
     """Decodes a few messages of the format's first profile at each level, as a run does."""
-    from conformance.cases.catalogue import calls, named_cases
-    from conformance.engines.engine import Request, lay_out
-    from conformance.engines.specs import decoder_of
+    from conformance.cases.catalogue import group_calls, named_cases
+    from conformance.engines.engine import Request, write_table
+    from conformance.engines.specs import decoder_spec
     from generators.wire_format import get
 
     fmt = get(name)
@@ -142,12 +142,12 @@ def _decode(engine: ChildEngine, name: str) -> None:
         for level in (1, 2)
         for case in islice((named for named in cases if named.level == level), CASES)
     ]
-    for number, call in enumerate(calls(fmt, some, (1, 2), 0)):
+    for number, call in enumerate(group_calls(fmt, some, (1, 2), 0)):
         messages = [written.message for case in call.cases for written in case.written]
-        _, source = lay_out(engine.directory, handle := f"{name}-{number}", messages)
-        engine.open(handle, source)
+        _, source = write_table(engine.directory, handle := f"{name}-{number}", messages)
+        engine.open_records(handle, source)
         request = Request(
-            handle, source.ranges, decoder_of(name, None), call.level, call.deployment, call.table
+            handle, source.ranges, decoder_spec(name, None), call.level, call.deployment, call.table
         )
         engine.decode(request).result()
 

@@ -45,7 +45,7 @@ from generators.tables.load import TableLoad
 from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
 
 ROUNDS = 7
 """Timed rounds of `--measure`; each measures both clients."""
@@ -141,7 +141,7 @@ _INTERRUPTED = 130
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 @user_tables
 def publish(
-    name: str, profile: str | None, asked: Asked, topic: str, measure: bool, **given: Any
+    name: str, profile: str | None, asked: BrokerOptions, topic: str, measure: bool, **given: Any
 ) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
@@ -178,7 +178,7 @@ def publish(
             f"--topic {topic} names several topics; it cannot be combined with --executors or"
             " --measure"
         )
-    with Progress() as note, broker(asked.spec, note=note, reached=asked.at) as started:
+    with Progress() as note, broker(asked.spec, note=note, cluster_at=asked.at) as started:
         if not pattern:
             kafka.ensure_topic(started.cluster, topic, given["partitions"], given["timeout"])
         if measure:
@@ -357,7 +357,7 @@ def _on_executors(
         try:
             engine.started.result()
             began = time.monotonic()
-            asked = engine.ask("generate", request, float("inf"))
+            asked = engine.ask_service("generate", request, float("inf"))
             while not asked.done():
                 time.sleep(0.2)
                 note(f"publishing {count} statements on {given['executors']} executors")

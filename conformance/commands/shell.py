@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from conformance.engines.specs import check as check_decoder
-from conformance.engines.specs import is_command
+from conformance.engines.specs import check_decoder_file, is_command
 from conformance.files import FAILURES
 from conformance.sheets import grid, marked
 from conformance.text import printable, printable_lines
@@ -370,14 +369,14 @@ def _readers(options: Mapping[str, Any]) -> tuple[Profile, ...]:
     """The profiles that a command's options select, of every format that has some; none where it
     has no such options.
     """
-    from conformance.cases.catalogue import profiles
+    from conformance.cases.catalogue import select_profiles
 
     names = options.get("formats") or options.get("name") or options.get("fmt") or FORMATS
     globs = options.get("writer_profile") or options.get("profile") or "*"
     readers: list[Profile] = []
     for name in (names,) if isinstance(names, str) else names:
         with contextlib.suppress(UnknownName):
-            readers += profiles(get(name), globs)
+            readers += select_profiles(get(name), globs)
     return tuple(readers)
 
 
@@ -428,9 +427,11 @@ def of_tables(
     """
     if values is None:
         return tuple(names)
-    from conformance.cases.tables import writing
+    from conformance.cases.tables import formats_for_tables
 
-    return writing(names, given, globs, values.schema, lambda notes: print_left_out(notes, verbose))
+    return formats_for_tables(
+        names, given, globs, values.schema, lambda notes: print_left_out(notes, verbose)
+    )
 
 
 def table_load(
@@ -441,10 +442,10 @@ def table_load(
     """
     if values is None:
         return None
-    from conformance.cases.tables import load_of
+    from conformance.cases.tables import table_load
 
     of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
-    return load_of(fmt, profile, values)
+    return table_load(fmt, profile, values)
 
 
 def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
@@ -480,7 +481,7 @@ def known(
 
         check_profiles(map(get, names or FORMATS), globs)
     if decoder is not None and len(names) == 1:
-        check_decoder(decoder, whole=not watched)
+        check_decoder_file(decoder, parse_file=not watched)
     return tuple(names) or FORMATS
 
 

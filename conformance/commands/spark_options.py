@@ -31,7 +31,7 @@ class SparkSetting(Assignment):
             raise UsageError(
                 f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
             )
-        return conf.checked(name, text)
+        return conf.check_setting(name, text)
 
 
 class Checked(ParamType):
@@ -68,7 +68,7 @@ _OPTIONS: Final = (
         "spark_packages",
         multiple=True,
         metavar="G:A:V,...",
-        type=Checked("packages", conf.packages, conf.PACKAGE_LISTS),
+        type=Checked("packages", conf.parse_packages, conf.PACKAGE_LISTS),
         help="Packages of a Maven registry to add to Spark, with what they depend on; repeatable.",
     ),
     click.option(
@@ -106,7 +106,7 @@ def on_cluster(command: str, settings: Mapping[str, str]) -> None:
 
 def not_away(settings: object) -> None:
     """Refuses other machines while a decoder's source changes. Raises UsageError."""
-    if isinstance(settings, Mapping) and (place := conf.away(settings)):
+    if isinstance(settings, Mapping) and (place := conf.cluster_url(settings)):
         raise UsageError(
             f"--watch watches on this machine, since workers of {place} get a module once"
         )
@@ -126,11 +126,11 @@ def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
         memory: int,
         **given: Any,
     ) -> Any:
-        given["spark_conf"] = conf.joined(
+        given["spark_conf"] = conf.settings_of_options(
             dict(given["spark_conf"]),
             master=master or "",
             remote=remote or "",
-            added=spark_packages,
+            added_packages=spark_packages,
         )
         if memory != DEFAULT_MB:
             given["spark_conf"][conf.BOUND] = str(memory)

@@ -31,7 +31,7 @@ from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
     from conformance.streams.recipes import StreamResult
     from generators.tables.user_values import Values
 
@@ -88,7 +88,7 @@ def stream(
     used_topics: bool,
     decoder: str | None,
     limit: float,
-    asked: Asked,
+    asked: BrokerOptions,
     style: str | None,
     **options: Any,
 ) -> None:
@@ -108,9 +108,9 @@ def stream(
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
     Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
-    from conformance.engines.child import QUICK, ChildEngine, needed
-    from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import served
+    from conformance.engines.child import QUICK, ChildEngine, required_packages
+    from conformance.engines.spark_conf import merge_settings
+    from conformance.engines.transport import serve_engine
     from conformance.reports.console import console
     from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
@@ -133,12 +133,12 @@ def stream(
         names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern, limit
     )
     outcomes: list[StreamResult] = []
-    conf = merged({**QUICK, **CONSUMERS}, options["spark_conf"])
+    conf = merge_settings({**QUICK, **CONSUMERS}, options["spark_conf"])
     with Progress() as note:
         child = partial(
-            ChildEngine, packages=needed(names, kafka=asked.kafka), conf=conf, note=note
+            ChildEngine, packages=required_packages(names, kafka=asked.kafka), conf=conf, note=note
         )
-        with served(names, asked, conf, note, child) as (engine, cluster, _):
+        with serve_engine(names, asked, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":

@@ -15,29 +15,29 @@ from conformance.text import printable
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
     from conformance.rules.rules import Rule
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
 
 
-def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
+def watch(settings: Settings, spark_conf: Mapping[str, str], asked: BrokerOptions) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected
     and HarnessError.
     """
     from conformance.engines.child import QUICK
-    from conformance.engines.spark_conf import merged
+    from conformance.engines.spark_conf import merge_settings
     from conformance.reports.console import FirstBroken
     from conformance.running.events import noting, together
-    from conformance.running.started import started
+    from conformance.running.started import start_run
     from conformance.running.watching import FRESH, turns
 
     def tell(rule: Rule, seconds: float) -> None:
         click.echo(printable(f"{_clock()} ✗ {rule.id}, after {seconds:.1f} s: {rule.statement}"))
 
     gc.set_threshold(200_000, 50, 100)
-    conf = merged({**QUICK, **FRESH}, spark_conf)
-    with Progress() as note, started(settings, asked, conf, note) as (ready, engine):
+    conf = merge_settings({**QUICK, **FRESH}, spark_conf)
+    with Progress() as note, start_run(settings, asked, conf, note) as (ready, engine):
         for turn in turns(
             ready, engine, together(noting(note), FirstBroken(tell, settings.strict))
         ):

@@ -20,34 +20,38 @@ class ChildLog:
     """Reads a pipe in a thread until every writer has closed it."""
 
     def __init__(self) -> None:
-        reading, self.writing = os.pipe()
-        self._held = bytearray()
+        reading_end, self.writing_end = os.pipe()
+        self._tail_bytes = bytearray()
         self._thread = threading.Thread(
-            target=self._read, args=(reading,), name="cdc-child-log", daemon=True
+            target=self._read, args=(reading_end,), name="cdc-child-log", daemon=True
         )
         self._thread.start()
 
-    def started(self) -> None:
+    def close_writing_end(self) -> None:
         """Closes this process's end for writing, once the child has it."""
-        os.close(self.writing)
+        os.close(self.writing_end)
 
-    def text(self, wait_s: float = 0.0) -> str:
-        """What is kept; after that time, or the end of its writers, to which an ended child's last
-        words may still come.
+    def read_text(self, wait_s: float = 0.0) -> str:
+        """The last `TAIL` bytes of the output. Waits up to `wait_s` for the writers to close the
+        pipe: the last lines of an ended child may still be in it.
         """
         self._thread.join(wait_s)
-        return bytes(self._held).decode("utf-8", "replace")
+        return bytes(self._tail_bytes).decode("utf-8", "replace")
 
-    def tail(self, *, words: bool = False) -> str:
-        """An ended child's last lines; with `words` those before Python's traceback, where a JVM
-        that did not start says why.
+    def tail(self, *, before_traceback: bool = False) -> str:
+        """The last lines of an ended child; with `before_traceback` those before Python's
+        traceback, where a JVM that did not start says why.
         """
-        text = self.text(PATIENCE_S)
-        before = text.partition("Traceback (most recent call last):")[0].strip() if words else ""
-        return "\n".join((before or text).splitlines()[-LINES:])
+        output = self.read_text(PATIENCE_S)
+        beginning = (
+            output.partition("Traceback (most recent call last):")[0].strip()
+            if before_traceback
+            else ""
+        )
+        return "\n".join((beginning or output).splitlines()[-LINES:])
 
     def _read(self, pipe: int) -> None:
         while chunk := os.read(pipe, 1 << 16):
-            self._held += chunk
-            del self._held[:-TAIL]
+            self._tail_bytes += chunk
+            del self._tail_bytes[:-TAIL]
         os.close(pipe)

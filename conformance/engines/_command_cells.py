@@ -37,18 +37,18 @@ _BITS: Final[Mapping[str, tuple[int, pa.DataType]]] = {
     "int": (31, pa.int32()),
     "bigint": (63, pa.int64()),
 }
-_WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_SPECIAL_FLOATS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 class CellProblem(ValueError):
     """A cell without a column; `args` are the column's name and the problem."""
 
 
-def ddl_columns(table: Table, labels: bool = False) -> dict[str, str]:
-    """A table's columns with their Spark types; with `labels` those of ENUM and SET are string."""
-    named = (Logical.ENUM, Logical.SET) if labels else ()
+def ddl_columns(table: Table, labels_are_strings: bool = False) -> dict[str, str]:
+    """A table's columns with their Spark types; with `labels_are_strings` those of ENUM and SET are string."""
+    string_types = (Logical.ENUM, Logical.SET) if labels_are_strings else ()
     return {
-        column.name: "string" if column.type.logical in named else column.type.spark
+        column.name: "string" if column.type.logical in string_types else column.type.spark
         for column in table.columns
     }
 
@@ -57,15 +57,15 @@ class Cells:
     """The cells of some columns."""
 
     def __init__(self, columns: Mapping[str, str]) -> None:
-        self._readers = {name: _reader(spark) for name, spark in columns.items()}
+        self._readers = {name: _type_and_reader(spark) for name, spark in columns.items()}
 
-    def row(self, image: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    def read_image(self, image: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """An image as Python values for Arrow, and the problems of cells without their column's
         form; a missing column is NULL.
 
         Raises CellProblem for a column that the table lacks.
         """
-        values, wrong = {}, {}
+        values, problems = {}, {}
         for name, value in image.items():
             if name not in self._readers:
                 raise CellProblem(
@@ -75,130 +75,129 @@ class Cells:
                 try:
                     values[name] = self._readers[name][1](value)
                 except (ValueError, OverflowError) as error:
-                    wrong[name] = str(error)
-        return values, wrong
+                    problems[name] = str(error)
+        return values, problems
 
-    def structs(self, rows: Sequence[Mapping[str, Any] | None]) -> pa.Array:
+    def to_struct_array(self, images: Sequence[Mapping[str, Any] | None]) -> pa.Array:
         """Images as an array of structs; None is a NULL struct."""
-        columns = [
-            pa.array([None if row is None else row.get(n) for row in rows], kind)
-            for n, (kind, _) in self._readers.items()
-        ]
-        fields = [pa.field(name, kind) for name, (kind, _) in self._readers.items()]
-        return pa.StructArray.from_arrays(
-            columns, fields=fields, mask=pa.array([row is None for row in rows], pa.bool_())
-        )
+        columns, fields = [], []
+        for name, (arrow_type, _) in self._readers.items():
+            cells = [None if image is None else image.get(name) for image in images]
+            columns.append(pa.array(cells, arrow_type))
+            fields.append(pa.field(name, arrow_type))
+        nulls = pa.array([image is None for image in images], pa.bool_())
+        return pa.StructArray.from_arrays(columns, fields=fields, mask=nulls)
 
 
-_Read = Callable[[Any], Any]
+_Reader = Callable[[Any], Any]
 
 
-def _reader(spark: str) -> tuple[pa.DataType, _Read]:
+def _type_and_reader(spark: str) -> tuple[pa.DataType, _Reader]:
     """A Spark type's Arrow type, and the reader of its JSON form."""
     if spark in _BITS:
         bits, kind = _BITS[spark]
-        return kind, lambda value: _integer(value, spark, bits)
+        return kind, lambda value: _read_integer(value, spark, bits)
     if spark.startswith("decimal("):
         precision, scale = map(int, spark[len("decimal(") : -1].split(","))
-        return pa.decimal128(precision, scale), lambda value: _decimal(value, precision, scale)
-    return _OTHERS[spark]
+        return pa.decimal128(precision, scale), lambda value: _read_decimal(value, precision, scale)
+    return _OTHER_READERS[spark]
 
 
-def _integer(value: Any, spark: str, bits: int) -> int:
+def _read_integer(value: Any, spark: str, bits: int) -> int:
     if type(value) is int or (type(value) is str and _INTEGER.fullmatch(value)):
         number = int(value)
         if -(1 << bits) <= number < 1 << bits:
             return number
         raise ValueError(f"{value} {BEYOND} {spark}")
-    raise ValueError(f"must be an integer or its decimal text, not {_shown(value)}")
+    raise ValueError(f"must be an integer or its decimal text, not {_describe_value(value)}")
 
 
-def _decimal(value: Any, precision: int, scale: int) -> Decimal:
-    text = str(value) if type(value) is int else value
-    match = _DECIMAL.fullmatch(text) if type(text) is str else None
+def _read_decimal(value: Any, precision: int, scale: int) -> Decimal:
+    decimal_text = str(value) if type(value) is int else value
+    match = _DECIMAL.fullmatch(decimal_text) if type(decimal_text) is str else None
     if match is None:
-        raise ValueError(f"must be a decimal's text without exponent, not {_shown(value)}")
-    sign, whole, fraction = (
+        raise ValueError(f"must be a decimal's text without exponent, not {_describe_value(value)}")
+    sign, integer_digits, fraction_digits = (
         match.group(1),
         match.group(2).lstrip("0"),
         (match.group(3) or "").rstrip("0"),
     )
-    if len(whole) > precision - scale or len(fraction) > scale:
-        raise ValueError(f"{text} {BEYOND} decimal({precision},{scale})")
+    if len(integer_digits) > precision - scale or len(fraction_digits) > scale:
+        raise ValueError(f"{decimal_text} {BEYOND} decimal({precision},{scale})")
     # Arrow counts each digit that is written: a 0 behind 38 others is one too many.
-    return Decimal(f"{sign}{whole or '0'}{fraction and '.'}{fraction}")
+    return Decimal(f"{sign}{integer_digits or '0'}{fraction_digits and '.'}{fraction_digits}")
 
 
-def _boolean(value: Any) -> bool:
+def _read_boolean(value: Any) -> bool:
     if type(value) is not bool:
-        raise ValueError(f"must be true or false, not {_shown(value)}")
+        raise ValueError(f"must be true or false, not {_describe_value(value)}")
     return value
 
 
-def _double(value: Any) -> float:
+def _read_double(value: Any) -> float:
     if type(value) in (int, float):
         return float(value)
-    if type(value) is str and value in _WORDS:
-        return _WORDS[value]
+    if type(value) is str and value in _SPECIAL_FLOATS:
+        return _SPECIAL_FLOATS[value]
     if type(value) is str and _NUMBER.fullmatch(value):
         return float(value)
     raise ValueError(
-        f"must be a number, its text, or one of {', '.join(_WORDS)}, not {_shown(value)}"
+        f"must be a number, its text, or one of {', '.join(_SPECIAL_FLOATS)}, not {_describe_value(value)}"
     )
 
 
-def _float(value: Any) -> float:
-    number = _double(value)
+def _read_float(value: Any) -> float:
+    number = _read_double(value)
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
     except OverflowError:
         raise ValueError(f"{value} does not fit float") from None
 
 
-def _string(value: Any) -> str:
+def _read_string(value: Any) -> str:
     if type(value) is not str:
-        raise ValueError(f"must be a string, not {_shown(value)}")
+        raise ValueError(f"must be a string, not {_describe_value(value)}")
     return value
 
 
-def _binary(value: Any) -> bytes:
+def _read_binary(value: Any) -> bytes:
     if type(value) is dict and value.keys() == {"base64"} and type(value["base64"]) is str:
         try:
             return base64.b64decode(value["base64"], validate=True)
         except binascii.Error as error:
             raise ValueError(f"is no base64: {error}") from None
-    raise ValueError(f'must be {{"base64": "..."}}, not {_shown(value)}')
+    raise ValueError(f'must be {{"base64": "..."}}, not {_describe_value(value)}')
 
 
-def _date(value: Any) -> dt.date:
+def _read_date(value: Any) -> dt.date:
     if type(value) is str and _DATE.fullmatch(value):
         return dt.date.fromisoformat(value)
-    raise ValueError(f"must be a date such as 2024-02-29, not {_shown(value)}")
+    raise ValueError(f"must be a date such as 2024-02-29, not {_describe_value(value)}")
 
 
-def _instant(value: Any, zone: str) -> int:
+def _read_instant(value: Any, zone: str) -> int:
     """Microseconds since 1970-01-01."""
     match = _INSTANT.fullmatch(value) if type(value) is str else None
     if match is None or match.group(1) != zone:
         raise ValueError(
-            f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_shown(value)}"
+            f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_describe_value(value)}"
         )
     return (dt.datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // dt.timedelta(
         microseconds=1
     )
 
 
-def _shown(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     return repr(value)[:60] if type(value) in (str, int, float) else kind_of(value)
 
 
-_OTHERS: Final[Mapping[str, tuple[pa.DataType, _Read]]] = {
-    "boolean": (pa.bool_(), _boolean),
-    "float": (pa.float32(), _float),
-    "double": (pa.float64(), _double),
-    "string": (pa.string(), _string),
-    "binary": (pa.binary(), _binary),
-    "date": (pa.date32(), _date),
-    "timestamp": (pa.timestamp("us", "UTC"), lambda value: _instant(value, "Z")),
-    "timestamp_ntz": (pa.timestamp("us"), lambda value: _instant(value, "")),
+_OTHER_READERS: Final[Mapping[str, tuple[pa.DataType, _Reader]]] = {
+    "boolean": (pa.bool_(), _read_boolean),
+    "float": (pa.float32(), _read_float),
+    "double": (pa.float64(), _read_double),
+    "string": (pa.string(), _read_string),
+    "binary": (pa.binary(), _read_binary),
+    "date": (pa.date32(), _read_date),
+    "timestamp": (pa.timestamp("us", "UTC"), lambda value: _read_instant(value, "Z")),
+    "timestamp_ntz": (pa.timestamp("us"), lambda value: _read_instant(value, "")),
 }

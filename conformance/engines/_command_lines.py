@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 
 from conformance.engines._command_cells import Cells, ddl_columns
-from conformance.engines._command_process import ProtocolBreak, shortened
+from conformance.engines._command_process import ProtocolBreak, shorten_line
 from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import WRONG_CELLS, Place
@@ -30,9 +30,9 @@ from generators.storage.jsonform import kind_of, to_line
 
 VERSION: Final = 1
 OPTIONAL: Final = ("position", "commit_time_us", "types", "schema_version")
-"""Fields of a change that are judged only if the decoder's `started` line lists them."""
+"""Fields of a change that are judged only if the decoder's `parse_started` line lists them."""
 
-NAMED: Final = 8
+LISTED_LIMIT: Final = 8
 """Limit of sequence numbers in a message."""
 
 _STARTED: Final = frozenset(
@@ -53,7 +53,7 @@ _STARTED: Final = frozenset(
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
 _DIGITS: Final = re.compile("-?[0-9]{1,20}")
-_text = json.JSONEncoder().encode
+_json_text = json.JSONEncoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +77,26 @@ class LineRecord:
 
     def line(self, seq: int, base64_only: bool) -> bytes:
         """The record's line under a sequence number."""
-        rest = self._lines.get(base64_only)
-        if rest is None:
+        line_end = self._lines.get(base64_only)
+        if line_end is None:
             headers = ",".join(
-                f'{{"key":{_text(key)},"value":{_bytes(value, base64_only)}}}'
+                f'{{"key":{_json_text(key)},"value":{_bytes_json(value, base64_only)}}}'
                 for key, value in self.headers
             )
-            rest = self._lines[base64_only] = (
-                f',"topic":{_text(self.topic)},"partition":{self.partition},"offset":{self.offset},'
+            line_end = self._lines[base64_only] = (
+                f',"topic":{_json_text(self.topic)},"partition":{self.partition},"offset":{self.offset},'
                 f'"timestamp_ms":{self.timestamp_ms},"timestamp_type":{self.timestamp_type},'
-                f'"key":{_bytes(self.key, base64_only)},"value":{_bytes(self.value, base64_only)},"headers":[{headers}]}}\n'
+                f'"key":{_bytes_json(self.key, base64_only)},"value":{_bytes_json(self.value, base64_only)},"headers":[{headers}]}}\n'
             ).encode("ascii")
-        return b'{"type":"record","seq":%d' % seq + rest
+        return b'{"type":"record","seq":%d' % seq + line_end
 
 
-def _bytes(value: bytes | None, base64_only: bool) -> str:
+def _bytes_json(value: bytes | None, base64_only: bool) -> str:
     if value is None:
         return "null"
     if not base64_only:
         try:
-            return f'{{"text":{_text(value.decode())}}}'
+            return f'{{"text":{_json_text(value.decode())}}}'
         except UnicodeDecodeError:
             pass
     return f'{{"base64":"{base64.b64encode(value).decode()}"}}'
@@ -119,29 +119,31 @@ def begin_line(
 
     Level one has `tables`, each once, unless they are None.
     """
-    begin: dict[str, Any] = {
+    members: dict[str, Any] = {
         "type": "begin",
         "batch": batch,
         "level": level,
         "deployment": codec.dump_deployment(deployment),
     }
     if table is not None:
-        begin["table"] = _table(table)
+        members["table"] = _table_json(table)
     elif tables is not None:
-        begin["tables"] = [_table(each) for each in dict.fromkeys(tables)]
-    return _line(begin)
+        members["tables"] = [
+            _table_json(level_one_table) for level_one_table in dict.fromkeys(tables)
+        ]
+    return _line(members)
 
 
-def _table(table: Table) -> dict[str, Any]:
-    dumped = codec.dump_table(table)
+def _table_json(table: Table) -> dict[str, Any]:
+    fields_of_table = codec.dump_table(table)
     return {
-        "database": dumped["database"],
-        "schema": dumped.get("schema"),
-        "name": dumped["name"],
-        "primary_key": dumped["primary_key"],
+        "database": fields_of_table["database"],
+        "schema": fields_of_table.get("schema"),
+        "name": fields_of_table["name"],
+        "primary_key": fields_of_table["primary_key"],
         "columns": [
             {**fields, "spark": column.type.spark}
-            for fields, column in zip(dumped["columns"], table.columns, strict=True)
+            for fields, column in zip(fields_of_table["columns"], table.columns, strict=True)
         ],
     }
 
@@ -155,54 +157,58 @@ def _line(data: Mapping[str, Any]) -> bytes:
     return to_line(data).encode("ascii") + b"\n"
 
 
-def parse(line: bytes) -> dict[str, Any]:
-    """The object of a line. Raises ProtocolBreak."""
+def parse_object(line: bytes) -> dict[str, Any]:
+    """The object of a line. Raises ProtocolBreak if the line is no JSON object."""
     try:
         data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        data = _leniently(line, error)
+        data = _parse_leniently(line, error)
     if type(data) is not dict:
         raise ProtocolBreak(
-            f"the decoder wrote a line that is {kind_of(data)}, not an object: {shortened(line)}"
+            f"the decoder wrote a line that is {kind_of(data)}, not an object: {shorten_line(line)}"
         )
     return data
 
 
-def _leniently(line: bytes, error: Exception) -> Any:
+def _parse_leniently(line: bytes, error: Exception) -> Any:
     r"""Replaces escaped lone surrogates (JavaScript writes them) by U+FFFD."""
     try:
-        return _whole(json.loads(line.decode("utf-8"), parse_constant=_no_constant))
+        return _replace_surrogates(
+            json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+        )
     except (ValueError, RecursionError):
         raise ProtocolBreak(
-            f"the decoder wrote a line that is no JSON ({error}): {shortened(line)}"
+            f"the decoder wrote a line that is no JSON ({error}): {shorten_line(line)}"
         ) from None
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _whole(data: Any) -> Any:
+def _replace_surrogates(data: Any) -> Any:
     match data:
         case str():
             return data.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         case list():
-            return [_whole(item) for item in data]
+            return [_replace_surrogates(item) for item in data]
         case dict():
-            return {_whole(key): _whole(item) for key, item in data.items()}
+            return {
+                _replace_surrogates(key): _replace_surrogates(item) for key, item in data.items()
+            }
     return data
 
 
-class _Wrong(Exception):
-    """A field that breaks the schema: `at` is its path, "" the object itself."""
+class _SchemaBreach(Exception):
+    """A field that breaks the schema: `path` is its path, "" the object itself."""
 
-    def __init__(self, at: str, problem: str) -> None:
-        super().__init__(f"{at}: {problem}" if at else problem)
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"{path}: {problem}" if path else problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes,
+    """The decoder's `parse_started` line: its claims, the optional fields it returns, its form of bytes,
     its identity, whether its ENUM and SET cells are labels, and whether it asks for the tables of
     level one.
     """
@@ -216,111 +222,132 @@ class Started:
     tables: bool = False
 
 
-def started(line: bytes, asked: Sequence[int]) -> Started:
+def parse_started(line: bytes, requested_levels: Sequence[int]) -> Started:
     """Reads the answer to `start`. Raises UsageError if the decoder cannot be judged."""
     try:
-        answer = parse(line)
+        answer = parse_object(line)
     except ProtocolBreak as error:
         raise UsageError(
             f"{error}. Expected is a line of type started, before anything else on standard output"
         ) from None
     try:
-        return _started(answer, asked)
-    except _Wrong as error:
+        return _check_started(answer, requested_levels)
+    except _SchemaBreach as error:
         raise UsageError(
-            f"the decoder's answer to start breaks protocol.schema.json: {error}: {shortened(line)}"
+            f"the decoder's answer to start breaks protocol.schema.json: {error}: {shorten_line(line)}"
         ) from None
 
 
-def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
+def _check_started(reply: Mapping[str, Any], requested_levels: Sequence[int]) -> Started:
     if reply.get("type") == "error" and isinstance(reply.get("error"), str):
         raise UsageError(f"the decoder refuses to start: {reply['error']}")
     if reply.get("type") != "started":
-        raise _Wrong("type", f"must be 'started', not {reply.get('type')!r}")
+        raise _SchemaBreach("type", f"must be 'started', not {reply.get('type')!r}")
     version = reply.get("cdc")
     if version != VERSION or type(version) is not int:
         raise UsageError(
             f"the decoder speaks version {version!r} of the protocol; this release speaks {VERSION}"
         )
-    _only(reply, "", _STARTED)
+    _check_members(reply, "", _STARTED)
     for name in ("name", "language", "version"):
         if not isinstance(reply.get(name, ""), str):
-            raise _Wrong(name, "must be a string")
+            raise _SchemaBreach(name, "must be a string")
     levels = reply.get("levels")
     if (
         not isinstance(levels, list)
         or not levels
         or not all(type(level) is int and level in (1, 2) for level in levels)
     ):
-        raise _Wrong("levels", "must list 1, 2 or both")
-    common = tuple(sorted(set(levels) & set(asked)))
-    if not common:
+        raise _SchemaBreach("levels", "must list 1, 2 or both")
+    common_levels = tuple(sorted(set(levels) & set(requested_levels)))
+    if not common_levels:
         raise UsageError(
-            f"the decoder has level {_listed(levels)}, asked for is level {_listed(asked)}"
+            f"the decoder has level {_list_levels(levels)}, asked for is level {_list_levels(requested_levels)}"
         )
-    returns = _texts(reply.get("returns", []), "returns", OPTIONAL)
+    returns = _check_strings(reply.get("returns", []), "returns", OPTIONAL)
     if reply.get("bytes", "text") not in ("text", "base64"):
-        raise _Wrong("bytes", "must be 'text' or 'base64'")
+        raise _SchemaBreach("bytes", "must be 'text' or 'base64'")
     for name in ("labels", "tables"):
         if type(reply.get(name, False)) is not bool:
-            raise _Wrong(name, "must be true or false")
-    claims = reply.get("capabilities", {})
-    if not isinstance(claims, dict):
-        raise _Wrong("capabilities", "must be an object")
-    _only(claims, "capabilities", {"profiles", "kinds", "columns", "types", "conventions"})
-    claimed = {
+            raise _SchemaBreach(name, "must be true or false")
+    capabilities = reply.get("capabilities", {})
+    if not isinstance(capabilities, dict):
+        raise _SchemaBreach("capabilities", "must be an object")
+    _check_members(
+        capabilities, "capabilities", {"profiles", "kinds", "columns", "types", "conventions"}
+    )
+    claims = {
         name: tuple(
-            _texts(
+            _check_strings(
                 value, f"capabilities.{name}", tuple(CONVENTIONS) if name == "conventions" else None
             )
         )
-        for name, value in claims.items()
+        for name, value in capabilities.items()
     }
-    loaded = Loaded(common, Capabilities.of(claimed))
-    named = reply.get("name", ""), reply.get("language", "")
-    asks = reply.get("labels", False), reply.get("tables", False)
-    return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", *named, *asks)
+    loaded = Loaded(common_levels, Capabilities.of(claims))
+    return Started(
+        loaded,
+        returns=frozenset(returns),
+        base64_only=reply.get("bytes") == "base64",
+        name=reply.get("name", ""),
+        language=reply.get("language", ""),
+        labels=reply.get("labels", False),
+        tables=reply.get("tables", False),
+    )
 
 
-def _listed(levels: Sequence[int]) -> str:
+def _list_levels(levels: Sequence[int]) -> str:
     return " and ".join(str(level) for level in sorted(set(levels)))
 
 
-def _texts(data: Any, at: str, legal: Sequence[str] | None = None) -> list[str]:
+def _check_strings(data: Any, path: str, legal_values: Sequence[str] | None = None) -> list[str]:
     if not isinstance(data, list):
-        raise _Wrong(at, f"must be an array, not {kind_of(data)}")
-    for i, text in enumerate(data):
-        if not isinstance(text, str):
-            raise _Wrong(f"{at}[{i}]", f"must be a string, not {kind_of(text)}")
-        if legal is not None and text not in legal:
-            raise _Wrong(f"{at}[{i}]", f"{text!r} is unknown; known here: {', '.join(legal)}")
+        raise _SchemaBreach(path, f"must be an array, not {kind_of(data)}")
+    for index, item in enumerate(data):
+        if not isinstance(item, str):
+            raise _SchemaBreach(f"{path}[{index}]", f"must be a string, not {kind_of(item)}")
+        if legal_values is not None and item not in legal_values:
+            raise _SchemaBreach(
+                f"{path}[{index}]", f"{item!r} is unknown; known here: {', '.join(legal_values)}"
+            )
     return data
 
 
-def _only(data: Mapping[str, Any], at: str, known: set[str] | frozenset[str]) -> None:
+def _check_members(
+    data: Mapping[str, Any], path: str, legal_names: set[str] | frozenset[str]
+) -> None:
     for name in data:
-        if name not in known:
-            raise _Wrong(
-                f"{at}.{name}" if at else name, f"unknown; known here: {', '.join(sorted(known))}"
+        if name not in legal_names:
+            raise _SchemaBreach(
+                f"{path}.{name}" if path else name,
+                f"unknown; known here: {', '.join(sorted(legal_names))}",
             )
 
 
 class RecordsRaised(DecodeRaised):
     """The decoder gave an error, or no answer, for some records of a call, and answered the others.
 
-    `errors` has the error of each place, `table` the changes of the other records: no bisection is
-    needed.
+    `errors` maps the address of each such record to its error; `table` has the changes of the other
+    records. The failing records are known, so the call need not be bisected.
     """
 
-    def __init__(self, errors: Mapping[Place, str], table: pa.Table, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, errors: Mapping[Place, str], table: pa.Table, message: str) -> None:
+        super().__init__(message)
         self.errors, self.table = errors, table
 
 
-_COMMON: Final = frozenset({"row", "kind", "op", "error", "before", "after"})
-_FIELDS: Final = _COMMON | {"database", "schema", "table", "keys", "sql"}
-_NULLABLE: Final = ("database", "schema", "table", "sql", "error", "position", "schema_version")
-_TEXTS: Final = frozenset({str, type(None)})
+_COMMON_FIELDS: Final = frozenset({"row", "kind", "op", "error", "before", "after"})
+_LEVEL_ONE_FIELDS: Final = _COMMON_FIELDS | {"database", "schema", "table", "keys", "sql"}
+_NULLABLE_FIELDS: Final = (
+    "database",
+    "schema",
+    "table",
+    "sql",
+    "error",
+    "position",
+    "schema_version",
+)
+_STRING_TYPES: Final = frozenset({str, type(None)})
 
 
 class Answers:
@@ -329,200 +356,216 @@ class Answers:
     def __init__(
         self, level: int, table: Table | None, returns: frozenset[str], labels: bool = False
     ) -> None:
-        self._level, self._answer = level, "changes" if level == 1 else "rows"
-        self._fields = _FIELDS | returns if level == 1 else _COMMON
+        self._level, self._answer_type = level, "changes" if level == 1 else "rows"
+        self._fields = _LEVEL_ONE_FIELDS | returns if level == 1 else _COMMON_FIELDS
         self._returns = [name for name in OPTIONAL if name in returns] if level == 1 else []
         self._cells = None if table is None else Cells(ddl_columns(table, labels))
         self._places: list[Place] = []
         self._changes: list[dict[str, Any]] = []
         self._images: dict[str, list[Any]] = {"before": [], "after": []}
-        self._wrong: list[dict[str, str]] = []
+        self._problems_by_change: list[dict[str, str]] = []
         self.errors: dict[Place, tuple[int, str]] = {}
-        self.answered = self._asked = 0
-        self._first, self._batch = 0, -1
+        self.answered = self._requested = 0
+        self._first_seq, self._batch = 0, -1
         self._records: Sequence[LineRecord] = ()
-        self._done = bytearray()
+        self._answered_flags = bytearray()
 
-    def expect(self, batch: int, first: int, records: Sequence[LineRecord]) -> None:
-        """Expects answers to a batch, whose records have the sequence numbers from `first` on."""
-        self._batch, self._first, self._records, self._done = (
+    def expect_batch(self, batch: int, first_seq: int, records: Sequence[LineRecord]) -> None:
+        """Expects answers to a batch, whose records have the sequence numbers from `first_seq` on."""
+        self._batch, self._first_seq, self._records, self._answered_flags = (
             batch,
-            first,
+            first_seq,
             records,
             bytearray(len(records)),
         )
-        self._asked += len(records)
+        self._requested += len(records)
 
-    def take(self, line: bytes, everything: bool) -> bool:
-        """Takes a line; true if it ends the batch. Raises ProtocolBreak."""
-        message = parse(line)
+    def take_line(self, line: bytes, all_sent: bool) -> bool:
+        """Takes a line of the decoder's output; true if it ends the batch. Raises ProtocolBreak if
+        the line breaks the protocol's schema or answers no open record.
+        """
+        message = parse_object(line)
         try:
             match message.get("type"):
-                case self._answer:
+                case self._answer_type:
                     self._take_changes(message)
                 case "error":
                     self._take_error(message)
                 case "ended":
-                    self._take_ended(message, everything)
+                    self._take_ended(message, all_sent)
                     return True
                 case other:
-                    raise _Wrong(
-                        "type", f"{other!r} is unknown; known here: {self._answer}, error, ended"
+                    raise _SchemaBreach(
+                        "type",
+                        f"{other!r} is unknown; known here: {self._answer_type}, error, ended",
                     )
-        except _Wrong as error:
+        except _SchemaBreach as error:
             raise ProtocolBreak(
                 f"the decoder wrote a line that breaks protocol.schema.json: {error}:"
-                f" {shortened(line)}"
+                f" {shorten_line(line)}"
             ) from None
         return False
 
-    def waiting(self) -> str:
-        """The missing answers of the batch, as text."""
-        missing = [self._first + i for i, done in enumerate(self._done) if not done]
-        return f"{self.answered} of {self._asked} records answered" + (
-            f", missing {self._named(missing)}" if missing else ""
+    def describe_progress(self) -> str:
+        """How many records of the call are answered, and which of the batch are not."""
+        missing = [self._first_seq + i for i, done in enumerate(self._answered_flags) if not done]
+        return f"{self.answered} of {self._requested} records answered" + (
+            f", missing {self._list_records(missing)}" if missing else ""
         )
 
-    def _named(self, numbers: Sequence[int]) -> str:
-        named = [f"seq {n} ({_place(self._records[n - self._first])})" for n in numbers[:NAMED]]
-        return ", ".join(named) + (
-            f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
+    def _list_records(self, numbers: Sequence[int]) -> str:
+        listed = [
+            f"seq {seq} ({_place_text(self._records[seq - self._first_seq])})"
+            for seq in numbers[:LISTED_LIMIT]
+        ]
+        return ", ".join(listed) + (
+            f" and {len(numbers) - LISTED_LIMIT} more" if len(numbers) > LISTED_LIMIT else ""
         )
 
-    def _seq(self, message: Mapping[str, Any]) -> int:
+    def _claim_record(self, message: Mapping[str, Any]) -> int:
         """The batch index of an answer's record; marks it as answered."""
         seq = message.get("seq")
         if type(seq) is not int:
-            raise _Wrong("seq", f"must be an integer, not {kind_of(seq)}")
-        i = seq - self._first
-        if not 0 <= i < len(self._done):
-            raise _Wrong(
+            raise _SchemaBreach("seq", f"must be an integer, not {kind_of(seq)}")
+        i = seq - self._first_seq
+        if not 0 <= i < len(self._answered_flags):
+            raise _SchemaBreach(
                 "seq",
                 f"{seq}"
-                f" {'belongs to a batch that has ended' if 0 < seq < self._first else 'was never sent'}",
+                f" {'belongs to a batch that has ended' if 0 < seq < self._first_seq else 'was never sent'}",
             )
-        if self._done[i]:
-            raise _Wrong("seq", f"{seq} was answered already")
-        self._done[i] = 1
+        if self._answered_flags[i]:
+            raise _SchemaBreach("seq", f"{seq} was answered already")
+        self._answered_flags[i] = 1
         self.answered += 1
         return i
 
     def _take_changes(self, message: Mapping[str, Any]) -> None:
-        name = self._answer
+        name = self._answer_type
         if len(message) != 3:
-            _only(message, "", {"type", "seq", name})
-        i = self._seq(message)
+            _check_members(message, "", {"type", "seq", name})
+        i = self._claim_record(message)
         changes = message.get(name)
         if type(changes) is not list:
-            raise _Wrong(name, f"must be an array, not {kind_of(changes)}")
+            raise _SchemaBreach(name, f"must be an array, not {kind_of(changes)}")
         place = self._records[i].place
         for number, change in enumerate(changes):
             try:
-                self._check(change)
-            except _Wrong as error:
-                raise _Wrong(f"{name}[{number}]", str(error)) from None
+                self._check_change(change)
+            except _SchemaBreach as error:
+                raise _SchemaBreach(f"{name}[{number}]", str(error)) from None
             self._places.append(place)
             self._changes.append(change)
 
-    def _check(self, change: Any) -> None:
+    def _check_change(self, change: Any) -> None:
         if type(change) is not dict:
-            raise _Wrong("", f"must be an object, not {kind_of(change)}")
+            raise _SchemaBreach("", f"must be an object, not {kind_of(change)}")
         if not change.keys() <= self._fields:
             undeclared = next(
                 (name for name in change if name in OPTIONAL and name not in self._fields), None
             )
             if undeclared and self._level == 1:
-                raise _Wrong(undeclared, "not among the `returns` of the decoder's started line")
-            _only(change, "", self._fields)
+                raise _SchemaBreach(
+                    undeclared, "not among the `returns` of the decoder's started line"
+                )
+            _check_members(change, "", self._fields)
         for name in ("row", "kind"):
             if name not in change:
-                raise _Wrong(name, "missing")
-        row, kind, op = change["row"], change["kind"], change.get("op")
-        if type(row) is not int or not 0 <= row < 1 << 31:
-            raise _Wrong("row", f"must be an integer from 0 on, not {row!r}")
+                raise _SchemaBreach(name, "missing")
+        row_number, kind, op = change["row"], change["kind"], change.get("op")
+        if type(row_number) is not int or not 0 <= row_number < 1 << 31:
+            raise _SchemaBreach("row", f"must be an integer from 0 on, not {row_number!r}")
         if kind not in _KINDS if type(kind) is str else True:
-            raise _Wrong("kind", f"{kind!r} is unknown; known here: {', '.join(sorted(_KINDS))}")
+            raise _SchemaBreach(
+                "kind", f"{kind!r} is unknown; known here: {', '.join(sorted(_KINDS))}"
+            )
         if op is not None and (op not in _OPS if type(op) is str else True):
-            raise _Wrong("op", f"{op!r} is unknown; known here: null, {', '.join(sorted(_OPS))}")
-        for name in _NULLABLE:
-            if name in change and type(change[name]) not in _TEXTS:
-                raise _Wrong(name, f"must be a string or null, not {kind_of(change[name])}")
+            raise _SchemaBreach(
+                "op", f"{op!r} is unknown; known here: null, {', '.join(sorted(_OPS))}"
+            )
+        for name in _NULLABLE_FIELDS:
+            if name in change and type(change[name]) not in _STRING_TYPES:
+                raise _SchemaBreach(name, f"must be a string or null, not {kind_of(change[name])}")
         if self._level == 1:
             self._check_level_one(change)
-        wrong: dict[str, str] = {}
+        problems: dict[str, str] = {}
         for side, images in self._images.items():
             image = change.get(side)
             if image is not None:
-                image = self._image(image, side, wrong)
+                image = self._check_image(image, side, problems)
             images.append(image)
-        self._wrong.append(wrong)
+        self._problems_by_change.append(problems)
 
     def _check_level_one(self, change: dict[str, Any]) -> None:
         keys = change.get("keys")
         if keys is not None:
-            _texts(keys, "keys")
+            _check_strings(keys, "keys")
         if change.get("types") is not None:
-            self._image(change["types"], "types", {})
+            self._check_image(change["types"], "types", {})
             nulls = [name for name, kind in change["types"].items() if kind is None]
             if nulls:
-                raise _Wrong(f"types.{nulls[0]}", "must be a string, not null")
+                raise _SchemaBreach(f"types.{nulls[0]}", "must be a string, not null")
         if change.get("commit_time_us") is not None:
-            change["commit_time_us"] = _micros(change["commit_time_us"])
+            change["commit_time_us"] = _parse_micros(change["commit_time_us"])
 
-    def _image(self, image: Any, at: str, wrong: dict[str, str]) -> Any:
+    def _check_image(self, image: Any, path: str, problems: dict[str, str]) -> Any:
         if type(image) is not dict:
-            raise _Wrong(at, f"must be an object or null, not {kind_of(image)}")
+            raise _SchemaBreach(path, f"must be an object or null, not {kind_of(image)}")
         if self._cells is not None:
             try:
-                values, unfit = self._cells.row(image)
-                wrong.update({f"{at}.{name}": problem for name, problem in unfit.items()})
+                values, cell_problems = self._cells.read_image(image)
+                problems.update(
+                    {f"{path}.{name}": problem for name, problem in cell_problems.items()}
+                )
                 return values
             except ValueError as error:
-                raise _Wrong(f"{at}.{error.args[0]}", error.args[1]) from None
-        if not set(map(type, image.values())) <= _TEXTS:
-            name = next(name for name, value in image.items() if type(value) not in _TEXTS)
-            raise _Wrong(f"{at}.{name}", f"must be a string or null, not {kind_of(image[name])}")
+                raise _SchemaBreach(f"{path}.{error.args[0]}", error.args[1]) from None
+        if not set(map(type, image.values())) <= _STRING_TYPES:
+            name = next(name for name, value in image.items() if type(value) not in _STRING_TYPES)
+            raise _SchemaBreach(
+                f"{path}.{name}", f"must be a string or null, not {kind_of(image[name])}"
+            )
         return image
 
     def _take_error(self, message: Mapping[str, Any]) -> None:
-        _only(message, "", {"type", "seq", "error"})
+        _check_members(message, "", {"type", "seq", "error"})
         if type(message.get("error")) is not str:
-            raise _Wrong("error", f"must be a string, not {kind_of(message.get('error'))}")
+            raise _SchemaBreach("error", f"must be a string, not {kind_of(message.get('error'))}")
         seq = message.get("seq")
-        place = self._records[self._seq(message)].place
+        place = self._records[self._claim_record(message)].place
         assert isinstance(seq, int)
         self.errors[place] = (seq, message["error"])
 
-    def _take_ended(self, message: Mapping[str, Any], everything: bool) -> None:
-        _only(message, "", {"type", "batch"})
+    def _take_ended(self, message: Mapping[str, Any], all_sent: bool) -> None:
+        _check_members(message, "", {"type", "batch"})
         if message.get("batch") != self._batch:
-            raise _Wrong(
+            raise _SchemaBreach(
                 "batch", f"{message.get('batch')!r} is not the batch that is open, {self._batch}"
             )
-        if not everything:
-            raise _Wrong("type", "'ended' came before the batch's end was sent")
-        for i, done in enumerate(self._done):
+        if not all_sent:
+            raise _SchemaBreach("type", "'ended' came before the batch's end was sent")
+        for i, done in enumerate(self._answered_flags):
             if not done:
-                self.errors[self._records[i].place] = (self._first + i, "no answer")
+                self.errors[self._records[i].place] = (self._first_seq + i, "no answer")
 
     def finish(self) -> pa.Table:
         """The changes of all batches. Raises RecordsRaised when some records have none."""
-        table = self._table()
+        table = self._to_table()
         if not self.errors:
             return table
-        errors = sorted((seq, place, text) for place, (seq, text) in self.errors.items())
-        shown = "; ".join(
-            f"seq {seq} ({'/'.join(map(str, place))}): {text}"
-            for seq, place, text in errors[:NAMED]
+        errors = sorted((seq, place, message) for place, (seq, message) in self.errors.items())
+        listed = "; ".join(
+            f"seq {seq} ({'/'.join(map(str, place))}): {message}"
+            for seq, place, message in errors[:LISTED_LIMIT]
         )
-        more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
-        text = (
-            f"the decoder gave an error, or no answer, for {len(errors)} of {self._asked} records:"
-            f" {shown}{more}"
+        more = f"; and {len(errors) - LISTED_LIMIT} more" if len(errors) > LISTED_LIMIT else ""
+        message = (
+            f"the decoder gave an error, or no answer, for {len(errors)} of {self._requested} records:"
+            f" {listed}{more}"
         )
-        raise RecordsRaised({place: text for _, place, text in errors}, table, text)
+        raise RecordsRaised({place: message for _, place, message in errors}, table, message)
 
-    def _table(self) -> pa.Table:
+    def _to_table(self) -> pa.Table:
         changes, places = self._changes, self._places
         columns: dict[str, pa.Array] = {
             "topic": pa.array([place[0] for place in places], pa.string()),
@@ -548,15 +591,17 @@ class Answers:
             micros = pa.array([change.get("commit_time_us") for change in changes], pa.int64())
             columns["commit_time"] = micros.cast(pa.timestamp("us", "UTC"))
         if "types" in self._returns:
-            columns["types"] = maps([change.get("types") for change in changes])
+            columns["types"] = to_map_array([change.get("types") for change in changes])
         for side, images in self._images.items():
-            columns[side] = maps(images) if self._cells is None else self._cells.structs(images)
-        if any(self._wrong):
-            columns[WRONG_CELLS] = maps(self._wrong)
+            columns[side] = (
+                to_map_array(images) if self._cells is None else self._cells.to_struct_array(images)
+            )
+        if any(self._problems_by_change):
+            columns[WRONG_CELLS] = to_map_array(self._problems_by_change)
         return pa.table(columns)
 
 
-def maps(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
+def to_map_array(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
     """Images as map<string,string>: built from flat arrays, several times faster than from
     pairs.
     """
@@ -575,15 +620,15 @@ def maps(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
     )
 
 
-def _micros(value: Any) -> int:
+def _parse_micros(value: Any) -> int:
     number = type(value) is int or (type(value) is str and _DIGITS.fullmatch(value))
     if not number or not -(1 << 63) <= (micros := int(value)) < 1 << 63:
-        raise _Wrong(
+        raise _SchemaBreach(
             "commit_time_us",
             f"must be microseconds as an integer or its decimal text, not {value!r}",
         )
     return micros
 
 
-def _place(record: LineRecord) -> str:
+def _place_text(record: LineRecord) -> str:
     return "/".join(map(str, record.place))

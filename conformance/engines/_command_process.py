@@ -20,14 +20,14 @@ from typing import Final
 
 from conformance.engines._child_log import LINES, ChildLog
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
-from conformance.engines.memory import bounded, remark
+from conformance.engines.memory import bound_memory, memory_remark
 from generators.errors import HarnessError, UsageError
 
 CHUNK: Final = 1 << 20
 PIPE: Final = 1 << 20
 """Bytes per pipe, if the system allows it."""
 
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 """Seconds between checks of a silent process's standard input."""
 
 GRACE_S: Final = 1.0
@@ -38,7 +38,7 @@ class ProtocolBreak(DecodeRaised):
     """An unknown or misplaced message of the decoder's process. Later output is ignored."""
 
 
-def arguments(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """A command's words, split as by a shell, without expansions. Raises UsageError."""
     try:
         words = shlex.split(command)
@@ -52,7 +52,7 @@ def arguments(command: str) -> list[str]:
 class Process:
     """A running decoder. Raises UsageError when its program cannot be started.
 
-    `variables` are added to the environment, with `home` as the temporary folder; `woken` is a file
+    `variables` are added to the environment, with `home` as the temporary folder; `wake_end` is a file
     descriptor that becomes readable when all work must stop; `memory_mb` bounds the memory of each
     of its processes, if not 0.
     """
@@ -61,36 +61,36 @@ class Process:
         self,
         command: str,
         variables: Mapping[str, str],
-        woken: int,
+        wake_end: int,
         line_limit: int,
         home: Path,
         memory_mb: int = 0,
     ) -> None:
-        words, self._log = arguments(command), ChildLog()
+        command_words, self._log = split_command(command), ChildLog()
         self.variables, self.home, self._memory_mb = dict(variables), home, memory_mb
         try:
             self._child = subprocess.Popen(
-                words,
+                command_words,
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._log.writing,
+                stderr=self._log.writing_end,
                 env={**os.environ, "TMPDIR": str(home), **variables},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise UsageError(_not_started(words, error)) from None
+            raise UsageError(_describe_start_failure(command_words, error)) from None
         finally:
-            self._log.started()
+            self._log.close_writing_end()
         child = self._child
-        bounded(child.pid, memory_mb)
+        bound_memory(child.pid, memory_mb)
         assert child.stdin is not None and child.stdout is not None
         self._stdin, self._stdout = child.stdin, child.stdout
         os.set_blocking(self._stdin.fileno(), False)
         for pipe in (self._stdin, self._stdout):
             _widen(pipe.fileno())
-        self._woken, self._limit = woken, line_limit
-        self._parts: list[bytes] = []
+        self._wake_end, self._line_limit = wake_end, line_limit
+        self._unfinished_line: list[bytes] = []
 
     @property
     def pid(self) -> int:
@@ -100,17 +100,17 @@ class Process:
     def converse(
         self,
         chunks: Iterator[bytes],
-        take: Callable[[bytes, bool], bool],
+        take_line: Callable[[bytes, bool], bool],
         deadline: float,
-        what: str,
+        task: str,
     ) -> None:
-        """Sends the chunks and passes each answer line to `take`, with whether all chunks are sent,
-        until `take` returns true. Raises ProtocolBreak, DecodeTimeout ("did not `what` in time"),
+        """Sends the chunks and passes each answer line to `take_line`, with whether all chunks are sent,
+        until `take_line` returns true. Raises ProtocolBreak, DecodeTimeout ("did not `task` in time"),
         ChildDied and HarnessError.
         """
         pending, sending = memoryview(b""), True
         with selectors.DefaultSelector() as selector:
-            selector.register(self._woken, selectors.EVENT_READ)
+            selector.register(self._wake_end, selectors.EVENT_READ)
             selector.register(self._stdout, selectors.EVENT_READ)
             selector.register(self._stdin, selectors.EVENT_WRITE)
             while True:
@@ -119,123 +119,137 @@ class Process:
                     if not pending:
                         sending = False
                         selector.unregister(self._stdin)
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise DecodeTimeout(self.explain(f"did not {what} in time"))
-                ready = {key.fd for key, _ in selector.select(min(left, LOOK_S))}
-                if self._woken in ready:
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    raise DecodeTimeout(self.describe_failure(f"did not {task} in time"))
+                ready = {key.fd for key, _ in selector.select(min(left_s, POLL_S))}
+                if self._wake_end in ready:
                     raise HarnessError("the engine is closed")
-                if self._stdout.fileno() in ready and self._read(take, not sending):
+                if self._stdout.fileno() in ready and self._read(take_line, not sending):
                     return
-                if not ready and not sending and self._deaf():
-                    self._drain(take)
-                    raise self._ended("closed its standard input before it ended the batch")
+                if not ready and not sending and self._input_is_closed():
+                    self._read_rest(take_line)
+                    raise self._broken_pipe_error(
+                        "closed its standard input before it ended the batch"
+                    )
                 if sending and self._stdin.fileno() in ready:
                     try:
                         pending = pending[os.write(self._stdin.fileno(), pending[:PIPE]) :]
                     except BlockingIOError:
                         continue
                     except BrokenPipeError:
-                        self._drain(take)
-                        raise self._ended(
+                        self._read_rest(take_line)
+                        raise self._broken_pipe_error(
                             "closed its standard input before it had read everything"
                         ) from None
 
-    def unasked(self) -> ProtocolBreak | None:
-        """The breach if the process wrote or ended between two calls, else None."""
+    def check_silence(self) -> ProtocolBreak | None:
+        """The breach if the process wrote something or ended between two calls, else None."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
             if not selector.select(0):
                 return None
         chunk = os.read(self._stdout.fileno(), CHUNK)
         if chunk:
-            return ProtocolBreak(self.explain(f"spoke between two calls: {shortened(chunk)}"))
-        return ProtocolBreak(str(self._ended("closed its standard output between two calls")))
+            return ProtocolBreak(
+                self.describe_failure(f"spoke between two calls: {shorten_line(chunk)}")
+            )
+        return ProtocolBreak(
+            str(self._broken_pipe_error("closed its standard output between two calls"))
+        )
 
-    def _read(self, take: Callable[[bytes, bool], bool], everything: bool) -> bool:
+    def _read(self, take_line: Callable[[bytes, bool], bool], all_sent: bool) -> bool:
         """Reads available bytes; true after the last line."""
         chunk = os.read(self._stdout.fileno(), CHUNK)
         if not chunk:
-            half = b"".join(self._parts)
-            raise self._ended(
+            line_beginning_on_end = b"".join(self._unfinished_line)
+            raise self._broken_pipe_error(
                 "closed its standard"
-                f" output{f' in the middle of a line, {shortened(half)}' if half else ''}"
+                f" output{f' in the middle of a line, {shorten_line(line_beginning_on_end)}' if line_beginning_on_end else ''}"
             )
-        self._parts.append(chunk)
+        self._unfinished_line.append(chunk)
         if b"\n" not in chunk:
-            if sum(map(len, self._parts)) > self._limit:
-                raise ProtocolBreak(self.explain(f"wrote a line of more than {self._limit} bytes"))
+            if sum(map(len, self._unfinished_line)) > self._line_limit:
+                raise ProtocolBreak(
+                    self.describe_failure(f"wrote a line of more than {self._line_limit} bytes")
+                )
             return False
-        *lines, rest = b"".join(self._parts).split(b"\n")
-        self._parts = [rest] if rest else []
+        *lines, line_beginning = b"".join(self._unfinished_line).split(b"\n")
+        self._unfinished_line = [line_beginning] if line_beginning else []
         for number, line in enumerate(lines):
-            if take(line.removesuffix(b"\r"), everything):
-                if number + 1 < len(lines) or rest:
-                    extra = lines[number + 1] if number + 1 < len(lines) else rest
+            if take_line(line.removesuffix(b"\r"), all_sent):
+                if number + 1 < len(lines) or line_beginning:
+                    extra_bytes = lines[number + 1] if number + 1 < len(lines) else line_beginning
                     raise ProtocolBreak(
-                        self.explain(f"went on after its last answer: {shortened(extra)}")
+                        self.describe_failure(
+                            f"went on after its last answer: {shorten_line(extra_bytes)}"
+                        )
                     )
                 return True
         return False
 
-    def _deaf(self) -> bool:
+    def _input_is_closed(self) -> bool:
         """Whether the pipe has no reader any more."""
         poll = select.poll()
         poll.register(self._stdin.fileno(), 0)
         return bool(poll.poll(0))
 
-    def _drain(self, take: Callable[[bytes, bool], bool]) -> None:
+    def _read_rest(self, take_line: Callable[[bytes, bool], bool]) -> None:
         """Reads remaining output of a process that closed its input: it may hold the error."""
-        until = time.monotonic() + GRACE_S
+        deadline = time.monotonic() + GRACE_S
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
-            while time.monotonic() < until and selector.select(max(0.0, until - time.monotonic())):
-                self._read(take, False)
+            while time.monotonic() < deadline and selector.select(
+                max(0.0, deadline - time.monotonic())
+            ):
+                self._read(take_line, False)
 
-    def _ended(self, otherwise: str) -> Exception:
+    def _broken_pipe_error(self, deed: str) -> Exception:
         """Why a pipe broke: the process ended, or closed the pipe and still runs."""
-        if not self._gone(GRACE_S):
-            return ProtocolBreak(self.explain(f"{otherwise}, and went on running"))
+        if not self._ends_within(GRACE_S):
+            return ProtocolBreak(self.describe_failure(f"{deed}, and went on running"))
         code = self._child.wait()
-        how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        words = self._log.text(GRACE_S).split("\n")
-        last = next(
+        ending = (
+            f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        )
+        output_lines = self._log.read_text(GRACE_S).split("\n")
+        last_words = next(
             (
-                f", its last words {word.strip()[:200]!r}"
-                for word in reversed(words)
-                if word.strip()
+                f", its last words {output_line.strip()[:200]!r}"
+                for output_line in reversed(output_lines)
+                if output_line.strip()
             ),
             "",
         )
-        return ChildDied(self.explain(f"{how}{last}; it {otherwise}"))
+        return ChildDied(self.describe_failure(f"{ending}{last_words}; it {deed}"))
 
-    def _gone(self, within_s: float) -> bool:
+    def _ends_within(self, within_s: float) -> bool:
         """Whether the process ends in that time. It is not reaped, so that its group's id is not
         reused.
         """
-        until = time.monotonic() + within_s
+        deadline = time.monotonic() + within_s
         while True:
             if self._child.returncode is not None or _has_ended(self._child):
                 return True
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 return False
             time.sleep(0.01)
 
-    def explain(self, what: str) -> str:
+    def describe_failure(self, deed: str) -> str:
         """What the decoder did, and the tail of its standard error."""
-        lines = self._log.text().splitlines()[-LINES:]
-        text = "\n".join(
-            [f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)]
+        lines = self._log.read_text().splitlines()[-LINES:]
+        message = "\n".join(
+            [f"the decoder {deed}", *(f"  its standard error: {line}" for line in lines)]
         )
-        return text + remark(text, self._memory_mb)
+        return message + memory_remark(message, self._memory_mb)
 
     def end(self, *, gently: bool = False) -> None:
         """Ends the process and its group: at once, or after a grace period to end by itself."""
         with contextlib.suppress(OSError):
             self._stdin.close()
-        if gently and self._child.returncode is None and not self._gone(GRACE_S):
+        if gently and self._child.returncode is None and not self._ends_within(GRACE_S):
             self._signal(signal.SIGTERM)
-            self._gone(GRACE_S)
+            self._ends_within(GRACE_S)
         self._signal(signal.SIGKILL)
         self._child.wait()
         self._stdout.close()
@@ -251,10 +265,10 @@ def _has_ended(child: subprocess.Popen[bytes]) -> bool:
     return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def shortened(line: bytes) -> str:
+def shorten_line(line: bytes) -> str:
     """A line, shortened for a message."""
-    text = line[:120].decode("utf-8", "backslashreplace")
-    return repr(text) + (f" ... ({len(line)} bytes)" if len(line) > 120 else "")
+    beginning = line[:120].decode("utf-8", "backslashreplace")
+    return repr(beginning) + (f" ... ({len(line)} bytes)" if len(line) > 120 else "")
 
 
 def signal_name(number: int) -> str:
@@ -272,7 +286,7 @@ def _widen(pipe: int) -> None:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
 
 
-def _not_started(words: list[str], error: OSError | ValueError) -> str:
+def _describe_start_failure(words: list[str], error: OSError | ValueError) -> str:
     program = words[0]
     match error:
         case FileNotFoundError() if "/" in program:

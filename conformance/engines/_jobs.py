@@ -41,14 +41,14 @@ class Jobs:
     def close(self) -> bool:
         """Cancels what waits; false if that was done before."""
         with self._closing:
-            before, self.closed = self.closed, True
+            was_closed, self.closed = self.closed, True
             self._waiting.put(None)
-        return not before
+        return not was_closed
 
     def _serve(self) -> None:
         with self._around:
-            while (asked := self._waiting.get()) is not None:
-                future, job = asked
+            while (entry := self._waiting.get()) is not None:
+                future, job = entry
                 if self.closed:
                     future.cancel()
                 elif future.set_running_or_notify_cancel():

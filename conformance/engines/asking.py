@@ -26,7 +26,7 @@ _ERRORS: Final[Mapping[str, type[Exception]]] = {
 }
 
 
-class Asking(Closing):
+class RequestingEngine(Closing):
     """The decoding part of an Engine, over `put`, which answers a request."""
 
     directory: Path
@@ -38,9 +38,11 @@ class Asking(Closing):
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """See Engine."""
-        return then(self.put({"op": "load", "decoder": decoder, "level": level}), _loaded)
+        return convert_result(
+            self.put({"op": "load", "decoder": decoder, "level": level}), _parse_loaded
+        )
 
-    def open(self, handle: str, source: RecordSource) -> Future[int]:
+    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
         """See Engine."""
         request = {
             "op": "open",
@@ -50,7 +52,7 @@ class Asking(Closing):
             "topic": source.topic,
             "parquet": source.parquet,
         }
-        return then(self.put(request), lambda reply: int(reply["rows"]))
+        return convert_result(self.put(request), lambda reply: int(reply["rows"]))
 
     def release(self, handle: str) -> None:
         """Forgets opened records."""
@@ -59,7 +61,7 @@ class Asking(Closing):
     def decode(self, request: Request) -> Future[pa.Table]:
         """See Engine."""
         out = self.directory / f"out-{next(self._numbers)}.arrow"
-        asked = {
+        message = {
             "op": "decode",
             "handle": request.handle,
             "ranges": request.ranges,
@@ -75,16 +77,16 @@ class Asking(Closing):
         }
 
         def read(_reply: Mapping[str, Any]) -> pa.Table:
-            return taken(out, request.level, request.decoder)
+            return take_output(out, request.level, request.decoder)
 
-        return then(self.put(asked), read)
+        return convert_result(self.put(message), read)
 
     def renew(self) -> Future[Any]:
         """See Engine."""
         return self.put({"op": "renew"})
 
 
-def taken(path: Path, level: int, decoder: str) -> pa.Table:
+def take_output(path: Path, level: int, decoder: str) -> pa.Table:
     """A decoder's output in a file, which is removed. Raises UsageError for columns that violate
     the contract.
     """
@@ -95,12 +97,12 @@ def taken(path: Path, level: int, decoder: str) -> pa.Table:
     return table
 
 
-def failed(kind: str, message: str) -> Exception:
-    """The error that a reply tells."""
+def error_of_reply(kind: str, message: str) -> Exception:
+    """The exception for a reply with an error of this kind."""
     return _ERRORS[kind](message) if kind in _ERRORS else HarnessError(f"Spark: {message}")
 
 
-def then(
+def convert_result(
     future: Future[Any],
     convert: Any,
     explain: Callable[[BaseException], BaseException] = lambda error: error,
@@ -108,24 +110,26 @@ def then(
     """A future of the converted result, or of the error as `explain` tells it. To cancel it cancels
     the request, unless that runs already.
     """
-    out: Future[Any] = Future()
-    out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
+    converted: Future[Any] = Future()
+    converted.add_done_callback(
+        lambda future_converted: future_converted.cancelled() and future.cancel()
+    )
 
-    def done(finished: Future[Any]) -> None:
+    def settle(finished: Future[Any]) -> None:
         if finished.cancelled():
-            out.cancel()
-        if not out.set_running_or_notify_cancel():
+            converted.cancel()
+        if not converted.set_running_or_notify_cancel():
             return
         try:
-            out.set_result(convert(finished.result()))
+            converted.set_result(convert(finished.result()))
         except BaseException as error:
-            out.set_exception(explain(error))
+            converted.set_exception(explain(error))
 
-    future.add_done_callback(done)
-    return out
+    future.add_done_callback(settle)
+    return converted
 
 
-def _loaded(reply: Mapping[str, Any]) -> Loaded:
+def _parse_loaded(reply: Mapping[str, Any]) -> Loaded:
     claims = Capabilities.of(reply["capabilities"])
     for name in claims.conventions:
         if name not in CONVENTIONS:

@@ -35,9 +35,9 @@ from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog
-from conformance.engines.asking import Asking, failed, then
-from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeTimeout, Lost
-from conformance.engines.memory import bounded, of_session, remark
+from conformance.engines.asking import RequestingEngine, convert_result, error_of_reply
+from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeTimeout, ProcessLost
+from conformance.engines.memory import bound_memory, memory_remark, session_bound_mb
 from conformance.engines.spark_conf import (
     BOUND,
     FIRST_OFFSET,
@@ -45,7 +45,7 @@ from conformance.engines.spark_conf import (
     JARS,
     OTHER,
     PACKAGES,
-    away,
+    cluster_url,
 )
 from conformance.engines.specs import DECODERS, LIAR, SERVICES
 from generators.errors import HarnessError, UsageError
@@ -95,11 +95,11 @@ execution. A run judges decoders without it, as their users run them.
 """
 
 
-def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
+def required_packages(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
     """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. A
     format whose messages name schemas has a registry from then on. Raises UnknownName.
     """
-    registry.ensure(formats := tuple(formats))
+    registry.ensure_registry(formats := tuple(formats))
     return (
         *(("kafka",) if kafka else ()),
         *(("avro",) if any(get(name).container == "avro" for name in formats) else ()),
@@ -123,18 +123,18 @@ changed; offsets have more than 32 bits, and are negative if they are cut to the
 """
 
 
-class ChildEngine(Asking):
+class ChildEngine(RequestingEngine):
     """The Engine whose Spark session lives in a child process.
 
-    `packages` names what Spark needs beside pyspark (`needed`), fetched before the child starts;
+    `packages` names what Spark needs beside pyspark (`required_packages`), fetched before the child starts;
     `note` receives progress. `conf` may name a master, a server and packages
-    (`conformance.engines.spark_conf`); a server has all that it needs. `given` are pickled decoders
-    by the name that stands for their specification (`conformance.engines.live.pickled`). A bound of
+    (`conformance.engines.spark_conf`); a server has all that it needs. `pickled_decoders` are pickled decoders
+    by the name that stands for their specification (`conformance.engines.live.pickle_decoder`). A bound of
     memory (`conf`'s BOUND, in MB, else a default) holds for each process here, beside the JVM's
     heap. `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests
     are answered in order, and up to `LANES` calls of our own decoders run at once. If the child
     dies or a call times out while several run, each is retried alone. Raises HarnessError if Java,
-    a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`), or a
+    a package or a writable temporary folder is missing (`conformance.brokers.spark.prepare_jars`), or a
     master or server does not answer.
     """
 
@@ -149,14 +149,14 @@ class ChildEngine(Asking):
         start_s: float = 240,
         conf: Mapping[str, str] = QUICK,
         note: Note = lambda _line: None,
-        given: Mapping[str, str] = {},
+        pickled_decoders: Mapping[str, str] = {},
     ) -> None:
         settings = {
             name: value for name, value in conf.items() if name not in (JARS, PACKAGES, BOUND)
-        } | cluster.settings(conf)
-        self._place, self._memory_mb = away(conf), of_session(conf)
-        jars = cluster.jars(packages, conf, note)
-        self._again = partial(
+        } | cluster.driver_address(conf)
+        self._cluster_url, self._memory_mb = cluster_url(conf), session_bound_mb(conf)
+        jars = cluster.session_jars(packages, conf, note)
+        self._make_twin = partial(
             ChildEngine,
             packages=packages,
             cores=cores,
@@ -164,22 +164,24 @@ class ChildEngine(Asking):
             start_s=start_s,
             conf=conf,
             note=note,
-            given=given,
+            pickled_decoders=pickled_decoders,
         )
-        self._start = {
+        self._start_request = {
             "op": "start",
             "jars": jars,
             "cores": cores,
             "conf": settings,
-            "given": dict(given),
+            "given": dict(pickled_decoders),
         }
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
-        self._tidy = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+        self._remove_directory = weakref.finalize(
+            self, shutil.rmtree, self.directory, ignore_errors=True
+        )
         self._guardian = Guarded(None, remove=self.directory)
-        self._waiting: deque[_Asked] = deque()
-        self._under_way: dict[int, _Asked] = {}
+        self._waiting: deque[_PendingRequest] = deque()
+        self._running: dict[int, _PendingRequest] = {}
         self._replay: list[dict[str, Any]] = []
         self._unopened: dict[str, BaseException] = {}
         self._child: subprocess.Popen[bytes] | None = None
@@ -187,31 +189,33 @@ class ChildEngine(Asking):
         self._buffer = b""
         self._numbers = itertools.count(1)
         self._log, self._home = ChildLog(), self.directory
-        self._log.started()
+        self._log.close_writing_end()
         self._closed = self._released = self._on_old_jvm = False
-        self._woken, self._wake = os.pipe()
+        self._wake_end, self._wake = os.pipe()
         self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
         self._thread.start()
-        self.started: Future[Any] = self.put(self._start)
+        self.started: Future[Any] = self.put(self._start_request)
 
-    def twin(self) -> ChildEngine:
+    def make_twin(self) -> ChildEngine:
         """Another child with the same settings."""
-        return self._again()
+        return self._make_twin()
 
     def sources(self, *, forget: bool) -> Future[list[str]]:
         """The files below the working directory that the loaded decoders are made of; with `forget`
         they are read again by the next call.
         """
-        return then(
+        return convert_result(
             self.put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"])
         )
 
     def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
         """The liars of a format: name, level, convicts, why."""
-        return then(self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
+        return convert_result(
+            self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"])
+        )
 
-    def ask(
+    def ask_service(
         self, service: str, request: Mapping[str, Any], limit_s: float
     ) -> Future[Mapping[str, Any]]:
         """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
@@ -220,7 +224,7 @@ class ChildEngine(Asking):
         AnswerTimeout when the limit expires, UsageError for a decoder that cannot be loaded. State of a service in the
         child (a streaming query) lasts between requests.
         """
-        return then(
+        return convert_result(
             self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"]
         )
 
@@ -249,52 +253,53 @@ class ChildEngine(Asking):
         self._kill()
         os.close(self._wake)
         self._guardian.stop()
-        self._tidy()
+        self._remove_directory()
 
     def put(self, request: dict[str, Any]) -> Future[Any]:
         """See Asking."""
-        asked = _Asked(request)
+        pending = _PendingRequest(request)
         with self._closing:
             if self._closed:
-                asked.future.set_exception(HarnessError("the engine is closed"))
+                pending.future.set_exception(HarnessError("the engine is closed"))
             else:
-                self._waiting.append(asked)
+                self._waiting.append(pending)
                 os.write(self._wake, b"x")
-        return asked.future
+        return pending.future
 
     def _loop(self) -> None:
         try:
             while not self._closed:
-                while (asked := self._next()) is not None:
-                    self._begin(asked)
+                while (pending := self._take_next()) is not None:
+                    self._begin_request(pending)
                 self._listen()
         finally:
             with self._closing:
                 self._closed = True
-            for asked in (*self._under_way.values(), *self._waiting):
-                if not asked.future.cancel():
-                    asked.future.set_exception(HarnessError("the engine is closed"))
+            for pending in (*self._running.values(), *self._waiting):
+                if not pending.future.cancel():
+                    pending.future.set_exception(HarnessError("the engine is closed"))
             self._kill(grace_s=3)
-            os.close(self._woken)
+            os.close(self._wake_end)
 
-    def _next(self) -> _Asked | None:
+    def _take_next(self) -> _PendingRequest | None:
         """The next request if it may start now, alone or beside running requests."""
         if self._closed or not self._waiting:
             return None
-        asked, others = self._waiting[0], self._under_way.values()
-        if others and (
-            len(others) == LANES or not all(_together(asked, other) for other in others)
+        pending, running = self._waiting[0], self._running.values()
+        if running and (
+            len(running) == LANES
+            or not all(_may_overlap(pending, running_request) for running_request in running)
         ):
             return None
         return self._waiting.popleft()
 
-    def _begin(self, asked: _Asked) -> None:
-        op, handle = asked.request["op"], asked.request.get("handle", "")
-        if not asked.future.running() and not asked.future.set_running_or_notify_cancel():
+    def _begin_request(self, pending: _PendingRequest) -> None:
+        op, handle = pending.request["op"], pending.request.get("handle", "")
+        if not pending.future.running() and not pending.future.set_running_or_notify_cancel():
             return
         try:
-            if op == "renew" and (self._place or self.pid is None):
-                self._renewed(asked)
+            if op == "renew" and (self._cluster_url or self.pid is None):
+                self._finish_renewal(pending)
                 return
             if op in ("open", "release"):
                 self._replay = [r for r in self._replay if r.get("handle") != handle]
@@ -304,14 +309,14 @@ class ChildEngine(Asking):
                 self._unopened.get(handle) if op == "decode" else None
             ):
                 raise failed
-            if not self._under_way and self._ensure() and self._replay:
-                self._again_first(asked)
+            if not self._running and self._ensure_child() and self._replay:
+                self._replay_before(pending)
                 return
-            self._send(asked)
+            self._send(pending)
         except BaseException as error:
-            self._fail(asked, error)
+            self._fail_request(pending, error)
 
-    def _ensure(self) -> bool:
+    def _ensure_child(self) -> bool:
         """Starts a child if none runs; true if it started."""
         if self._child is not None and self._child.poll() is None:
             return False
@@ -336,35 +341,38 @@ class ChildEngine(Asking):
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-m", WORKER],
             stdin=subprocess.PIPE,
-            stdout=self._log.writing,
-            stderr=self._log.writing,
+            stdout=self._log.writing_end,
+            stderr=self._log.writing_end,
             env=environment,
             pass_fds=(write_end,),
             start_new_session=True,
         )
-        bounded(self._child.pid, self._memory_mb)
-        self._log.started()
+        bound_memory(self._child.pid, self._memory_mb)
+        self._log.close_writing_end()
         os.close(write_end)
         self._replies, self._buffer = read_end, b""
 
-    def _send(self, asked: _Asked) -> None:
+    def _send(self, pending: _PendingRequest) -> None:
         child = self._child
         assert child is not None and child.stdin is not None
-        number, taken = next(self._numbers), {other.lane for other in self._under_way.values()}
-        asked.lane = min(set(range(LANES)) - taken)
-        limits = {"decode": self._timeout_s, "load": self._timeout_s, "renew": RENEWAL_S}
-        asked.limit_s = float(
-            asked.request.get("limit_s", limits.get(asked.request["op"], self._start_s))
+        number, used_lanes = (
+            next(self._numbers),
+            {running_request.lane for running_request in self._running.values()},
         )
-        asked.deadline = time.monotonic() + asked.limit_s
-        self._under_way[number] = asked
-        if taken:
-            for running in self._under_way.values():
-                running.shared = True
+        pending.lane = min(set(range(LANES)) - used_lanes)
+        limits = {"decode": self._timeout_s, "load": self._timeout_s, "renew": RENEWAL_S}
+        pending.limit_s = float(
+            pending.request.get("limit_s", limits.get(pending.request["op"], self._start_s))
+        )
+        pending.deadline = time.monotonic() + pending.limit_s
+        self._running[number] = pending
+        if used_lanes:
+            for sharing in self._running.values():
+                sharing.shared = True
         # The end of its replies shows a lost child.
         with contextlib.suppress(OSError):
             child.stdin.write(
-                json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n"
+                json.dumps({**pending.request, "id": number, "lane": pending.lane}).encode() + b"\n"
             )
             child.stdin.flush()
 
@@ -372,115 +380,121 @@ class ChildEngine(Asking):
         """Waits for a reply, the child's end, an expired time limit or a new request, and acts on
         it.
         """
-        left = (
-            min((asked.deadline for asked in self._under_way.values()), default=math.inf)
+        left_s = (
+            min((pending.deadline for pending in self._running.values()), default=math.inf)
             - time.monotonic()
         )
-        watched = [self._woken, self._replies] if self._under_way else [self._woken]
-        ready, _, _ = select.select(watched, [], [], None if left == math.inf else max(0.0, left))
-        if self._woken in ready:
-            os.read(self._woken, 1 << 16)
+        descriptors = [self._wake_end, self._replies] if self._running else [self._wake_end]
+        ready, _, _ = select.select(
+            descriptors, [], [], None if left_s == math.inf else max(0.0, left_s)
+        )
+        if self._wake_end in ready:
+            os.read(self._wake_end, 1 << 16)
         if self._replies in ready:
             chunk = os.read(self._replies, 1 << 16)
             *lines, self._buffer = (self._buffer + chunk).split(b"\n")
             try:
                 for line in lines:
-                    self._answer(json.loads(line))
+                    self._settle(json.loads(line))
             except (ValueError, KeyError, TypeError):
-                self._lose("wrote to the descriptor of the harness's answers")
+                self._drop_child("wrote to the descriptor of the harness's answers")
                 return
             if not chunk:
                 assert self._child is not None
-                self._lose(f"the Spark process ended with exit code {self._child.wait()}")
+                self._drop_child(f"the Spark process ended with exit code {self._child.wait()}")
         overdue = [
-            asked for asked in self._under_way.values() if asked.deadline <= time.monotonic()
+            pending for pending in self._running.values() if pending.deadline <= time.monotonic()
         ]
         if overdue:
-            self._lose(f"did not end within {overdue[0].limit_s:g} s", late=True)
+            self._drop_child(f"did not end within {overdue[0].limit_s:g} s", timed_out=True)
 
-    def _renewed(self, asked: _Asked) -> None:
+    def _finish_renewal(self, pending: _PendingRequest) -> None:
         """Ends a child that does not go on as a new process on its JVM: the next request starts
         another.
         """
         self._kill()
-        asked.future.set_result(None)
+        pending.future.set_result(None)
 
-    def _again_first(self, *others: _Asked) -> None:
+    def _replay_before(self, *next_requests: _PendingRequest) -> None:
         """Starts the session and opens what was open before any other request."""
-        again, self._replay = self._replay, []
-        self._waiting.extendleft((*others, *(_Asked(r) for r in reversed(again))))
+        replayed, self._replay = self._replay, []
+        self._waiting.extendleft(
+            (*next_requests, *(_PendingRequest(r) for r in reversed(replayed)))
+        )
 
-    def _answer(self, reply: dict[str, Any]) -> None:
-        asked = self._under_way.pop(reply["id"])
-        request, op = asked.request, asked.request["op"]
+    def _settle(self, reply: dict[str, Any]) -> None:
+        pending = self._running.pop(reply["id"])
+        request, op = pending.request, pending.request["op"]
         match reply.get("error"):
             case None if op == "renew":
                 self._on_old_jvm = True
-                self._again_first()
-                asked.future.set_result(None)
+                self._replay_before()
+                pending.future.set_result(None)
             case None:
                 self._on_old_jvm &= op != "start"
                 if op in ("start", "open"):
                     self._unopened.pop(request.get("handle", ""), None)
                     self._replay.append(request)
-                asked.future.set_result(reply)
+                pending.future.set_result(reply)
             case "harness" if op == "start":
-                self._fail(asked, self._ended(request, reply["message"]))
+                self._fail_request(pending, self._error_of_end(request, reply["message"]))
             case kind:
-                self._fail(asked, failed(kind, reply["message"]))
+                self._fail_request(pending, error_of_reply(kind, reply["message"]))
 
-    def _lose(self, what: str, late: bool = False) -> None:
+    def _drop_child(self, event: str, timed_out: bool = False) -> None:
         """Drops the child. A request that ran alone fails; of several, each is retried."""
         self._kill()
-        lost, self._under_way = list(self._under_way.values()), {}
-        for asked in reversed(lost):
-            if asked.shared:
-                asked.shared, asked.alone = False, True
-                self._waiting.appendleft(asked)
-            elif late and asked.request["op"] == "decode":
-                self._fail(asked, DecodeTimeout(f"{asked.request['decoder']} {what}"))
-            elif late and asked.request["op"] in SERVICES:
-                self._fail(asked, AnswerTimeout(f"{what}:\n{self._log.tail()}"))
+        lost, self._running = list(self._running.values()), {}
+        for pending in reversed(lost):
+            if pending.shared:
+                pending.shared, pending.alone = False, True
+                self._waiting.appendleft(pending)
+            elif timed_out and pending.request["op"] == "decode":
+                self._fail_request(pending, DecodeTimeout(f"{pending.request['decoder']} {event}"))
+            elif timed_out and pending.request["op"] in SERVICES:
+                self._fail_request(pending, AnswerTimeout(f"{event}:\n{self._log.tail()}"))
             else:
-                self._fail(asked, self._ended(asked.request, what))
+                self._fail_request(pending, self._error_of_end(pending.request, event))
 
-    def _fail(self, asked: _Asked, error: BaseException) -> None:
-        if isinstance(error, Lost):
-            error.lost_s = time.monotonic() - (asked.deadline - asked.limit_s)
-        op = asked.request["op"]
+    def _fail_request(self, pending: _PendingRequest, error: BaseException) -> None:
+        if isinstance(error, ProcessLost):
+            error.lost_s = time.monotonic() - (pending.deadline - pending.limit_s)
+        op = pending.request["op"]
         if op == "renew":
-            self._renewed(asked)
+            self._finish_renewal(pending)
             return
         # What a new process cannot do on the old JVM a new one may do.
         if op == "start" and self._on_old_jvm:
             self._on_old_jvm = False
             self._kill()
-            self._waiting.appendleft(asked)
+            self._waiting.appendleft(pending)
             return
         if op in ("start", "open"):
-            self._unopened[asked.request.get("handle", "")] = error
-        asked.future.set_exception(error)
+            self._unopened[pending.request.get("handle", "")] = error
+        pending.future.set_exception(error)
 
-    def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
+    def _error_of_end(self, request: Mapping[str, Any], event: str) -> Exception:
         """The error of a request whose child ended or does not answer; a verdict only for decode
         calls.
         """
-        tail = self._log.tail(words=request["op"] == "start")
+        tail = self._log.tail(before_traceback=request["op"] == "start")
         match request["op"]:
             case "start":
-                where = f" on {self._place}" if self._place else ""
+                place = f" on {self._cluster_url}" if self._cluster_url else ""
                 hint = (
                     "Are its workers there, with free cores and memory?"
-                    if where
+                    if place
                     else "Try `cdc-conformance doctor`."
                 )
-                return HarnessError(f"Spark did not start{where}: {what}. {hint}\n{tail}")
+                return HarnessError(f"Spark did not start{place}: {event}. {hint}\n{tail}")
             case "load":
-                return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
+                return UsageError(
+                    f"decoder {request['decoder']} cannot be loaded: {event}:\n{tail}"
+                )
             case op if op == "decode" or op in SERVICES:
-                return ChildDied(f"{what}:\n{tail}{remark(tail, self._memory_mb)}")
+                return ChildDied(f"{event}:\n{tail}{memory_remark(tail, self._memory_mb)}")
             case op:
-                return HarnessError(f"Spark, {op}: {what}:\n{tail}")
+                return HarnessError(f"Spark, {op}: {event}:\n{tail}")
 
     def _kill(self, grace_s: float = 0) -> None:
         child, self._child = self._child, None
@@ -503,7 +517,7 @@ class ChildEngine(Asking):
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
+class _PendingRequest:
     """A request and its state: `shared` once another ran at the same time, `alone` if none may."""
 
     request: dict[str, Any]
@@ -515,18 +529,22 @@ class _Asked:
     alone: bool = False
 
 
-def _together(first: _Asked, other: _Asked) -> bool:
+def _may_overlap(first_pending: _PendingRequest, second_pending: _PendingRequest) -> bool:
     """Whether two requests may run at once: calls of our own decoders, which keep no state, under
     equal session settings; and reading other records beside them.
     """
-    mine, its = first.request, other.request
-    if first.alone or other.alone or not (_stateless(mine) and _stateless(its)):
+    first, second = first_pending.request, second_pending.request
+    if (
+        first_pending.alone
+        or second_pending.alone
+        or not (_is_stateless(first) and _is_stateless(second))
+    ):
         return False
-    reading = "open" in (mine["op"], its["op"])
-    alike = bool(mine.get("conf", {}) == its.get("conf", {}))
-    return alike and not (reading and mine["handle"] == its["handle"])
+    reading = "open" in (first["op"], second["op"])
+    same_settings = bool(first.get("conf", {}) == second.get("conf", {}))
+    return same_settings and not (reading and first["handle"] == second["handle"])
 
 
-def _stateless(request: Mapping[str, Any]) -> bool:
+def _is_stateless(request: Mapping[str, Any]) -> bool:
     op, decoder = request["op"], str(request.get("decoder", ""))
     return op == "open" or (op == "decode" and decoder.startswith((f"{DECODERS}.", LIAR)))

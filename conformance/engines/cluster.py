@@ -14,9 +14,16 @@ from contextlib import suppress
 from typing import Final
 
 from conformance.brokers.jars import Note
-from conformance.brokers.spark import packages as fetched
-from conformance.brokers.spark import ready
-from conformance.engines.spark_conf import ADDRESS, JARS, MASTER, PACKAGES, REMOTE, away, packages
+from conformance.brokers.spark import fetch_packages, prepare_jars
+from conformance.engines.spark_conf import (
+    ADDRESS,
+    JARS,
+    MASTER,
+    PACKAGES,
+    REMOTE,
+    cluster_url,
+    parse_packages,
+)
 from generators.errors import HarnessError
 
 PATIENCE_S: Final = 5.0
@@ -25,32 +32,32 @@ PORTS: Final = {"sc": 15002, "http": 80, "https": 443}
 """The ports of URLs without one."""
 
 
-def places(url: str) -> list[tuple[str, int]]:
+def host_ports(url: str) -> list[tuple[str, int]]:
     """Hosts and ports of a master or server; none for YARN, whose own files name it."""
     match = re.match(r"(?:k8s://)?(?:(\w+)://)?([^/;]*)", url)
     scheme, hosts = (match[1] or "https", match[2]) if match and "://" in url else ("", "")
-    named = (re.fullmatch(r"(.*?)(?::(\d+))?", host) for host in hosts.split(",") if host)
+    matches = (re.fullmatch(r"(.*?)(?::(\d+))?", host) for host in hosts.split(",") if host)
     return [
         (address[1].strip("[]"), int(address[2] or PORTS.get(scheme, 443)))
-        for address in named
+        for address in matches
         if address
     ]
 
 
-def jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
-    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.ready`), of the user,
+def session_jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
+    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.prepare_jars`), of the user,
     of packages. A server has its own, so none.
     """
     if conf.get(REMOTE):
         return []
-    named = [
+    user_jars = [
         *filter(None, conf.get(JARS, "").split(",")),
-        *map(str, fetched(packages(conf.get(PACKAGES, "")), note)),
+        *map(str, fetch_packages(parse_packages(conf.get(PACKAGES, "")), note)),
     ]
-    return [str(jar) for jar in ready(modules, note, named=named)]
+    return [str(jar) for jar in prepare_jars(modules, note, extra_jars=user_jars)]
 
 
-def settings(conf: Mapping[str, str]) -> dict[str, str]:
+def driver_address(conf: Mapping[str, str]) -> dict[str, str]:
     """What a session on other machines needs beside its own settings: the driver's address, as the
     master reaches it.
 
@@ -58,7 +65,7 @@ def settings(conf: Mapping[str, str]) -> dict[str, str]:
     Raises HarnessError if nobody answers within `PATIENCE_S`, or this machine lacks what leads
     there.
     """
-    url = away(conf)
+    url = cluster_url(conf)
     if not url:
         return {}
     if conf.get(REMOTE) and importlib.util.find_spec("grpc") is None:
@@ -71,30 +78,34 @@ def settings(conf: Mapping[str, str]) -> dict[str, str]:
             "--master yarn: set HADOOP_CONF_DIR or YARN_CONF_DIR to the folder of the cluster's"
             " configuration"
         )
-    own, why = "", []
-    for host, port in places(url):
+    own_address, failures = "", []
+    for host, port in host_ports(url):
         try:
             with socket.create_connection((host, port), PATIENCE_S) as answered:
-                own = own or answered.getsockname()[0]
+                own_address = own_address or answered.getsockname()[0]
         except OSError as error:
-            why.append(f"{host}:{port}: {error.strerror or error}")
-    if places(url) and not own:
+            failures.append(f"{host}:{port}: {error.strerror or error}")
+    if host_ports(url) and not own_address:
         option = "--remote" if conf.get(REMOTE) else "--master"
-        raise HarnessError(f"{option} {url} does not answer: {', '.join(why)}")
+        raise HarnessError(f"{option} {url} does not answer: {', '.join(failures)}")
     if not url.startswith("spark://"):
         return {}
-    return {name: f"[{own}]" if ":" in own else own for name in ADDRESS if name not in conf}
+    return {
+        name: f"[{own_address}]" if ":" in own_address else own_address
+        for name in ADDRESS
+        if name not in conf
+    }
 
 
-def other_machines(conf: Mapping[str, str]) -> bool:
+def uses_other_machines(conf: Mapping[str, str]) -> bool:
     """Whether a session may run on machines to which the loopback of this one is another."""
-    url = away(conf)
+    url = cluster_url(conf)
     return bool(url) and not (
-        places(url) and all(map(_loopback, (host for host, _ in places(url))))
+        host_ports(url) and all(map(_is_loopback, (host for host, _ in host_ports(url))))
     )
 
 
-def _loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     with suppress(OSError, ValueError):
         return all(
             ipaddress.ip_address(entry[4][0]).is_loopback
@@ -103,12 +114,12 @@ def _loopback(host: str) -> bool:
     return False
 
 
-def unreachable(conf: Mapping[str, str], kind: str, bootstrap: str) -> str:
+def unreachable_broker(conf: Mapping[str, str], kind: str, bootstrap: str) -> str:
     """Why a broker cannot be read from other machines; "" if it can, or there are none."""
-    if not other_machines(conf) or kind not in ("embedded", "container"):
+    if not uses_other_machines(conf) or kind not in ("embedded", "container"):
         return ""
-    where = conf.get(REMOTE) or conf.get(MASTER)
+    target = conf.get(REMOTE) or conf.get(MASTER)
     return (
-        f"the broker {bootstrap} listens on loopback alone: machines of {where} other than this one"
+        f"the broker {bootstrap} listens on loopback alone: machines of {target} other than this one"
         " need --broker HOST:PORT"
     )

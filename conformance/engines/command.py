@@ -35,12 +35,12 @@ from conformance.engines._command_lines import (
     Started,
     begin_line,
     end_line,
+    parse_started,
     start_line,
-    started,
 )
 from conformance.engines._command_process import Process, ProtocolBreak
 from conformance.engines._jobs import Jobs
-from conformance.engines.child import QUICK, ChildEngine, needed
+from conformance.engines.child import QUICK, ChildEngine, required_packages
 from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
@@ -50,9 +50,9 @@ from conformance.engines.engine import (
     RecordSource,
     Request,
 )
-from conformance.engines.live import LiveEngine, pickled
+from conformance.engines.live import LiveEngine, pickle_decoder
 from conformance.engines.memory import DEFAULT_MB, bound_mb
-from conformance.engines.spark_conf import away
+from conformance.engines.spark_conf import cluster_url
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
 from generators.errors import HarnessError, UsageError
@@ -64,13 +64,13 @@ __all__ = [
     "ProtocolBreak",
     "RecordsRaised",
     "engine_for",
-    "schema",
+    "protocol_schema",
 ]
 
 LINE_LIMIT: Final = 1 << 28
 """Limit of a decoder's line, in bytes: a record of 25 MB with all bytes escaped has 150 MB."""
 
-GROUP: Final = 1 << 18
+CHUNK_BYTES: Final = 1 << 18
 """Approximate bytes per write to the decoder's pipe."""
 
 TRACE: Final = "CDC_CONFORMANCE_TRACE"
@@ -109,13 +109,13 @@ def engine_for(
     Raises UsageError for a command on a cluster or a session, and for a function that another
     process cannot have.
     """
-    registry.ensure(formats)
+    registry.ensure_registry(formats)
     if spark is not None:
         if is_command(decoder):
             raise UsageError(f"--decoder {decoder!r} does not run on a session of Spark")
         return LiveEngine(spark, decoder, conf=conf, timeout_s=timeout_s)
     if is_command(decoder):
-        if place := away(conf):
+        if place := cluster_url(conf):
             raise UsageError(
                 f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark"
             )
@@ -126,15 +126,15 @@ def engine_for(
             memory_mb=bound_mb(conf),
         )
     return ChildEngine(
-        packages=needed(formats, kafka=kafka),
+        packages=required_packages(formats, kafka=kafka),
         timeout_s=timeout_s,
         conf=conf,
         note=note,
-        given=pickled(decoder),
+        pickled_decoders=pickle_decoder(decoder),
     )
 
 
-def schema() -> dict[str, Any]:
+def protocol_schema() -> dict[str, Any]:
     """The protocol's JSON Schema, for all lines of both directions."""
     data: dict[str, Any] = json.loads(
         resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8")
@@ -177,45 +177,45 @@ class CommandEngine(Closing):
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._guardian = Guarded(None, remove=self.directory)
         # A note on what was left behind stays, where the notes of a command give way to each other.
-        self._say: Note = getattr(note, "line", note)
+        self._note_line: Note = getattr(note, "line", note)
         path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
         self._trace = path.open("ab") if path else None
-        self._opened: dict[str, _Opened | BaseException] = {}
+        self._open_tables: dict[str, _OpenTable | BaseException] = {}
         self._process: Process | None = None
         self._spec = ""
         self._started: Started | None = None
         self._levels: dict[str, tuple[int, ...]] = {}
         self._batches, self._seq = 0, 1
-        self._woken, self._wake = os.pipe()
+        self._wake_end, self._wake_writer = os.pipe()
         around = contextlib.ExitStack()
-        around.callback(self._end, gently=True)
+        around.callback(self._end_process, gently=True)
         self._jobs = Jobs("cdc-command", around)
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """Starts the decoder's process and does the handshake. The future raises UsageError when
         that fails.
         """
-        return self._jobs.put(lambda: self._load(decoder, level))
+        return self._jobs.put(lambda: self._load_now(decoder, level))
 
-    def open(self, handle: str, source: RecordSource) -> Future[int]:
+    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records into memory; returns their number. If reading fails, the calls that need
         the records raise its error.
         """
-        return self._jobs.put(lambda: self._open(handle, source))
+        return self._jobs.put(lambda: self._open_now(handle, source))
 
     def release(self, handle: str) -> None:
         """Forgets opened records."""
-        self._jobs.put(lambda: self._opened.pop(handle, None))
+        self._jobs.put(lambda: self._open_tables.pop(handle, None))
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """Decodes. The future raises RecordsRaised for records without an answer, ProtocolBreak
         (both are DecodeRaised), DecodeTimeout, ChildDied or UsageError.
         """
-        return self._jobs.put(lambda: self._decode(request))
+        return self._jobs.put(lambda: self._decode_now(request))
 
     def renew(self) -> Future[Any]:
         """See Engine."""
-        return self._jobs.put(self._end)
+        return self._jobs.put(self._end_process)
 
     @property
     def pid(self) -> int | None:
@@ -226,50 +226,52 @@ class CommandEngine(Closing):
         """Ends the decoder's process and its child processes; removes the directory."""
         if not self._jobs.close():
             return
-        os.write(self._wake, b"x")
+        os.write(self._wake_writer, b"x")
         self._jobs.thread.join()
-        os.close(self._wake)
-        os.close(self._woken)
+        os.close(self._wake_writer)
+        os.close(self._wake_end)
         if self._trace:
             self._trace.close()
         self._guardian.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _load(self, decoder: str, level: str) -> Loaded:
+    def _load_now(self, decoder: str, level: str) -> Loaded:
         if not is_command(decoder):
             raise UsageError(
                 f"decoder {decoder!r}: this engine runs commands, written cmd:PROGRAM ARGUMENT..."
             )
         self._levels[decoder] = {"changes": (1,), "rows": (2,)}.get(level, (1, 2))
-        self._end()
+        self._end_process()
         try:
-            return self._ready(decoder, {}, time.monotonic() + self._timeout_s).loaded
+            return self._ensure_started(decoder, {}, time.monotonic() + self._timeout_s).loaded
         except DecodeTimeout as error:
-            self._end()
+            self._end_process()
             raise UsageError(
                 f"decoder {decoder} cannot be loaded: nothing was said within {self._timeout_s:g}"
                 f" s: {error}"
             ) from None
         except (DecodeRaised, ChildDied, UsageError) as error:
-            self._end()
+            self._end_process()
             raise UsageError(f"decoder {decoder} cannot be loaded: {error}") from None
 
-    def _ready(self, decoder: str, variables: Mapping[str, str], deadline: float) -> Started:
+    def _ensure_started(
+        self, decoder: str, variables: Mapping[str, str], deadline: float
+    ) -> Started:
         """The decoder's handshake, with the running or a new process."""
         process = self._process
         if process is not None and self._started:
             # This call gets the error, although no case of it is the cause: a new process can
             # answer it.
-            if breach := process.unasked():
+            if breach := process.check_silence():
                 raise breach
             if (self._spec, process.variables) == (decoder, variables):
                 return self._started
-        self._end()
+        self._end_process()
         self._spec, self._started = decoder, None
         process = self._process = Process(
             decoder.removeprefix(COMMAND),
             variables,
-            self._woken,
+            self._wake_end,
             self._line_limit,
             Path(tempfile.mkdtemp(prefix="command-", dir=self.directory)),
             self._memory_mb,
@@ -277,69 +279,76 @@ class CommandEngine(Closing):
         levels = self._levels.get(decoder, (1, 2))
         answers: list[Started] = []
 
-        def take(line: bytes, _everything: bool) -> bool:
-            self._note(b"< ", line + b"\n")
+        def take_line(line: bytes, _everything: bool) -> bool:
+            self._write_trace(b"< ", line + b"\n")
             # Read at once: if a line of noise comes before the answer, the noise is the error.
-            answers.append(started(line, levels))
+            answers.append(parse_started(line, levels))
             return True
 
         process.converse(
-            self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line"
+            self._trace_lines([start_line(self._format, levels)]),
+            take_line,
+            deadline,
+            "answer the start line",
         )
         self._started = answers[0]
         return self._started
 
-    def _open(self, handle: str, source: RecordSource) -> int:
+    def _open_now(self, handle: str, source: RecordSource) -> int:
         try:
-            opened = self._opened[handle] = _Opened(self._records(source))
+            opened = self._open_tables[handle] = _OpenTable(self._records(source))
         except BaseException as error:
-            self._opened[handle] = error
+            self._open_tables[handle] = error
             raise
         return opened.count
 
     def _records(self, source: RecordSource) -> list[LineRecord]:
         if source.bootstrap:
-            return _from_kafka(source, self._start_s, lambda: self._jobs.closed)
-        return _from_parquet(source)
+            return _read_kafka(source, self._start_s, lambda: self._jobs.closed)
+        return _read_parquet(source)
 
-    def _decode(self, request: Request) -> pa.Table:
+    def _decode_now(self, request: Request) -> pa.Table:
         if request.mapping:
             raise UsageError(
                 "--map renames columns of a Spark decoder; a command writes the protocol's fields"
             )
-        opened = self._opened.get(request.handle)
+        opened = self._open_tables.get(request.handle)
         if isinstance(opened, BaseException):
             raise opened
         if opened is None:
             raise HarnessError(f"no records are open under the name {request.handle!r}")
-        records = opened.among(request.ranges)
+        records = opened.in_ranges(request.ranges)
         limit_s = request.limit_s or self._timeout_s
         deadline = time.monotonic() + limit_s
         answers: Answers | None = None
         try:
-            hello = self._ready(request.decoder, _variables(request.conf), deadline)
-            answers = Answers(request.level, request.table, hello.returns, hello.labels)
+            decoder_facts = self._ensure_started(
+                request.decoder, _environment(request.conf), deadline
+            )
+            answers = Answers(
+                request.level, request.table, decoder_facts.returns, decoder_facts.labels
+            )
             # The empty batch shows whether the decoder still runs after the other batches.
-            for part in (*_dealt(records, request.repartition), []):
-                self._batch(part, request, hello, answers, deadline)
+            for batch in (*_split_batches(records, request.repartition), []):
+                self._decode_batch(batch, request, decoder_facts, answers, deadline)
         except DecodeTimeout as error:
-            self._end()
-            how = f": {answers.waiting()}" if answers else ""
+            self._end_process()
+            progress = f": {answers.describe_progress()}" if answers else ""
             raise DecodeTimeout(
-                f"{request.decoder} did not end within {limit_s:g} s{how}\n{error}"
+                f"{request.decoder} did not end within {limit_s:g} s{progress}\n{error}"
             ) from None
         except BaseException:
-            self._end()
+            self._end_process()
             raise
         table = answers.finish()
         check_columns(table.schema, request.level, request.decoder)
         return table
 
-    def _batch(
+    def _decode_batch(
         self,
         records: Sequence[LineRecord],
         request: Request,
-        hello: Started,
+        decoder_facts: Started,
         answers: Answers,
         deadline: float,
     ) -> None:
@@ -347,71 +356,75 @@ class CommandEngine(Closing):
         self._batches, first = self._batches + 1, self._seq
         self._seq += len(records)
         batch = self._batches
-        answers.expect(batch, first, records)
+        answers.expect_batch(batch, first, records)
 
         def lines() -> Iterator[bytes]:
-            tables = (request.tables if records else ()) if hello.tables else None
+            tables = (request.tables if records else ()) if decoder_facts.tables else None
             yield begin_line(batch, request.level, request.deployment, request.table, tables)
             for i, record in enumerate(records):
-                yield record.line(first + i, hello.base64_only)
+                yield record.line(first + i, decoder_facts.base64_only)
             yield end_line(batch)
 
-        def take(line: bytes, everything: bool) -> bool:
-            self._note(b"< ", line + b"\n")
+        def take_line(line: bytes, all_sent: bool) -> bool:
+            self._write_trace(b"< ", line + b"\n")
             try:
-                return answers.take(line, everything)
+                return answers.take_line(line, all_sent)
             except ProtocolBreak as error:
                 assert self._process is not None
                 raise ProtocolBreak(
-                    self._process.explain(str(error).removeprefix("the decoder "))
+                    self._process.describe_failure(str(error).removeprefix("the decoder "))
                 ) from None
 
-        self._process.converse(_grouped(self._noted(lines())), take, deadline, "end the batch")
+        self._process.converse(
+            _join_lines(self._trace_lines(lines())), take_line, deadline, "end the batch"
+        )
 
-    def _noted(self, lines: Iterator[bytes] | Sequence[bytes]) -> Iterator[bytes]:
+    def _trace_lines(self, lines: Iterator[bytes] | Sequence[bytes]) -> Iterator[bytes]:
         for line in lines:
-            self._note(b"> ", line)
+            self._write_trace(b"> ", line)
             yield line
 
-    def _note(self, mark: bytes, line: bytes) -> None:
+    def _write_trace(self, mark: bytes, line: bytes) -> None:
         if self._trace:
             self._trace.write(mark + line)
             self._trace.flush()
 
-    def _end(self, *, gently: bool = False) -> None:
+    def _end_process(self, *, gently: bool = False) -> None:
         process, self._process, self._started = self._process, None, None
         if process is not None:
             process.end(gently=gently)
-            if left := kill_strays(process.home):
-                self._say(
-                    f"{left} process{'es' if left > 1 else ''} that the decoder left behind, ended"
+            if stray_count := kill_strays(process.home):
+                self._note_line(
+                    f"{stray_count} process{'es' if stray_count > 1 else ''} that the decoder left behind, ended"
                 )
             shutil.rmtree(process.home, ignore_errors=True)
 
 
-class _Opened:
+class _OpenTable:
     """Records in memory, by topic, partition and offset."""
 
     def __init__(self, records: Sequence[LineRecord]) -> None:
         self.count = len(records)
         self._by_partition: dict[tuple[str, int], tuple[list[int], list[LineRecord]]] = {}
         for record in sorted(records, key=lambda r: r.place):
-            offsets, held = self._by_partition.setdefault(
+            offsets, partition_records = self._by_partition.setdefault(
                 (record.topic, record.partition), ([], [])
             )
             offsets.append(record.offset)
-            held.append(record)
+            partition_records.append(record)
 
-    def among(self, ranges: Ranges) -> list[LineRecord]:
+    def in_ranges(self, ranges: Ranges) -> list[LineRecord]:
         """The records of some ranges, by partition and offset."""
-        chosen: list[LineRecord] = []
+        found_records: list[LineRecord] = []
         for topic, partition, low, high in ranges:
-            offsets, held = self._by_partition.get((topic, partition), ([], []))
-            chosen += held[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
-        return chosen
+            offsets, partition_records = self._by_partition.get((topic, partition), ([], []))
+            found_records += partition_records[
+                bisect_left(offsets, low) : bisect_left(offsets, high + 1)
+            ]
+        return found_records
 
 
-def _dealt(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecord]]:
+def _split_batches(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecord]]:
     """The records in one batch, or dealt out to several, the last batch first, to separate
     neighbours.
     """
@@ -420,7 +433,7 @@ def _dealt(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecor
     return [part for i in reversed(range(parts)) if (part := records[i::parts])]
 
 
-def _variables(conf: Mapping[str, str]) -> dict[str, str]:
+def _environment(conf: Mapping[str, str]) -> dict[str, str]:
     """Environment variables for a call's settings."""
     variables = {name: value for name, value in conf.items() if not name.startswith("spark.")}
     if zone := conf.get("spark.sql.session.timeZone"):
@@ -428,21 +441,21 @@ def _variables(conf: Mapping[str, str]) -> dict[str, str]:
     return variables
 
 
-def _grouped(lines: Iterator[bytes]) -> Iterator[bytes]:
+def _join_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Lines joined to chunks of about GROUP bytes."""
-    held: list[bytes] = []
+    chunk: list[bytes] = []
     size = 0
     for line in lines:
-        held.append(line)
+        chunk.append(line)
         size += len(line)
-        if size >= GROUP:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
+        if size >= CHUNK_BYTES:
+            yield b"".join(chunk)
+            chunk, size = [], 0
+    if chunk:
+        yield b"".join(chunk)
 
 
-def _from_parquet(source: RecordSource) -> list[LineRecord]:
+def _read_parquet(source: RecordSource) -> list[LineRecord]:
     import pyarrow.parquet as pq
 
     try:
@@ -451,28 +464,26 @@ def _from_parquet(source: RecordSource) -> list[LineRecord]:
         raise HarnessError(f"cannot read records from {source.parquet}: {error}") from error
     columns = {name: table.column(name) for name in table.column_names}
     micros = columns["timestamp"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
-    plain = [
-        columns[n].to_pylist()
-        for n in ("topic", "partition", "offset", "timestampType", "key", "value", "headers")
-    ]
-    return [
-        LineRecord(
-            topic,
-            partition,
-            offset,
-            at // 1000,
-            kind,
-            key,
-            value,
-            tuple((h["key"], h["value"]) for h in headers or ()),
+    names = ("topic", "partition", "offset", "timestampType", "key", "value", "headers")
+    cells = zip(micros, *(columns[name].to_pylist() for name in names), strict=True)
+    records = []
+    for timestamp_us, topic, partition, offset, timestamp_type, key, value, headers in cells:
+        records.append(
+            LineRecord(
+                topic,
+                partition,
+                offset,
+                timestamp_us // 1000,
+                timestamp_type,
+                key,
+                value,
+                tuple((header["key"], header["value"]) for header in headers or ()),
+            )
         )
-        for at, (topic, partition, offset, kind, key, value, headers) in zip(
-            micros, zip(*plain, strict=True), strict=True
-        )
-    ]
+    return records
 
 
-def _from_kafka(
+def _read_kafka(
     source: RecordSource, limit_s: float, closed: Callable[[], bool]
 ) -> list[LineRecord]:
     """Reads the source's ranges from a broker. Raises HarnessError after the time limit, or if the
@@ -481,7 +492,9 @@ def _from_kafka(
     import confluent_kafka as kafka
 
     deadline = time.monotonic() + limit_s
-    wanted = {(topic, partition): (low, high) for topic, partition, low, high in source.ranges}
+    missing_ranges = {
+        (topic, partition): (low, high) for topic, partition, low, high in source.ranges
+    }
     reading = {
         "group.id": f"cdc-conformance-{secrets.token_hex(4)}",
         # As Spark's source reads.
@@ -499,46 +512,46 @@ def _from_kafka(
         consumer.assign(
             [
                 kafka.TopicPartition(topic, partition, low)
-                for (topic, partition), (low, _) in wanted.items()
+                for (topic, partition), (low, _) in missing_ranges.items()
             ]
         )
-        while wanted:
+        while missing_ranges:
             if closed():
                 raise HarnessError("the engine is closed")
             if time.monotonic() > deadline:
                 raise HarnessError(
-                    f"cannot read {_ranges(wanted)} from {source.bootstrap} within {limit_s:g} s"
+                    f"cannot read {_ranges_text(missing_ranges)} from {source.bootstrap} within {limit_s:g} s"
                 )
             for message in consumer.consume(2000, timeout=0.5):
                 key = (str(message.topic()), int(message.partition() or 0))
                 problem = message.error()
                 if problem is not None and problem.code() != kafka.KafkaError._PARTITION_EOF:
                     raise HarnessError(
-                        f"cannot read {_ranges(wanted)} from {source.bootstrap}: {problem.str()}"
+                        f"cannot read {_ranges_text(missing_ranges)} from {source.bootstrap}: {problem.str()}"
                     )
-                if key not in wanted:
+                if key not in missing_ranges:
                     continue
-                offset, (low, high) = int(message.offset() or 0), wanted[key]
+                offset, (low, high) = int(message.offset() or 0), missing_ranges[key]
                 if problem is None and low <= offset <= high:
-                    records.append(_consumed(message))
+                    records.append(_to_line_record(message))
                 # The end offset is past the last record, even if compaction removed record `high`.
                 if offset >= high:
-                    del wanted[key]
+                    del missing_ranges[key]
                 elif problem is not None:
                     raise HarnessError(
-                        f"{_ranges({key: wanted[key]})} ends at offset {offset} on"
+                        f"{_ranges_text({key: missing_ranges[key]})} ends at offset {offset} on"
                         f" {source.bootstrap}"
                     )
     except kafka.KafkaException as error:
         raise HarnessError(
-            f"cannot read {_ranges(wanted)} from {source.bootstrap}: {error.args[0]}"
+            f"cannot read {_ranges_text(missing_ranges)} from {source.bootstrap}: {error.args[0]}"
         ) from error
     finally:
         consumer.close()
     return records
 
 
-def _consumed(message: Any) -> LineRecord:
+def _to_line_record(message: Any) -> LineRecord:
     kind, at = message.timestamp()
     headers = tuple((key, value) for key, value in message.headers() or ())
     # The client counts from 1 (create time); Kafka, and Spark after it, from 0.
@@ -554,8 +567,8 @@ def _consumed(message: Any) -> LineRecord:
     )
 
 
-def _ranges(wanted: Mapping[tuple[str, int], tuple[int, int]]) -> str:
+def _ranges_text(ranges: Mapping[tuple[str, int], tuple[int, int]]) -> str:
     return ", ".join(
         f"offsets {low} to {high} of {topic}/{partition}"
-        for (topic, partition), (low, high) in wanted.items()
+        for (topic, partition), (low, high) in ranges.items()
     )

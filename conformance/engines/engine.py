@@ -4,6 +4,7 @@ offsets.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -34,7 +35,7 @@ class PlanFailed(DecodeRaised):
     """Spark refused the decoder's plan before it read a message."""
 
 
-class Lost(Exception):
+class ProcessLost(Exception):
     """The decoder's process is lost. `lost_s` is the time of the call, without starts of the
     process, if the engine knows it.
     """
@@ -42,11 +43,11 @@ class Lost(Exception):
     lost_s: float | None = None
 
 
-class DecodeTimeout(Lost):
+class DecodeTimeout(ProcessLost):
     """The decoder exceeded its time limit; the child was killed."""
 
 
-class ChildDied(Lost):
+class ChildDied(ProcessLost):
     """The child process ended during decoding."""
 
 
@@ -108,7 +109,7 @@ class Engine(Protocol):
         """Loads a decoder. The future raises UsageError if it cannot be loaded."""
         ...
 
-    def open(self, handle: str, source: RecordSource) -> Future[int]:
+    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records once, keeps them under a name; returns their number."""
         ...
 
@@ -138,7 +139,7 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
     """
     import pyarrow.parquet as pq
 
-    registry.hold(messages)
+    registry.register_schemas(messages)
     pq.write_table(
         pa.Table.from_pydict(records.columns(messages, offsets), records.schema()),
         path,
@@ -146,8 +147,8 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
     )
 
 
-def lay(messages: Sequence[Message]) -> list[Place]:
-    """Each message's place if its partition holds only these messages, in order."""
+def assign_places(messages: Sequence[Message]) -> list[Place]:
+    """The address of each message, if its partition holds only these messages, in order."""
     ends: Counter[tuple[str, int]] = Counter()
     places: list[Place] = []
     for message in messages:
@@ -157,22 +158,22 @@ def lay(messages: Sequence[Message]) -> list[Place]:
     return places
 
 
-def lay_out(
+def write_table(
     directory: Path, handle: str, messages: Sequence[Message]
 ) -> tuple[list[Place], RecordSource]:
     """Writes messages as an engine's table; returns their places and the source."""
-    places = lay(messages)
+    places = assign_places(messages)
     path = directory / f"{handle}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
-    return places, RecordSource(to_ranges(places), parquet=str(path))
+    return places, RecordSource(ranges_of(places), parquet=str(path))
 
 
-def tables_of(cases: Iterable[Case]) -> tuple[Table, ...]:
+def tables_of_cases(cases: Iterable[Case]) -> tuple[Table, ...]:
     """The tables of some cases, in order of appearance, with repetitions."""
-    return tuple(table for case in cases for table in case.tables)
+    return tuple(itertools.chain.from_iterable(case.tables for case in cases))
 
 
-def to_ranges(places: Iterable[Place]) -> Ranges:
+def ranges_of(places: Iterable[Place]) -> Ranges:
     """The fewest inclusive (topic, partition, low, high) ranges of exactly these places."""
     ranges: list[tuple[str, int, int, int]] = []
     for topic, partition, offset in sorted(set(places)):

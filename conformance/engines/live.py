@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines._jobs import Jobs
-from conformance.engines.asking import Asking, failed
+from conformance.engines.asking import RequestingEngine, error_of_reply
 from conformance.engines.child import ENVIRONMENTS
 from conformance.engines.engine import DecodeTimeout
 from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE
@@ -32,34 +32,36 @@ AT_ONCE_S: Final = 0.5
 """Time in which an idle thread ends."""
 PATIENCE_S: Final = 5.0
 """Time limit of the last call's end."""
-_SIDE: Final = "spark_checks.services.live"
+_LIVE_MODULE: Final = "spark_checks.services.live"
 
 
-def name_of(decoder: object) -> str:
-    """What stands for a decoder's specification; a text is one."""
+def decoder_name(decoder: object) -> str:
+    """The name of a decoder in requests and reports: its specification, of a function or class its
+    module and qualified name.
+    """
     if isinstance(decoder, str):
         return decoder
     kind = decoder if hasattr(decoder, "__qualname__") else type(decoder)
     return f"{getattr(kind, '__module__', '')}:{getattr(kind, '__qualname__', kind)}"
 
 
-def pickled(decoder: object) -> Mapping[str, str]:
-    """The decoder for another process, by its name; nothing for a specification. Raises
-    UsageError.
+def pickle_decoder(decoder: object) -> Mapping[str, str]:
+    """The pickled decoder for another process, by its name; {} for a specification, which that
+    process loads itself. Raises UsageError if the decoder cannot be pickled.
     """
     if decoder is None or isinstance(decoder, str):
         return {}
     try:
-        return {name_of(decoder): importlib.import_module(_SIDE).pickled(decoder)}
+        return {decoder_name(decoder): importlib.import_module(_LIVE_MODULE).pickled(decoder)}
     except Exception as error:
         why = str(error).splitlines()[0]
         raise UsageError(
-            f"decoder {name_of(decoder)} cannot be sent to another process: {type(error).__name__}:"
+            f"decoder {decoder_name(decoder)} cannot be sent to another process: {type(error).__name__}:"
             f" {why}"
         ) from error
 
 
-class LiveEngine(Asking):
+class LiveEngine(RequestingEngine):
     """The Engine on a SparkSession, classic or of Spark Connect. `conf` are settings of each call
     beside `DEFAULTS`. Requests are answered in order, in one thread. Raises UsageError for a
     setting that the session does not take.
@@ -74,15 +76,19 @@ class LiveEngine(Asking):
             if conf.get(name):
                 raise UsageError(f"{name}: the given session has its own")
         self._conf, self._timeout_s = {**DEFAULTS, **conf}, timeout_s
-        given = {} if decoder is None or isinstance(decoder, str) else {name_of(decoder): decoder}
+        decoders = (
+            {} if decoder is None or isinstance(decoder, str) else {decoder_name(decoder): decoder}
+        )
         try:
-            self._side = importlib.import_module(_SIDE).LiveSession(spark, given, self._conf)
+            self._session = importlib.import_module(_LIVE_MODULE).LiveSession(
+                spark, decoders, self._conf
+            )
         except ValueError as error:
             raise UsageError(str(error)) from error
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._numbers = itertools.count(1)
         self._unopened: dict[str, BaseException] = {}
-        self._jobs = Jobs("cdc-live", self._side)
+        self._jobs = Jobs("cdc-live", self._session)
 
     def put(self, request: dict[str, Any]) -> Future[Any]:
         """See Asking."""
@@ -93,9 +99,9 @@ class LiveEngine(Asking):
         self._jobs.close()
         self._jobs.thread.join(AT_ONCE_S)
         if self._jobs.thread.is_alive():
-            self._side.interrupt()
+            self._session.interrupt()
             self._jobs.thread.join(PATIENCE_S)
-        self._side.restore()
+        self._session.restore()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
@@ -108,11 +114,11 @@ class LiveEngine(Asking):
         if op in ("open", "decode"):
             request["conf"] = {**self._conf, **request.get("conf", {})}
         limit_s = request.get("limit_s", self._timeout_s) if op == "decode" else math.inf
-        reply: Mapping[str, Any] | None = self._side.answer(request, limit_s)
+        reply: Mapping[str, Any] | None = self._session.answer(request, limit_s)
         if reply is None:
             raise DecodeTimeout(f"{request['decoder']} did not end within {limit_s:g} s")
         if "error" in reply:
-            error = failed(reply["error"], reply["message"])
+            error = error_of_reply(reply["error"], reply["message"])
             if op == "open":
                 self._unopened[handle] = error
             raise error

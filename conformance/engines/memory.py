@@ -15,7 +15,7 @@ DEFAULT_MB: Final = 4096
 _HEAP_MB: Final = 1024
 """Spark's default of the driver's memory."""
 _UNITS: Final = {"k": 1 / 1024, "m": 1, "g": 1 << 10, "t": 1 << 20}
-_WORDS: Final = re.compile(
+_MEMORY_WORDS: Final = re.compile(
     r"memory ?error|out ?of ?(heap )?memory|heap limit|bad_alloc|insufficient memory|allocat\w+"
     r" .*(memory|failed)",
     re.IGNORECASE,
@@ -28,17 +28,20 @@ def bound_mb(conf: Mapping[str, str]) -> int:
     return int(conf.get(BOUND, DEFAULT_MB))
 
 
-def of_session(conf: Mapping[str, str]) -> int:
-    """The bound of the processes of Spark here: to a JVM its heap is added."""
-    bound, given = (
-        bound_mb(conf),
-        re.fullmatch(r"(\d+)([kmgt]?)b?", conf.get(MEMORY, f"{_HEAP_MB}m").strip().lower()),
-    )
-    heap = int(given[1]) * _UNITS[given[2] or "m"] if given and REMOTE not in conf else 0
-    return bound and bound + int(heap)
+def session_bound_mb(conf: Mapping[str, str]) -> int:
+    """The bound of Spark's processes on this machine: the decoder's, and the heap of the JVM."""
+    bound = bound_mb(conf)
+    if not bound:
+        return 0
+    memory = conf.get(MEMORY, f"{_HEAP_MB}m").strip().lower()
+    heap_setting = re.fullmatch(r"(\d+)([kmgt]?)b?", memory)
+    # With Spark Connect the JVM is on the server.
+    if heap_setting is None or REMOTE in conf:
+        return bound
+    return bound + int(int(heap_setting[1]) * _UNITS[heap_setting[2] or "m"])
 
 
-def bounded(process: int, mb: int) -> None:
+def bound_memory(process: int, mb: int) -> None:
     """Bounds a process that has just begun, and all that it will start; nothing on other systems,
     and for 0.
     """
@@ -49,10 +52,10 @@ def bounded(process: int, mb: int) -> None:
             resource.prlimit(process, resource.RLIMIT_DATA, (mb << 20, mb << 20))
 
 
-def remark(text: str, mb: int) -> str:
-    """A line on the bound behind last words that tell of memory; else ""."""
+def memory_remark(output: str, mb: int) -> str:
+    """A line that names the bound, if a process's output speaks of memory; else ""."""
     return (
         f"\nEach process of the decoder may have {mb:,} MB (--memory)."
-        if mb and _WORDS.search(text)
+        if mb and _MEMORY_WORDS.search(output)
         else ""
     )

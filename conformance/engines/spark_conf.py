@@ -59,7 +59,7 @@ NAMES: Final = (
 """The names that can be given, as a pattern."""
 
 
-def checked(name: str, value: str) -> tuple[str, str]:
+def check_setting(name: str, value: str) -> tuple[str, str]:
     """The setting. Raises UsageError if its name is none of Spark's, or the harness owns it."""
     if not name.startswith("spark."):
         raise UsageError(f"--spark-conf {name}: names of Spark's settings begin with spark.")
@@ -69,17 +69,19 @@ def checked(name: str, value: str) -> tuple[str, str]:
     return name, value
 
 
-def merged(conf: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+def merge_settings(conf: Mapping[str, str], user_conf: Mapping[str, str]) -> dict[str, str]:
     """A session's settings with the user's, which win; a JVM gets both options, the user's last.
     The harness's sizes of the driver's heap go where the user sets its memory: they may not fit in
     it.
     """
-    if MEMORY in given and OPTIONS[0] in conf:
+    if MEMORY in user_conf and OPTIONS[0] in conf:
         conf = {**conf, OPTIONS[0]: re.sub(r" ?-Xm[sn]\S+", "", conf[OPTIONS[0]])}
-    joined = {
-        name: f"{conf.get(name, '')} {given[name]}".strip() for name in OPTIONS if name in given
+    joined_options = {
+        name: f"{conf.get(name, '')} {user_conf[name]}".strip()
+        for name in OPTIONS
+        if name in user_conf
     }
-    return {**conf, **given, **joined}
+    return {**conf, **user_conf, **joined_options}
 
 
 MASTERS: Final = r"^(local(\[[^\]]+\])?|yarn|spark://[^/]+:[0-9]+|k8s://.+)$"
@@ -88,29 +90,31 @@ _PACKAGE: Final = r"[^:/,\s]+[:/][^:/,\s]+[:/][^:/,\s]+"
 PACKAGE_LISTS: Final = rf"^{_PACKAGE}(,{_PACKAGE})*$"
 
 
-def master_url(text: str) -> str:
-    """A master's URL. Raises UsageError."""
-    if not re.search(MASTERS, text):
+def master_url(url: str) -> str:
+    """A master's URL. Raises UsageError if it is none."""
+    if not re.search(MASTERS, url):
         raise UsageError(
-            f"--master {text!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or"
+            f"--master {url!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or"
             " local[N]"
         )
-    return text
+    return url
 
 
-def server_url(text: str) -> str:
-    """The URL of a server of Spark Connect. Raises UsageError."""
-    if not re.search(SERVERS, text):
+def server_url(url: str) -> str:
+    """The URL of a server of Spark Connect. Raises UsageError if it is none."""
+    if not re.search(SERVERS, url):
         raise UsageError(
-            f"--remote {text!r}: expected sc://HOST:PORT, with parameters behind /; if any"
+            f"--remote {url!r}: expected sc://HOST:PORT, with parameters behind /; if any"
         )
-    return text
+    return url
 
 
-def packages(text: str) -> tuple[tuple[str, str, str], ...]:
-    """Organisation, name and release of packages, separated by commas. Raises UsageError."""
+def parse_packages(listed: str) -> tuple[tuple[str, str, str], ...]:
+    """Organisation, name and release of packages, separated by commas. Raises UsageError for a
+    package without one of the three.
+    """
     coordinates = []
-    for package in text.split(",") if text else ():
+    for package in listed.split(",") if listed else ():
         if not re.fullmatch(_PACKAGE, package):
             raise UsageError(f"--spark-packages {package!r}: expected GROUP:ARTEFACT:VERSION")
         organisation, name, release = re.split("[:/]", package)
@@ -118,22 +122,26 @@ def packages(text: str) -> tuple[tuple[str, str, str], ...]:
     return tuple(coordinates)
 
 
-def joined(
-    given: Mapping[str, str], *, master: str = "", remote: str = "", added: Iterable[str] = ()
+def settings_of_options(
+    user_conf: Mapping[str, str],
+    *,
+    master: str = "",
+    remote: str = "",
+    added_packages: Iterable[str] = (),
 ) -> dict[str, str]:
-    """A user's settings with those that have options of their own; `added` are packages. Raises
+    """A user's settings with those that have options of their own; `added_packages` are packages. Raises
     UsageError for settings that exclude each other.
     """
-    listed = ",".join(filter(None, [given.get(PACKAGES, ""), *added]))
-    packages(listed)
+    package_list = ",".join(filter(None, [user_conf.get(PACKAGES, ""), *added_packages]))
+    parse_packages(package_list)
     if master and remote:
         raise UsageError(f"--master {master} and --remote {remote}: give one of them")
     for name in ADDRESS:
-        if name in given and not away({MASTER: master_url(master)} if master else {}):
+        if name in user_conf and not cluster_url({MASTER: master_url(master)} if master else {}):
             raise UsageError(
                 f"--spark-conf {name}: without --master Spark listens on loopback alone"
             )
-    if remote and (listed or JARS in given):
+    if remote and (package_list or JARS in user_conf):
         raise UsageError(
             f"--remote {server_url(remote)}: the server has its own jars; leave out"
             f" --spark-packages and {JARS}"
@@ -141,12 +149,12 @@ def joined(
     options = {
         MASTER: master and master_url(master),
         REMOTE: remote and server_url(remote),
-        PACKAGES: listed,
+        PACKAGES: package_list,
     }
-    return {**given, **{name: value for name, value in options.items() if value}}
+    return {**user_conf, **{name: value for name, value in options.items() if value}}
 
 
-def away(conf: Mapping[str, str]) -> str:
+def cluster_url(conf: Mapping[str, str]) -> str:
     """The URL of the cluster or server that a session runs on; "" for one on this machine alone."""
     master = conf.get(MASTER, "local")
     return conf.get(REMOTE, "") or ("" if master.startswith("local") else master)

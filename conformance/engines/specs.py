@@ -34,7 +34,7 @@ spark_checks.services with a `handle`.
 """
 
 
-def decoder_of(fmt: str, decoder: str | None) -> str:
+def decoder_spec(fmt: str, decoder: str | None) -> str:
     """The specification with which a format's decoder is loaded; None is the reference decoder."""
     return decoder or f"{DECODERS}.{module_name(fmt)}"
 
@@ -44,8 +44,8 @@ def is_command(decoder: object) -> bool:
     return isinstance(decoder, str) and decoder.startswith(COMMAND)
 
 
-def check(decoder: str, *, whole: bool = True) -> None:
-    """Raises UsageError if the decoder's file does not exist and, with `whole`, if it is no Python
+def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
+    """Raises UsageError if the decoder's file does not exist and, with `parse_file`, if it is no Python
     or has no such function.
 
     The file is parsed, not run: what it imports with `*`, or makes while it runs, may have any
@@ -56,7 +56,7 @@ def check(decoder: str, *, whole: bool = True) -> None:
         return
     if not Path(source).is_file():
         raise UsageError(f"decoder {decoder}: there is no file {source}")
-    if not whole:
+    if not parse_file:
         return
     try:
         tree = ast.parse(Path(source).read_bytes(), source)
@@ -66,17 +66,17 @@ def check(decoder: str, *, whole: bool = True) -> None:
         ) from error
     except ValueError as error:
         raise UsageError(f"decoder {decoder}: {source}: {error}") from error
-    names = set(_names(tree))
+    names = set(_defined_names(tree))
     if name and names.isdisjoint({name, "*", "__getattr__", "globals"}):
         raise UnknownName(
             "function",
             name,
-            sorted(known for known in names if not known.startswith("_")),
+            sorted(function for function in names if not function.startswith("_")),
             of=source,
         )
 
 
-def _names(tree: ast.Module) -> Iterator[str]:
+def _defined_names(tree: ast.Module) -> Iterator[str]:
     """The names that the statements of a module define, and `globals` if it is called."""
     for node in ast.walk(tree):
         match node:

@@ -10,10 +10,10 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from conformance.brokers import registry
-from conformance.brokers.asked import Asked
+from conformance.brokers.asked import BrokerOptions
 from conformance.brokers.broker import broker
 from conformance.brokers.jars import Note
-from conformance.engines.cluster import unreachable
+from conformance.engines.cluster import unreachable_broker
 from conformance.engines.specs import is_command
 from generators.publishing.cluster import Cluster
 
@@ -21,9 +21,9 @@ Started = TypeVar("Started")
 
 
 @contextlib.contextmanager
-def served(
+def serve_engine(
     formats: Sequence[str],
-    asked: Asked,
+    broker_options: BrokerOptions,
     conf: Mapping[str, str],
     note: Note,
     engine: Callable[[], AbstractContextManager[Started]],
@@ -34,16 +34,16 @@ def served(
 
     A line says so if machines of a session with these settings may not reach the broker.
     """
-    with registry.reached(formats, asked, note), engine() as started:
+    with registry.reachable_registry(formats, broker_options, note), engine() as started:
         note(
             "starting the decoder"
             if is_command(decoder)
-            else f"starting Spark{' and Kafka' if asked.kafka else ''}"
+            else f"starting Spark{' and Kafka' if broker_options.kafka else ''}"
         )
-        if not asked.kafka:
+        if not broker_options.kafka:
             yield started, None, "none"
             return
-        with broker(asked.spec, note=note, reached=asked.at) as running:
-            if why := unreachable(conf, running.kind, running.bootstrap):
+        with broker(broker_options.spec, note=note, cluster_at=broker_options.at) as running:
+            if why := unreachable_broker(conf, running.kind, running.bootstrap):
                 getattr(note, "line", note)(why)
             yield started, running.cluster, f"{running.kind} {running.bootstrap}"

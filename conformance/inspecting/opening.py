@@ -212,7 +212,9 @@ def _registered(head: bytes) -> Any:
     """
     number = int.from_bytes(head[1:])
     known = confluent.SCHEMAS.get(number)
-    text = known[1] if known else registry.schema(number) if len(head) == confluent.HEAD else None
+    text = (
+        known[1] if known else registry.read_schema(number) if len(head) == confluent.HEAD else None
+    )
     return None if text is None else fastavro.parse_schema(physical(json.loads(text)))
 
 

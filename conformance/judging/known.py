@@ -34,7 +34,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cases.catalogue import matches
+from conformance.cases.catalogue import matches_pattern
 from conformance.judging.causes import covers
 from conformance.judging.judge import UNDECODED, CaseResult, Finding, Verdict
 from conformance.rules.rules import Aspect, Obligation, Rule
@@ -79,7 +79,9 @@ class Entry:
             fnmatchcase(case.case.profile, glob) for glob in self.profiles
         ):
             return False
-        return self.cases == EVERY or any(matches(case.case.id, pattern) for pattern in self.cases)
+        return self.cases == EVERY or any(
+            matches_pattern(case.case.id, pattern) for pattern in self.cases
+        )
 
     def knows(
         self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()
@@ -87,7 +89,7 @@ class Entry:
         """Whether the entry covers this breach: one of its possible causes is enough."""
         return (
             self.verdict is verdict
-            and matches(rule, self.rule)
+            and matches_pattern(rule, self.rule)
             and self.holds_for(case)
             and self.explains(causes)
         )
@@ -167,7 +169,7 @@ class EntryTracker:
         self.profiles |= {(r.case.format, r.case.profile) for r in results}
         self.named |= {r.case.id for r in results if r.case.id in ids}
         for number, entry in enumerate(self.expectations.entries):
-            alive = any(compared.get(rule) and matches(rule, entry.rule) for rule in by_id)
+            alive = any(compared.get(rule) and matches_pattern(rule, entry.rule) for rule in by_id)
             judged = (r for r in results if r.verdict is not Verdict.UNSUPPORTED)
             if entry.format in (None, *(r.case.format for r in results[:1])) and any(
                 entry.holds_for(r) for r in judged
@@ -200,7 +202,7 @@ class EntryTracker:
         entries = (
             (n, e)
             for n, e in enumerate(self.expectations.entries)
-            if self.covered[n] and matches(rule, e.rule)
+            if self.covered[n] and matches_pattern(rule, e.rule)
         )
         entry = next((e for _, e in entries if e.explains(causes)), None)
         return (entry.reason, entry.link) if entry else ("", "")
@@ -241,7 +243,7 @@ class EntryTracker:
             return EntryResult(
                 entry, State.NOT_REACHED, hint="its format is not judged in this run"
             )
-        if not any(matches(rule, entry.rule) for rule in rules):
+        if not any(matches_pattern(rule, entry.rule) for rule in rules):
             near = UnknownName("rule", entry.rule, rules).near
             return EntryResult(
                 entry,

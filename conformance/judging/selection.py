@@ -9,7 +9,13 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any
 
-from conformance.cases.catalogue import Budget, matches, named_cases, profiles, recorded_cases
+from conformance.cases.catalogue import (
+    Budget,
+    matches_pattern,
+    named_cases,
+    recorded_cases,
+    select_profiles,
+)
 from conformance.judging.judge import Capabilities, CaseResult, Verdict
 from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
@@ -17,7 +23,7 @@ from generators.drawing.cases import boundary_scenarios, case_id
 from generators.errors import NothingSelected, UnknownName, did_you_mean, nearest
 from generators.model import Case, Kind, Origin
 from generators.sources.registry import SOURCES
-from generators.tables.scenarios import TAG as TABLES
+from generators.tables.scenarios import TABLES_TAG
 from generators.wire_format import FORMATS, Format, formats
 
 
@@ -54,17 +60,21 @@ class Selection:
         """
         names: list[str] = []
         for fmt in fmts:
-            chosen, ids = profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
+            chosen, ids = select_profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
             # One drawn case in a few is spoiled, too, and has a number of its own.
             drawn = (
                 f"{fmt.name}/{p.name}/drawn/{seed}/{number}"
                 for p in chosen
                 for number in range(2 * budget.drawn)
             )
-            if any(matches(name, pattern) for name in chain(ids, drawn) for pattern in self.select):
+            if any(
+                matches_pattern(name, pattern)
+                for name in chain(ids, drawn)
+                for pattern in self.select
+            ):
                 return
             if any(named_cases(fmt, chosen, self.select)) or any(
-                matches(case.id, pattern)
+                matches_pattern(case.id, pattern)
                 for case in recorded_cases(fmt, globs, None)
                 for pattern in self.select
             ):
@@ -93,8 +103,8 @@ class Selection:
         return frozenset(
             pattern
             for pattern in (*self.select, *self.exclude)
-            if any(matches(rule.id, pattern) for rule in known)
-            and not any(matches(case.id, pattern) for case in cases)
+            if any(matches_pattern(rule.id, pattern) for rule in known)
+            and not any(matches_pattern(case.id, pattern) for case in cases)
         )
 
     def of_cases(self, known: Sequence[Rule]) -> tuple[str, ...]:
@@ -104,7 +114,7 @@ class Selection:
         patterns = (*self.select, *self.exclude)
         return (
             ()
-            if any(matches(rule.id, pattern) for rule in known for pattern in patterns)
+            if any(matches_pattern(rule.id, pattern) for rule in known for pattern in patterns)
             else self.select
         )
 
@@ -112,15 +122,15 @@ class Selection:
         """The selected cases. A rule pattern does not narrow cases; it only filters findings."""
         chosen = [p for p in self.select if p not in for_rules]
         dropped = [p for p in self.exclude if p not in for_rules]
-        kept = [c for c in cases if not chosen or any(matches(c.id, p) for p in chosen)]
-        return [c for c in kept if not any(matches(c.id, p) for p in dropped)]
+        kept = [c for c in cases if not chosen or any(matches_pattern(c.id, p) for p in chosen)]
+        return [c for c in kept if not any(matches_pattern(c.id, p) for p in dropped)]
 
     def rules(self, for_rules: frozenset[str], known: Sequence[Rule]) -> frozenset[str]:
         """Ids of the rules whose findings count."""
         chosen = [p for p in self.select if p in for_rules]
         dropped = [p for p in self.exclude if p in for_rules]
-        kept = [r.id for r in known if not chosen or any(matches(r.id, p) for p in chosen)]
-        return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
+        kept = [r.id for r in known if not chosen or any(matches_pattern(r.id, p) for p in chosen)]
+        return frozenset(i for i in kept if not any(matches_pattern(i, p) for p in dropped))
 
 
 def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) -> None:
@@ -172,7 +182,7 @@ def claimed(
         elif not capabilities.claims("kinds", *kinds):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
         elif (
-            case.level == 1 or case.origin is Origin.RECORDED or TABLES in case.tags
+            case.level == 1 or case.origin is Origin.RECORDED or TABLES_TAG in case.tags
         ) and not capabilities.claims("types", *types):
             unsupported.append(
                 CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed")

@@ -39,7 +39,7 @@ class Fed(Publisher):
         self._busy = self._scheduled = False
         self._first = 0
 
-    def tell(self, command: Mapping[str, Any]) -> None:
+    def begin_command(self, command: Mapping[str, Any]) -> None:
         """Begins a query."""
         self._rate, self._first = command.get("rate"), len(self._batches)
         self._busy, self._scheduled = True, False
@@ -90,21 +90,23 @@ class Fed(Publisher):
 
     def settle(self) -> None:
         """Counts what is owed for all queries, and finds the messages that are judged."""
-        feed, whole = self._feed, self._feed.owing
-        first = [self._owes(changes) for _, _, changes in whole.messages(0, PROBED)]
-        every = self._level == 1 or (len(first) == PROBED and all(first))
-        made = (feed if every else whole).messages(0, max(self._counts))
+        feed, owing_feed = self._feed, self._feed.owing
+        probes = [self._owes_row(changes) for _, _, changes in owing_feed.messages(0, PROBED)]
+        all_owe = self._level == 1 or (len(probes) == PROBED and all(probes))
+        messages_with_offsets = (feed if all_owe else owing_feed).messages(0, max(self._counts))
         width, last = feed.width, self._counts[-1]
-        for unit, messages in itertools.groupby(made, key=lambda record: record[0] // width):
+        for unit, messages in itertools.groupby(
+            messages_with_offsets, key=lambda record: record[0] // width
+        ):
             times = sum(unit < count for count in self._counts)
             for offset, message, changes in messages:
-                if every or self._owes(changes):
+                if all_owe or self._owes_row(changes):
                     self.owed += times
                     self.places += times * place_hash(message.partition, offset)
                 if unit < last and offset % self._every == 0:
                     self.samples[message.partition, offset] = unit, offset - unit * width
 
-    def _owes(self, changes: Sequence[Change]) -> bool:
+    def _owes_row(self, changes: Sequence[Change]) -> bool:
         return any(
             self._level == 1 or (change.kind is Kind.ROW and change.table == self._table)
             for change in changes

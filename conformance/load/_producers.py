@@ -60,7 +60,7 @@ class Publisher(Closing):
         thin = max(1, math.ceil(command["count"] / LAGS))
         return {**command, "base": self._base, "width": self._width, "thin": thin}
 
-    def _news(
+    def _progress_events(
         self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float
     ) -> list[dict[str, Any]]:
         """Acknowledgements and times of sending that were not told yet, up to that time; one that
@@ -80,10 +80,10 @@ class Publisher(Closing):
                         ]
                     }
                 )
-        sent, self._lagged = lags[self._lagged :], len(lags)
-        return [*ticks, {"sent": sent}]
+        new_lags, self._lagged = lags[self._lagged :], len(lags)
+        return [*ticks, {"sent": new_lags}]
 
-    def _done(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def _final_events(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The last events of a command, from the figures of its producers. Raises HarnessError."""
         if stopped := [producer["stopped"] for producer in figures if producer["stopped"]]:
             raise HarnessError(stopped[0])
@@ -110,7 +110,7 @@ class Publisher(Closing):
         self.owed += done["owed"]
         self.places += done["places"]
         lags = [lag for producer in figures for lag in producer["lags"]]
-        return [*self._news(counts, lags, first, ended), {"done": done}]
+        return [*self._progress_events(counts, lags, first, ended), {"done": done}]
 
 
 class Producer(Publisher):
@@ -124,21 +124,21 @@ class Producer(Publisher):
         self._source: ProducerSource | None = None
         self._tally: Tally | None = None
         self._running: Future[dict[str, Any]] | None = None
-        self._making: Future[ProducerSource] | None = _begun(task.source)
+        self._making: Future[ProducerSource] | None = _start_job(task.source)
         self._aborting = (
-            _begun(partial(_aborting, task.cluster, self._routes, self._stopping))
+            _start_job(partial(_abort_transactions, task.cluster, self._routes, self._stopping))
             if task.used
             else None
         )
 
-    def tell(self, command: Mapping[str, Any]) -> None:
+    def begin_command(self, command: Mapping[str, Any]) -> None:
         """Begins a command."""
         assert self._source is not None
         accounted = self._accounted(command)
         self._tally = tally = Tally(
             self._source, 1, accounted, self._task.every, self._routes.lanes
         )
-        self._running = _begun(
+        self._running = _start_job(
             partial(
                 publish,
                 self._task,
@@ -160,7 +160,7 @@ class Producer(Publisher):
             return []
         if self._running.done():
             running, self._running = self._running, None
-            return self._done([running.result()])
+            return self._final_events([running.result()])
         now = time.time()
         # The thread goes on counting: what is looked at is copied at once, and intervals are over.
         over = {
@@ -168,7 +168,7 @@ class Producer(Publisher):
             for place, count in self._tally.ticks.copy().items()
             if self._base + (place + 1) * self._width < now
         }
-        return self._news(over, self._tally.lags.copy(), self._tally.first_s, now)
+        return self._progress_events(over, self._tally.lags.copy(), self._tally.first_s, now)
 
     def close(self) -> None:
         """Ends the threads."""
@@ -179,7 +179,7 @@ class Producer(Publisher):
                 thread.result(LAST_S)
 
 
-def _begun(job: Callable[[], Any]) -> Future[Any]:
+def _start_job(job: Callable[[], Any]) -> Future[Any]:
     """The result of a job in a thread of its own."""
     future: Future[Any] = Future()
 
@@ -193,7 +193,7 @@ def _begun(job: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-def _aborting(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
+def _abort_transactions(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
     """Publishes unreadable messages to every partition in transactions that are aborted, until the
     end. A broker that is gone ends it; the publishing tells of it.
     """
@@ -213,17 +213,17 @@ class Executors(Publisher):
         super().__init__()
         self._engine, self._first, self._busy = engine, 0, False
         self._events: list[dict[str, Any]] = [{"ready": True}]
-        self._ask("open", OPEN_S, task=asdict(task))
+        self._request("open", OPEN_S, task=asdict(task))
 
-    def _ask(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+    def _request(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
         try:
-            return self._engine.ask("produce", {"do": what, **request}, limit_s).result()
+            return self._engine.ask_service("produce", {"do": what, **request}, limit_s).result()
         except DecodeRaised as error:
             raise HarnessError(f"publishing on executors failed: {error}") from None
 
-    def tell(self, command: Mapping[str, Any]) -> None:
+    def begin_command(self, command: Mapping[str, Any]) -> None:
         """Begins a command. Raises HarnessError."""
-        self._ask("begin", **self._accounted(command), first=self._first)
+        self._request("begin", **self._accounted(command), first=self._first)
         self._first, self._busy = self._first + command["count"], True
 
     def take(self) -> list[dict[str, Any]]:
@@ -231,21 +231,21 @@ class Executors(Publisher):
         the session has ended.
         """
         events, self._events = self._events, []
-        if self._busy and (answer := self._ask("status"))["done"]:
+        if self._busy and (answer := self._request("status"))["done"]:
             self._busy = False
-            events += self._done(answer["figures"])
+            events += self._final_events(answer["figures"])
             events[-1]["done"]["cpu_s"] = sum(producer["cpu_s"] for producer in answer["figures"])
         return events
 
     def close(self) -> None:
         """Ends the tasks."""
-        ended(self._engine, "produce")
+        stop_service(self._engine, "produce")
 
 
-def ended(engine: ChildEngine, service: str) -> None:
+def stop_service(engine: ChildEngine, service: str) -> None:
     """Ends what a service of the child has begun."""
     # A dead child has nothing; a request would start another child.
     if engine.pid is not None:
-        asked = engine.ask(service, {"do": "stop"}, ANSWER_S)
+        stopping = engine.ask_service(service, {"do": "stop"}, ANSWER_S)
         with contextlib.suppress(DecodeRaised, ChildDied, HarnessError, TimeoutError):
-            asked.result(ANSWER_S)
+            stopping.result(ANSWER_S)

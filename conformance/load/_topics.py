@@ -25,7 +25,7 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """The `names` of topics by route (see `routes`), and the offsets at which a reader starts, by
+    """The `names` of topics by route (see `find_routes`), and the offsets at which a reader starts, by
     topic and partition.
     """
 
@@ -48,7 +48,7 @@ class Topics:
 
 
 @contextlib.contextmanager
-def topics_of(
+def create_topics(
     bootstrap: Target,
     ends: Iterable[str],
     partitions: int,
@@ -86,22 +86,24 @@ def topics_of(
         yield Topics(bootstrap, names, partitions, used, starting)
 
 
-def routes(
+def find_routes(
     fmt: Format[Any],
     profile: Profile,
     seed: int,
     partitions: int,
-    own: TableLoad | None = None,
+    user_tables: TableLoad | None = None,
     pattern: str = "",
 ) -> tuple[str, ...]:
     """The routes of the tables: what the pattern makes of each table's messages; "" without a
     pattern.
     """
     topics: dict[str, None] = {}
-    for unit in range(len(own.users) if own else 1):
-        table = own.users[unit].table if own else orders.load_table(profile.source)
+    for unit in range(len(user_tables.users) if user_tables else 1):
+        table = user_tables.users[unit].table if user_tables else orders.load_table(profile.source)
         scenario = (
-            own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+            user_tables.scenario(seed, unit)
+            if user_tables
+            else orders.load_scenario(fmt, profile, seed, unit)
         )
         for written in fmt.write(scenario.history, profile, Layout(partitions=partitions)):
             topics[topic_of(pattern, written.message.topic, table)] = None

@@ -20,8 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, lay_out
-from conformance.engines.specs import DECODERS, decoder_of
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_table
+from conformance.engines.specs import DECODERS, decoder_spec
 from conformance.files import put
 from conformance.sheets import cell, grid, marked
 from generators.bulk import expander as bulk
@@ -79,10 +79,10 @@ def bench(
         profile = plain_profile(fmt)
         note(f"{name}: making {messages} messages")
         load, generated = generate(fmt, profile, messages)
-        _, source = lay_out(engine.directory, f"bench-{name}", load)
+        _, source = write_table(engine.directory, f"bench-{name}", load)
         note(f"{name}: decoding {len(load)} messages in {rounds} rounds")
-        decoders = {REFERENCE: decoder_of(name, None)} | (
-            {decoder: decoder_of(name, decoder)} if decoder else {}
+        decoders = {REFERENCE: decoder_spec(name, None)} | (
+            {decoder: decoder_spec(name, decoder)} if decoder else {}
         )
         request = {
             "parquet": source.parquet,
@@ -94,7 +94,7 @@ def bench(
             "decoders": decoders,
         }
         try:
-            answer = engine.ask("bench", request, 3600).result()
+            answer = engine.ask_service("bench", request, 3600).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             raise BenchFailed(f"{name}: {error}") from None
         finally:
@@ -166,55 +166,69 @@ Cells: TypeAlias = Mapping[str, str | Text]
 """A row of a table by its heads."""
 
 
-def sheet(rows: Sequence[Cells], caption: str | None = None) -> Table:
+def result_table(cells: Sequence[Cells], caption: str | None = None) -> Table:
     """Rows as a table; numbers stand at the right."""
-    return grid(list(rows[0]) if rows else (), [list(row.values()) for row in rows], _LEFT, caption)
+    return grid(
+        list(cells[0]) if cells else (),
+        [list(row_cells.values()) for row_cells in cells],
+        _LEFT,
+        caption,
+    )
 
 
-def lines(rows: Sequence[Cells]) -> list[str]:
-    """The same as the lines of a Markdown table."""
-    return marked(list(rows[0]), [list(row.values()) for row in rows]) if rows else []
+def markdown_lines(cells: Sequence[Cells]) -> list[str]:
+    """Rows as the lines of a Markdown table."""
+    return (
+        marked(list(cells[0]), [list(row_cells.values()) for row_cells in cells]) if cells else []
+    )
 
 
-def _measured(row: Mapping[str, Any]) -> dict[str, str]:
-    ratio = row["ratio"]
+def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
+    ratio = result["ratio"]
     return {
-        **_named(row),
-        "messages/s": f"{row['per_second']:,}",
-        "baseline/s": f"{row['baseline_per_second']:,}",
+        **_name_cells(result),
+        "messages/s": f"{result['per_second']:,}",
+        "baseline/s": f"{result['baseline_per_second']:,}",
         "ratio": f"{ratio['median']:.2f}x",
         "range": f"{ratio['min']:.2f}..{ratio['max']:.2f}",
-        "generated/s": f"{row['generated_per_second']:,}",
+        "generated/s": f"{result['generated_per_second']:,}",
     }
 
 
-def _named(row: Mapping[str, Any]) -> dict[str, str]:
+def _name_cells(result: Mapping[str, Any]) -> dict[str, str]:
     return {
-        name: LEVELS[row[name]] if name == "level" else row[name] for name in _LEFT if name in row
+        name: LEVELS[result[name]] if name == "level" else result[name]
+        for name in _LEFT
+        if name in result
     }
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table, then warnings about ratios that compare different work."""
     warnings = [
-        f"{row['format']} level {row['level']}: {row['decoder']} returns {row['rows']:,} row"
-        f" changes, the baseline {row['baseline_rows']:,}: the ratio compares different work"
-        for row in results
-        if row["rows"] != row["baseline_rows"]
+        f"{result['format']} level {result['level']}: {result['decoder']} returns {result['rows']:,} row"
+        f" changes, the baseline {result['baseline_rows']:,}: the ratio compares different work"
+        for result in results
+        if result["rows"] != result["baseline_rows"]
     ]
-    rounds, messages = ({row[name] for row in results} for name in ("rounds", "messages"))
-    size = f"{_list(rounds)} interleaved rounds over {_list(messages)} messages"
-    said = Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim")
+    rounds = {result["rounds"] for result in results}
+    messages = {result["messages"] for result in results}
+    size = f"{_join_sorted(rounds)} interleaved rounds over {_join_sorted(messages)} messages"
+    caption = Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim")
     return Group(
-        sheet([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said
+        result_table([*map(_result_cells, results)]),
+        *(Text(line, style="yellow") for line in warnings),
+        caption,
     )
 
 
-def _list(numbers: set[int]) -> str:
+def _join_sorted(numbers: set[int]) -> str:
     return " or ".join(f"{n:,}" for n in sorted(numbers))
 
 
-def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]) -> None:
+def write_results(
+    results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]
+) -> None:
     """Writes results as JSON, with the versions and the machine. Raises HarnessError."""
     machine = {"system": platform.platform(), "processors": os.cpu_count()}
     document = {
@@ -230,8 +244,8 @@ def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str
     )
 
 
-def saved(path: Path) -> list[dict[str, Any]]:
-    """The results that `save` wrote. Raises UsageError for a missing or a different file."""
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """The results that `write_results` wrote. Raises UsageError for a missing or a different file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -246,7 +260,7 @@ def saved(path: Path) -> list[dict[str, Any]]:
     if not isinstance(results, list):
         raise UsageError(f"--compare {path} was not written by bench --save")
     try:
-        if all(row["ratio"]["median"] > 0 and len(_key(row)) for row in results):
+        if all(result["ratio"]["median"] > 0 and len(_key_of_result(result)) for result in results):
             return results
     except (KeyError, TypeError):
         pass
@@ -255,25 +269,28 @@ def saved(path: Path) -> list[dict[str, Any]]:
     )
 
 
-def compare(
+def compare_results(
     old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float
 ) -> list[dict[str, Any]]:
     """Compares results by format, level and decoder, as JSON-able objects: those that have a saved
     one, of which a ratio below `fail_below` times the saved one is too low; those that were not
     saved; those that were saved for a measured format and are missing now.
     """
-    before, now = ({_key(row): row for row in results} for results in (old, new))
-    measured = {name for name, _, _ in now}
+    old_by_key = {_key_of_result(result): result for result in old}
+    new_by_key = {_key_of_result(result): result for result in new}
+    measured = {name for name, _, _ in new_by_key}
     comparison: list[dict[str, Any]] = []
-    for key in sorted(before.keys() & now.keys()):
-        was, result = before[key], now[key]
-        ratios = was["ratio"]["median"], result["ratio"]["median"]
+    for key in sorted(old_by_key.keys() & new_by_key.keys()):
+        old_result, result = old_by_key[key], new_by_key[key]
+        ratios = old_result["ratio"]["median"], result["ratio"]["median"]
         facts = [
-            name for name in ("profile", "messages", "rounds") if was.get(name) != result.get(name)
+            name
+            for name in ("profile", "messages", "rounds")
+            if old_result.get(name) != result.get(name)
         ]
         comparison.append(
             {
-                **_of(key),
+                **_key_fields(key),
                 "type": "bench-change",
                 "saved_ratio": ratios[0],
                 "ratio": ratios[1],
@@ -282,63 +299,70 @@ def compare(
                 # rounding error.
                 "below": ratios[1] < ratios[0] * fail_below - 1e-9,
                 "otherwise": ", ".join(
-                    f"{name} {result.get(name)} instead of {was.get(name)}" for name in facts
+                    f"{name} {result.get(name)} instead of {old_result.get(name)}" for name in facts
                 ),
             }
         )
     comparison += [
-        {**_of(key), "type": "bench-added"} for key in sorted(now.keys() - before.keys())
+        {**_key_fields(key), "type": "bench-added"}
+        for key in sorted(new_by_key.keys() - old_by_key.keys())
     ]
-    gone = sorted(key for key in before.keys() - now.keys() if key[0] in measured)
-    return comparison + [{**_of(key), "type": "bench-gone"} for key in gone]
+    lost = sorted(key for key in old_by_key.keys() - new_by_key.keys() if key[0] in measured)
+    return comparison + [{**_key_fields(key), "type": "bench-gone"} for key in lost]
 
 
-def slower(comparison: Iterable[Mapping[str, Any]]) -> bool:
+def is_slower(comparison: Iterable[Mapping[str, Any]]) -> bool:
     """Whether any result of a comparison is below the limit."""
-    return any(row.get("below") for row in comparison)
+    return any(entry.get("below") for entry in comparison)
 
 
-def _key(row: Mapping[str, Any]) -> Key:
-    return row["format"], row["level"], row["decoder"]
+def _key_of_result(result: Mapping[str, Any]) -> Key:
+    return result["format"], result["level"], result["decoder"]
 
 
-def _of(key: Key) -> dict[str, Any]:
+def _key_fields(key: Key) -> dict[str, Any]:
     return {"format": key[0], "level": key[1], "decoder": key[2]}
 
 
-def _compared(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
+def _comparison_cells(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
     return [
         {
-            **_named(row),
-            "saved": f"{row['saved_ratio']:.2f}x",
-            "now": f"{row['ratio']:.2f}x",
-            "change": f"{row['change']:+.1%}",
-            "verdict": Text(f"below {fail_below:g} of the saved", "red") if row["below"] else "",
+            **_name_cells(entry),
+            "saved": f"{entry['saved_ratio']:.2f}x",
+            "now": f"{entry['ratio']:.2f}x",
+            "change": f"{entry['change']:+.1%}",
+            "verdict": Text(f"below {fail_below:g} of the saved", "red") if entry["below"] else "",
         }
-        for row in comparison
-        if row["type"] == "bench-change"
+        for entry in comparison
+        if entry["type"] == "bench-change"
     ]
 
 
 def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
     """The comparison as a table, then the results without a counterpart."""
     return Group(
-        sheet(_compared(comparison, fail_below)),
-        *(Text(line, style="yellow") for line in remarks(comparison)),
+        result_table(_comparison_cells(comparison, fail_below)),
+        *(Text(line, style="yellow") for line in describe_differences(comparison)),
     )
 
 
-def remarks(comparison: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_differences(comparison: Sequence[Mapping[str, Any]]) -> list[str]:
     """Results without a counterpart, and results that were measured under other conditions."""
-    words = {
+    reasons = {
         "bench-added": "not in the saved file",
         "bench-gone": "in the saved file, not measured now",
     }
     pairs = (
-        (row, words.get(row["type"]) or (row["otherwise"] and f"measured with {row['otherwise']}"))
-        for row in comparison
+        (
+            entry,
+            reasons.get(entry["type"])
+            or (entry["otherwise"] and f"measured with {entry['otherwise']}"),
+        )
+        for entry in comparison
     )
-    return [f"{' '.join(_named(row).values())}: {what}" for row, what in pairs if what]
+    return [
+        f"{' '.join(_name_cells(entry).values())}: {reason}" for entry, reason in pairs if reason
+    ]
 
 
 def markdown(
@@ -347,12 +371,12 @@ def markdown(
     fail_below: float = 0.0,
 ) -> str:
     """The figures, and the comparison if there is one, as Markdown tables."""
-    shown = lines([*map(_measured, results)])
+    table_lines = markdown_lines([*map(_result_cells, results)])
     if comparison is not None:
-        shown += [
+        table_lines += [
             "",
-            *lines(_compared(comparison, fail_below)),
+            *markdown_lines(_comparison_cells(comparison, fail_below)),
             "",
-            *(f"- {cell(line)}" for line in remarks(comparison)),
+            *(f"- {cell(line)}" for line in describe_differences(comparison)),
         ]
-    return "\n".join(shown)
+    return "\n".join(table_lines)

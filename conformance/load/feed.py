@@ -66,30 +66,32 @@ class Options:
     kept: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Options:
-        """Raises UsageError and UnknownName."""
-        known = [field.name for field in fields(cls)]
-        for name in given:
-            if name.lower() not in known:
-                raise UnknownName("option", name, known, of="the source cdc")
-        asked = cls(**{name.lower(): value for name, value in given.items()})
-        if not (asked.format or asked.kept):
+    def parse_options(cls, option_values: Mapping[str, str]) -> Options:
+        """The options of a source by name. Raises UnknownName for an unknown option, UsageError
+        without a format.
+        """
+        option_names = [field.name for field in fields(cls)]
+        for name in option_values:
+            if name.lower() not in option_names:
+                raise UnknownName("option", name, option_names, of="the source cdc")
+        options = cls(**{name.lower(): value for name, value in option_values.items()})
+        if not (options.format or options.kept):
             raise UsageError("the source cdc needs the option format")
-        return asked
+        return options
 
     def number(self, name: str, least: int = 1) -> int:
-        """A whole number. Raises UsageError."""
-        text = getattr(self, name)
-        if not text.lstrip("-").isdecimal() or int(text) < least:
+        """An option's whole number. Raises UsageError if it is none, or below `least`."""
+        number_text = getattr(self, name)
+        if not number_text.lstrip("-").isdecimal() or int(number_text) < least:
             raise UsageError(
-                f"option {name} is {text!r}; it must be a whole number from {least} on"
+                f"option {name} is {number_text!r}; it must be a whole number from {least} on"
             )
-        return int(text)
+        return int(number_text)
 
 
 @dataclass(frozen=True)
 class Feed:
-    """The messages of units, on whatever machine. `own` is a kept TableLoad, if the tables are a
+    """The messages of units, on whatever machine. `pickled_tables` is a kept TableLoad, if the tables are a
     user's.
     """
 
@@ -102,43 +104,45 @@ class Feed:
     faults: str
     nemeses: tuple[str, ...]
     expected: bool
-    own: bytes
+    pickled_tables: bytes
 
     @classmethod
-    def of(cls, asked: Options) -> Feed:
+    def make_feed(cls, options: Options) -> Feed:
         """The feed that is asked for. Raises UsageError, UnknownName and NothingSelected."""
-        fmt, seed, own = get(asked.format), asked.number("seed", -(2**63)), b""
-        if asked.tables:
+        fmt, seed, pickled_tables = get(options.format), options.number("seed", -(2**63)), b""
+        if options.tables:
             # What reads tables needs more than workers have.
-            from conformance.cases.tables import load_of, read_tables
+            from conformance.cases.tables import read_tables, table_load
 
-            sources = [source.strip() for source in asked.tables.split(",")]
-            overrides = Path(asked.values) if asked.values else None
+            sources = [source.strip() for source in options.tables.split(",")]
+            overrides = Path(options.values) if options.values else None
             values = read_tables(
-                sources, asked.dialect or None, asked.database or None, overrides, seed
+                sources, options.dialect or None, options.database or None, overrides, seed
             )
-            profile, load = load_of(fmt, asked.profile or None, values)
-            own = (replace(load, ops=orders.parse_ops(asked.ops)) if asked.ops else load).pickled
+            profile, load = table_load(fmt, options.profile or None, values)
+            if options.ops:
+                load = replace(load, ops=orders.parse_ops(options.ops))
+            pickled_tables = load.pickled
         else:
-            profile = fmt.profile(asked.profile) if asked.profile else fmt.profiles[-1]
-        ops = orders.parse_ops(asked.ops) if asked.ops else orders.DEFAULT.ops
-        names = [name.strip() for name in asked.nemeses.split(",")] if asked.nemeses else []
-        if asked.faults and not {"corrupt", "all"} & set(names):
+            profile = fmt.profile(options.profile) if options.profile else fmt.profiles[-1]
+        ops = orders.parse_ops(options.ops) if options.ops else orders.DEFAULT.ops
+        names = [name.strip() for name in options.nemeses.split(",")] if options.nemeses else []
+        if options.faults and not {"corrupt", "all"} & set(names):
             names.insert(0, "corrupt")
-        made = cls(
+        feed = cls(
             fmt.name,
             profile.name,
             seed,
-            Layout(partitions=asked.number("partitions")),
-            LoadOptions(ops, rows=asked.number("rows")),
-            asked.topic,
-            asked.faults,
+            Layout(partitions=options.number("partitions")),
+            LoadOptions(ops, rows=options.number("rows")),
+            options.topic,
+            options.faults,
             tuple(names),
-            asked.expected.lower() == "true",
-            own,
+            options.expected.lower() == "true",
+            pickled_tables,
         )
-        made.disturbances  # noqa: B018 - raises what it raises
-        return made
+        feed.disturbances  # noqa: B018 - raises what it raises
+        return feed
 
     @cached_property
     def disturbances(self) -> tuple[Nemesis, ...]:
@@ -146,19 +150,28 @@ class Feed:
         own.
         """
         disturbances = tuple(
-            disturbance for name in self.nemeses for disturbance in nemesis.named(name)
+            itertools.chain.from_iterable(nemesis.named(name) for name in self.nemeses)
         )
-        for each in disturbances:
-            if each.append_time or each.compacted or each.statements or each.unsent:
-                what = "a history of its own" if each.statements or each.unsent else "a broker"
-                raise UsageError(
-                    f"nemesis {each.name} needs {what}: cdc-conformance stream --nemesis"
-                    f" {each.name}"
+        for disturbance in disturbances:
+            if (
+                disturbance.append_time
+                or disturbance.compacted
+                or disturbance.statements
+                or disturbance.unsent
+            ):
+                what = (
+                    "a history of its own"
+                    if disturbance.statements or disturbance.unsent
+                    else "a broker"
                 )
-        if not self._spoiling:
-            known = ", ".join(fault.name for fault in self._unreadable)
+                raise UsageError(
+                    f"nemesis {disturbance.name} needs {what}: cdc-conformance stream --nemesis"
+                    f" {disturbance.name}"
+                )
+        if not self._selected_faults:
+            fault_names = ", ".join(fault.name for fault in self._unreadable)
             raise NothingSelected(
-                f"no fault of {self.format} matches {self.faults!r}; there are {known}"
+                f"no fault of {self.format} matches {self.faults!r}; there are {fault_names}"
             )
         return disturbances
 
@@ -170,13 +183,13 @@ class Feed:
         return tuple(fault for fault in fit if fault.obligation == MUST and not fault.accept)
 
     @property
-    def _spoiling(self) -> tuple[Fault, ...]:
+    def _selected_faults(self) -> tuple[Fault, ...]:
         globs = self.faults.split(",") if self.faults else ["*"]
-        return tuple(
-            fault
-            for fault in self._unreadable
-            if any(fnmatchcase(fault.name, glob.strip()) for glob in globs)
-        )
+
+        def is_selected(fault: Fault) -> bool:
+            return any(fnmatchcase(fault.name, glob.strip()) for glob in globs)
+
+        return tuple(filter(is_selected, self._unreadable))
 
     @property
     def step(self) -> int:
@@ -185,17 +198,17 @@ class Feed:
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The rows of a range of units."""
-        rows = self.messages(start, end)
-        while some := list(itertools.islice(rows, bulk.BATCH)):
+        messages_with_offsets = self.messages(start, end)
+        while group := list(itertools.islice(messages_with_offsets, bulk.BATCH)):
             messages = [
                 replace(message, topic=self.topic) if self.topic else message
-                for _, message, _ in some
+                for _, message, _ in group
             ]
-            batch = records.batch(messages, [offset for offset, _, _ in some])
+            batch = records.batch(messages, [offset for offset, _, _ in group])
             if self.expected:
                 texts = [
                     [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
-                    for _, _, changes in some
+                    for _, _, changes in group
                 ]
                 column = pa.array(texts, pa.list_(pa.string()))
                 batch = pa.RecordBatch.from_arrays(
@@ -208,7 +221,7 @@ class Feed:
         """Whether its messages are those of load and nothing else, so that they need not be written
         one by one.
         """
-        return not (self.own or self.disturbances or self.expected)
+        return not (self.pickled_tables or self.disturbances or self.expected)
 
     @property
     def owing(self) -> Feed:
@@ -218,7 +231,7 @@ class Feed:
     @property
     def width(self) -> int:
         """The offsets of a unit."""
-        if self.own or self.disturbances:
+        if self.pickled_tables or self.disturbances:
             return WIDTH
         return bulk.shape(
             get(self.format), get(self.format).profile(self.profile_name), self.options
@@ -236,7 +249,10 @@ class Feed:
             )
             yield from ((offset, message, ()) for offset, message in plain)
             return
-        load, width = tables.restore(self.own) if self.own else None, self.width
+        load, width = (
+            tables.restore(self.pickled_tables) if self.pickled_tables else None,
+            self.width,
+        )
         for first in range(start, end, self.step):
             group = [
                 w
@@ -261,7 +277,7 @@ class Feed:
     def _disturbed(
         self, profile: Profile, group: Sequence[Written], first: int
     ) -> Sequence[Written]:
-        stream = Stream(tuple(group), self._spoiling, profile.deployment.compression)
+        stream = Stream(tuple(group), self._selected_faults, profile.deployment.compression)
         for disturbance in self.disturbances:
             stages = disturbance(stream, self.seed * 1_000_003 + first)
             stream = replace(stream, written=tuple(itertools.chain.from_iterable(stages)))

@@ -37,7 +37,7 @@ class Batch:
     began: float
     ended: float
     offsets: Mapping[int, tuple[int, int]]
-    rows: int
+    row_count: int
     messages: int
     places: int
     kinds: Mapping[str, int]
@@ -50,7 +50,7 @@ class Batch:
         return self.ended - self.began
 
     @property
-    def taken(self) -> int:
+    def messages_read(self) -> int:
         """The number of messages read."""
         span = sum(end - start for start, end in self.offsets.values())
         return span if self.read < 0 else min(span, self.read)
@@ -68,14 +68,14 @@ class SentSample:
         """Adds a message."""
         insort(self.times.setdefault(partition, []), (offset, at, weight))
 
-    def spread(self, offsets: Mapping[int, tuple[int, int]]) -> list[tuple[float, float]]:
+    def times_within(self, offsets: Mapping[int, tuple[int, int]]) -> list[tuple[float, float]]:
         """(intended time, weight) of the messages in the ranges."""
-        return [
-            (at, float(weight))
-            for partition, (low, high) in offsets.items()
-            if (known := self.times.get(partition))
-            for _, at, weight in known[bisect_left(known, (low,)) : bisect_left(known, (high,))]
-        ]
+        weighted: list[tuple[float, float]] = []
+        for partition, (low, high) in offsets.items():
+            sampled = self.times.get(partition, [])
+            within = sampled[bisect_left(sampled, (low,)) : bisect_left(sampled, (high,))]
+            weighted += [(at, float(weight)) for _, at, weight in within]
+        return weighted
 
 
 def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
@@ -83,10 +83,10 @@ def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | N
     values.
     """
     ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
-    seen = 0.0
+    weight_below = 0.0
     for value, weight in ordered:
-        seen += weight
-        if seen >= share * total * (1 - 1e-12):
+        weight_below += weight
+        if weight_below >= share * total * (1 - 1e-12):
             return value
     return None
 
@@ -95,7 +95,8 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
     """The slope of the line fitted to (x, y) by least squares; 0 for fewer than two different x."""
     if not points:
         return 0.0
-    middle_x, middle_y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    middle_x = sum(x for x, _ in points) / len(points)
+    middle_y = sum(y for _, y in points) / len(points)
     square = sum((x - middle_x) ** 2 for x, _ in points)
     return sum((x - middle_x) * (y - middle_y) for x, y in points) / square if square else 0.0
 
@@ -119,7 +120,7 @@ class Step:
         return self.ticks[0][0] if self.ticks else 0.0
 
     @property
-    def sent(self) -> float:
+    def last_acknowledged(self) -> float:
         """When its last message was acknowledged, by the last report."""
         return self.ticks[-1][0] if self.ticks else 0.0
 
@@ -128,12 +129,12 @@ class Step:
         end.
         """
         events = [(at, acked, 0) for at, acked in self.ticks] + [
-            (b.ended, 0, b.taken) for b in self.batches
+            (b.ended, 0, b.messages_read) for b in self.batches
         ]
-        points, acked, done = [], 0, 0
-        for at, now, taken in sorted(events):
-            acked, done = max(acked, now), done + taken
-            points.append((at, max(0, acked - done)))
+        points, acked, decoded_total = [], 0, 0
+        for at, acked_now, decoded in sorted(events):
+            acked, decoded_total = max(acked, acked_now), decoded_total + decoded
+            points.append((at, max(0, acked - decoded_total)))
         return points
 
     def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
@@ -141,41 +142,47 @@ class Step:
         return [
             (batch.ended - at, weight)
             for batch in self.batches
-            for at, weight in self.table.spread(batch.offsets)
+            for at, weight in self.table.times_within(batch.offsets)
             if at >= since
         ]
 
     @property
-    def offered(self) -> float:
+    def send_rate(self) -> float:
         """Achieved send rate, messages/s."""
         if "per_second" in self.published:
             return float(self.published["per_second"])
         acked = self.ticks[-1][1] if self.ticks else 0
-        return acked / (self.sent - self.began) if self.sent > self.began else 0.0
+        return (
+            acked / (self.last_acknowledged - self.began)
+            if self.last_acknowledged > self.began
+            else 0.0
+        )
 
     @property
     def speed(self) -> float | None:
         """Messages decoded in a second while a batch runs."""
         busy = sum(batch.seconds for batch in self.batches)
-        return sum(batch.taken for batch in self.batches) / busy if busy else None
+        return sum(batch.messages_read for batch in self.batches) / busy if busy else None
 
     @property
-    def short(self) -> bool:
+    def is_producer_slow(self) -> bool:
         """Whether the producer sent less than 90 % of the rate."""
-        return bool(self.published) and self.offered < 0.9 * self.rate
+        return bool(self.published) and self.send_rate < 0.9 * self.rate
 
     @property
     def growth(self) -> float:
         """Growth of the backlog over the second half of the sending, messages/s."""
-        half = (self.began + self.sent) / 2
-        return slope([(at, size) for at, size in self.backlog() if half <= at <= self.sent])
+        half = (self.began + self.last_acknowledged) / 2
+        return slope(
+            [(at, size) for at, size in self.backlog() if half <= at <= self.last_acknowledged]
+        )
 
     def judgement(self) -> tuple[bool, str]:
         """Whether it keeps up, and the reason if not (the criterion is in the module's
         docstring).
         """
-        rate = min(self.rate, self.offered) or self.rate
-        during = [size for at, size in self.backlog() if at <= self.sent]
+        rate = min(self.rate, self.send_rate) or self.rate
+        during = [size for at, size in self.backlog() if at <= self.last_acknowledged]
         at_end, growth = (during[-1] if during else 0), self.growth
         if self.problem:
             return False, self.problem
@@ -190,7 +197,7 @@ class Step:
         shortest = min((batch.seconds for batch in self.batches), default=0.0)
         if growth > SLOPE * rate and at_end > rate * (self.trigger_ms / 1000 + 2 * shortest):
             return False, f"backlog grows by {growth:,.0f}/s"
-        late = quantile(self.lags((self.began + self.sent) / 2), 0.99)
+        late = quantile(self.lags((self.began + self.last_acknowledged) / 2), 0.99)
         limit = LAG_S + 2 * self.trigger_ms / 1000
         if late is not None and late > limit:
             return (

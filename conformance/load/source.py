@@ -44,16 +44,16 @@ class Routes:
     names: Mapping[str, str]
     pattern: str
     partitions: int
-    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+    _topics_by_table: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def sent(self, message: Message, table: Table) -> Message:
+    def with_topic(self, message: Message, table: Table) -> Message:
         """The message with its topic."""
-        own = message.topic, table.name
-        if own not in self._known:
-            self._known[own] = self.names[
+        origin = message.topic, table.name
+        if origin not in self._topics_by_table:
+            self._topics_by_table[origin] = self.names[
                 topic_of(self.pattern, message.topic, table) if self.pattern else ""
             ]
-        return replace(message, topic=self._known[own])
+        return replace(message, topic=self._topics_by_table[origin])
 
     @property
     def lanes(self) -> Lanes:
@@ -69,7 +69,7 @@ Unit = tuple[int, int]
 
 class ProducerSource:
     """The messages of one seed in order, each with its unit, and whether a decoder owes a row for
-    it at the level; of `own` tables, if given. Producers side by side divide them as (number of the
+    it at the level; of `user_tables` tables, if given. Producers side by side divide them as (number of the
     producer, of how many).
 
     If every unit is one message and the profile has templates, messages are made while publishing,
@@ -85,45 +85,53 @@ class ProducerSource:
         layout: Layout,
         level: int,
         pool: int,
-        own: TableLoad | None = None,
+        user_tables: TableLoad | None = None,
         routes: Routes | None = None,
         part: tuple[int, int] = (0, 1),
     ) -> None:
         self._pool: list[tuple[Message, Unit, bool]] = []
         self.drawn = self._start = 0
-        first = own.table if own else orders.load_table(profile.source)
-        table = first.name
+        first_table = user_tables.table if user_tables else orders.load_table(profile.source)
+        table = first_table.name
 
         def written(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
             for unit in units:
                 scenario = (
-                    own.scenario(seed, unit)
-                    if own
+                    user_tables.scenario(seed, unit)
+                    if user_tables
                     else orders.load_scenario(fmt, profile, seed, unit)
                 )
                 yield unit, tuple(fmt.write(scenario.history, profile, layout))
 
         self.plain = (
-            own is None
+            user_tables is None
             and load.why_not_learned(fmt, profile, layout) is None
             and all(
-                len(group) == 1 and _owed(group[0], level, table)
+                len(group) == 1 and _owes_row(group[0], level, table)
                 for _, group in written(range(PROBED))
             )
         )
         self._made = partial(load.messages, fmt, profile, seed, layout=layout)
         if self.plain:
-            made = self._made()
+            generated = self._made()
             self._messages: Iterator[Message] = (
-                (routes.sent(message, first) for message in made) if routes else made
+                (routes.with_topic(message, first_table) for message in generated)
+                if routes
+                else generated
             )
             return
         number, parts = part
         for unit, group in written(range(pool * number // parts, pool * (number + 1) // parts)):
-            of = own.users[unit % len(own.users)].table if own else first
+            unit_table = (
+                user_tables.users[unit % len(user_tables.users)].table
+                if user_tables
+                else first_table
+            )
             for place, record in enumerate(group):
-                message = routes.sent(record.message, of) if routes else record.message
-                self._pool.append((message, (unit, place), _owed(record, level, table)))
+                message = (
+                    routes.with_topic(record.message, unit_table) if routes else record.message
+                )
+                self._pool.append((message, (unit, place), _owes_row(record, level, table)))
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
@@ -141,15 +149,15 @@ class ProducerSource:
         self.drawn += 1
         return message
 
-    def about(self, number: int) -> tuple[Unit, bool]:
+    def describe_message(self, number: int) -> tuple[Unit, bool]:
         """The unit of message `number`, and whether the decoder owes a row for it."""
         if self.plain:
             return (self._start + number, 0), True
-        _, unit, owed = self._pool[number % len(self._pool)]
-        return unit, owed
+        _, unit, owes = self._pool[number % len(self._pool)]
+        return unit, owes
 
 
-def _owed(written: Written, level: int, table: str) -> bool:
+def _owes_row(written: Written, level: int, table: str) -> bool:
     return any(level == 1 or change.is_row_of(table) for change in written.changes)
 
 
@@ -169,7 +177,7 @@ class Task:
     topics `names` (by what `pattern` makes of a message; "" without a pattern).
 
     Offsets that are multiples of `every` are sampled; `pool` units are made beforehand where the
-    writer makes the messages. `own` are a user's tables (TableLoad.kept in base 64), if any; `used`
+    writer makes the messages. `encoded_tables` are a user's tables (TableLoad.kept in base 64), if any; `used`
     messages are in transactions, beside unreadable ones in aborted transactions. A partition is
     told as its lane: the partitions of all topics in the order of `names`.
     """
@@ -187,7 +195,7 @@ class Task:
     used: bool
     every: int
     pool: int
-    own: str
+    encoded_tables: str
     producers: int = 1
 
     @property
@@ -209,10 +217,20 @@ class Task:
         """The messages of that producer."""
         fmt = get(self.format)
         profile, layout = fmt.profile(self.profile), Layout(partitions=self.partitions)
-        own = tables.restore(base64.b64decode(self.own)) if self.own else None
+        user_tables = None
+        if self.encoded_tables:
+            user_tables = tables.restore(base64.b64decode(self.encoded_tables))
         routes, pool = None if self.topic else self.routes, max(self.pool, self.producers)
         return ProducerSource(
-            fmt, profile, self.seed, layout, self.level, pool, own, routes, (number, self.producers)
+            fmt,
+            profile,
+            self.seed,
+            layout,
+            self.level,
+            pool,
+            user_tables,
+            routes,
+            (number, self.producers),
         )
 
 
@@ -247,8 +265,8 @@ class Tally:
         """Counts an acknowledged message."""
         offset, number = delivered.offset, delivered.number
         partition = self._lanes.get((delivered.topic, delivered.partition), delivered.partition)
-        (unit, place), owed = self._source.about(self._first + number)
-        if owed:
+        (unit, place), owes = self._source.describe_message(self._first + number)
+        if owes:
             self._owed += 1
             self._places += place_hash(partition, offset)
         if offset % self._every == 0 and len(self._samples) < self._most:

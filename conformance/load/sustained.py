@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from conformance.brokers import registry
-from conformance.engines.asking import taken
+from conformance.engines.asking import take_output
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import read
 from conformance.judging.results import Failure
 from conformance.load._fed import Fed
-from conformance.load._producers import ANSWER_S, Executors, Producer, ended
-from conformance.load._topics import Topics, routes, topics_of
+from conformance.load._producers import ANSWER_S, Executors, Producer, stop_service
+from conformance.load._topics import Topics, create_topics, find_routes
 from conformance.load.bench import plain_profile
 from conformance.load.feed import Feed
 from conformance.load.figures import DRAIN_S, Batch, Step
@@ -144,7 +144,7 @@ class Sampled:
     failures: list[Failure] = field(default_factory=list)
 
     @property
-    def bad(self) -> bool:
+    def breaks_must(self) -> bool:
         """Whether a MUST is broken."""
         return any(verdict in BAD for verdict in self.verdicts)
 
@@ -182,8 +182,8 @@ class LoadResult:
     @property
     def best(self) -> Step | None:
         """The step with the highest rate that keeps up."""
-        fine = [step for step in self.steps if step.judgement()[0]]
-        return max(fine, key=lambda step: step.rate, default=None)
+        sufficient = [step for step in self.steps if step.judgement()[0]]
+        return max(sufficient, key=lambda step: step.rate, default=None)
 
     @property
     def step(self) -> Step | None:
@@ -204,9 +204,15 @@ class LoadResult:
         """
         if self.interrupted:
             return 130
-        if self.failed or not self.complete or self.corrupt or self.sample.bad or self.best is None:
+        if (
+            self.failed
+            or not self.complete
+            or self.corrupt
+            or self.sample.breaks_must
+            or self.best is None
+        ):
             return 1
-        return 3 if not self.settings.search and self.best.short else 0
+        return 3 if not self.settings.search and self.best.is_producer_slow else 0
 
 
 class Lane:
@@ -233,24 +239,26 @@ class Lane:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             self.producer: Producer | Executors | Fed = (
-                self._fed(stack)
+                self._make_feed_source(stack)
                 if self._bootstrap is None
-                else self._producer(stack, self._bootstrap)
+                else self._make_producer(stack, self._bootstrap)
             )
-            stack.callback(ended, self._engine, "sustain")
+            stack.callback(stop_service, self._engine, "sustain")
             if self._source:
                 self._start(self._source)
-            self._until(
+            self._await_producer(
                 lambda events: any("ready" in event for event in events), START_S, "making messages"
             )
             self._stack = stack.pop_all()
         return self
 
-    def _producer(self, stack: contextlib.ExitStack, bootstrap: Target) -> Producer | Executors:
+    def _make_producer(
+        self, stack: contextlib.ExitStack, bootstrap: Target
+    ) -> Producer | Executors:
         """What publishes to topics that are created."""
         topics = stack.enter_context(self._created(bootstrap))
         self._source = topics.source
-        own = self.settings.tables.pickled if self.settings.tables else b""
+        pickled_tables = self.settings.tables.pickled if self.settings.tables else b""
         task = Task(
             format=self.fmt.name,
             profile=self.profile.name,
@@ -264,17 +272,17 @@ class Lane:
             used=self.settings.used,
             every=self.every,
             pool=self._pool,
-            own=base64.b64encode(own).decode(),
+            encoded_tables=base64.b64encode(pickled_tables).decode(),
             producers=self.settings.producers or 1,
         )
         producer = Executors(self._engine, task) if self.settings.producers else Producer(task)
         stack.enter_context(producer)
         return producer
 
-    def _fed(self, stack: contextlib.ExitStack) -> Fed:
+    def _make_feed_source(self, stack: contextlib.ExitStack) -> Fed:
         """The source that makes messages in Spark's tasks."""
         settings = self.settings
-        own = settings.tables.pickled if settings.tables else b""
+        pickled_tables = settings.tables.pickled if settings.tables else b""
         layout = Layout(partitions=settings.partitions)
         feed = Feed(
             self.fmt.name,
@@ -286,17 +294,17 @@ class Lane:
             "",
             (),
             False,
-            own,
+            pickled_tables,
         )
         # Its tasks are other processes.
-        kept = (
+        feed_file = (
             Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-")))
             / "kept"
         )
-        kept.write_bytes(pickle.dumps(feed))
+        feed_file.write_bytes(pickle.dumps(feed))
 
         def begin(options: Mapping[str, Any]) -> None:
-            self._start({"feed": {"kept": str(kept), **options}})
+            self._start({"feed": {"kept": str(feed_file), **options}})
 
         return Fed(
             feed,
@@ -312,7 +320,7 @@ class Lane:
 
     def _created(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
         settings = self.settings
-        ends = routes(
+        ends = find_routes(
             self.fmt,
             self.profile,
             settings.seed,
@@ -320,7 +328,7 @@ class Lane:
             settings.tables,
             settings.pattern,
         )
-        return topics_of(
+        return create_topics(
             bootstrap,
             ends,
             settings.partitions,
@@ -334,18 +342,18 @@ class Lane:
         settings = self.settings
         request = {
             **source,
-            "decoder": decoder_of(settings.format, settings.decoder),
+            "decoder": decoder_spec(settings.format, settings.decoder),
             "level": self.outcome.level,
             "table": codec.dump_table(_table(self.settings, self.profile)),
             "deployment": codec.dump_deployment(self.profile.deployment),
             "trigger_ms": settings.trigger_ms,
             "every": self.every,
         }
-        self.outcome.mode = self._ask("start", START_S, **request)["mode"]
+        self.outcome.mode = self._request("start", START_S, **request)["mode"]
 
-    def _ask(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+    def _request(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
         try:
-            return self._engine.ask("sustain", {"do": what, **request}, limit_s).result()
+            return self._engine.ask_service("sustain", {"do": what, **request}, limit_s).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if is_of_source(str(error)):
                 raise HarnessError(f"{SOURCE_GONE}: {error}") from None
@@ -354,7 +362,7 @@ class Lane:
     @property
     def decoded(self) -> int:
         """Messages read by batches that have ended."""
-        return sum(batch.taken for batch in self.batches)
+        return sum(batch.messages_read for batch in self.batches)
 
     @property
     def caught_up(self) -> bool:
@@ -369,13 +377,15 @@ class Lane:
 
     def poll(self) -> None:
         """Reads the query's status. Raises DecoderFailed."""
-        answer = self._ask("status")
+        answer = self._request("status")
         self._doing = answer["doing"]
-        for row in answer["batches"]:
+        for batch_fields in answer["batches"]:
             batch = Batch(
                 **{
-                    **row,
-                    "offsets": {int(lane): tuple(span) for lane, span in row["offsets"].items()},
+                    **batch_fields,
+                    "offsets": {
+                        int(lane): tuple(span) for lane, span in batch_fields["offsets"].items()
+                    },
                 }
             )
             if not self.settings.used:
@@ -388,32 +398,32 @@ class Lane:
         if answer["failure"] is not None or not answer["active"]:
             raise DecoderFailed(answer["failure"] or "the query ended by itself")
 
-    def _until(
+    def _await_producer(
         self,
-        done: Callable[[list[dict[str, Any]]], bool],
+        is_done: Callable[[list[dict[str, Any]]], bool],
         limit_s: float,
-        what: str,
-        each: Callable[[], None] = lambda: None,
+        task: str,
+        after_poll: Callable[[], None] = lambda: None,
     ) -> None:
-        """Waits until the producer's events fulfil `done`, and polls the query. Raises HarnessError
+        """Waits until the producer's events fulfil `is_done`, and polls the query. Raises HarnessError
         after `limit_s`.
         """
         deadline = time.monotonic() + limit_s
-        while not done(self.producer.take()):
+        while not is_done(self.producer.take()):
             if time.monotonic() > deadline:
-                raise HarnessError(f"{what} did not end within {limit_s:g} s")
+                raise HarnessError(f"{task} did not end within {limit_s:g} s")
             time.sleep(POLL_S)
             self.poll()
-            each()
+            after_poll()
 
-    def drain(self, limit_s: float, each: Callable[[], None] = lambda: None) -> float | None:
+    def drain(self, limit_s: float, after_poll: Callable[[], None] = lambda: None) -> float | None:
         """Waits until all acknowledged messages are decoded; the seconds that it took, or None
         after `limit_s`.
         """
         began = time.monotonic()
         while True:
             self.poll()
-            each()
+            after_poll()
             if self.caught_up:
                 return time.monotonic() - began
             if time.monotonic() - began > limit_s:
@@ -426,8 +436,8 @@ class Lane:
         """
         for count in self.settings.bursts:
             self._note(f"warming up: {self.decoded:,} messages decoded")
-            self.producer.tell({"count": count})
-            self._until(
+            self.producer.begin_command({"count": count})
+            self._await_producer(
                 lambda events: any("done" in event for event in events),
                 START_S,
                 "publishing to warm up",
@@ -442,7 +452,7 @@ class Lane:
                     f" {self._doing}"
                 )
 
-    def hold(self, rate: float, duration_s: float) -> Step:
+    def hold_rate(self, rate: float, duration_s: float) -> Step:
         """Holds a rate for some seconds, then waits for the rest. The result has the step from its
         beginning on.
         """
@@ -450,9 +460,9 @@ class Lane:
         self.outcome.steps.append(step)
         first = len(self.batches)
 
-        def each() -> None:
+        def report_progress() -> None:
             step.batches = self.batches[first:]
-            decoded = sum(batch.taken for batch in step.batches)
+            decoded = sum(batch.messages_read for batch in step.batches)
             if self.settings.producers and not step.published:
                 self._note(f"{rate:,.0f}/s: {decoded:,} decoded")
                 return
@@ -473,9 +483,11 @@ class Lane:
 
         # A slow producer gets some extra time to send all messages; then it is stopped.
         count = math.ceil(rate * duration_s)
-        self.producer.tell({"rate": rate, "count": count, "duration_s": duration_s * 1.25 + 1})
-        self._until(take, duration_s + START_S, "publishing", each)
-        step.drained_s = self.drain(DRAIN_S, each)
+        self.producer.begin_command(
+            {"rate": rate, "count": count, "duration_s": duration_s * 1.25 + 1}
+        )
+        self._await_producer(take, duration_s + START_S, "publishing", report_progress)
+        step.drained_s = self.drain(DRAIN_S, report_progress)
         return step
 
     def settle(self) -> None:
@@ -496,24 +508,27 @@ class Lane:
         """
         self._note("judging the sample")
         path = self._engine.directory / f"sample-{time.monotonic_ns()}.arrow"
-        answer = self._ask("sample", ANSWER_S, out=str(path))
-        table = taken(path, self.outcome.level, self.settings.decoder or "reference")
+        answer = self._request("sample", ANSWER_S, out=str(path))
+        table = take_output(path, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
         if isinstance(self.producer, Fed):
-            wanted = {
+            sampled = {
                 at: place
                 for at, place in self.producer.samples.items()
                 if place[0] < until.get(0, 0)
             }
         else:
-            wanted = {
+            sampled = {
                 at: place
                 for at, place in self.producer.samples.items()
                 if at[1] < until.get(at[0], 0)
             }
-        outputs = {(p, o): rows for (_, p, o), rows in read(table, self.outcome.level).items()}
-        self.outcome.sample = judged(
-            self.fmt, self.profile, self.outcome, capabilities, wanted, outputs
+        outputs = {
+            (p, o): output_rows
+            for (_, p, o), output_rows in read(table, self.outcome.level).items()
+        }
+        self.outcome.sample = judge_sample(
+            self.fmt, self.profile, self.outcome, capabilities, sampled, outputs
         )
 
 
@@ -522,33 +537,33 @@ def _table(settings: LoadSettings, profile: Profile) -> Table:
     return settings.tables.table if settings.tables else orders.load_table(profile.source)
 
 
-def judged(
+def judge_sample(
     fmt: Format[Any],
     profile: Profile,
     outcome: LoadResult,
     capabilities: Capabilities,
-    wanted: Mapping[tuple[int, int], tuple[int, int]],
+    sampled: Mapping[tuple[int, int], tuple[int, int]],
     outputs: Mapping[tuple[int, int], Sequence[Any]],
 ) -> Sampled:
-    """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition,
+    """The verdicts on sampled messages: `sampled` has the (unit, ordinal within it) by (partition,
     offset), `outputs` the rows.
     """
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}
-    table, layout, own = (
+    table, layout, user_tables = (
         _table(settings, profile).name,
         Layout(partitions=settings.partitions),
         settings.tables,
     )
     smallest: dict[str, tuple[int, Finding, CaseResult]] = {}
-    for at, (unit, place) in sorted(wanted.items()):
+    for at, (unit, place) in sorted(sampled.items()):
         scenario = (
-            own.scenario(settings.seed, unit)
-            if own
+            user_tables.scenario(settings.seed, unit)
+            if user_tables
             else orders.load_scenario(fmt, profile, settings.seed, unit)
         )
-        whole = as_case(fmt, profile, scenario, layout)
-        case = replace(whole, level=outcome.level, written=(whole.written[place],))
+        full_case = as_case(fmt, profile, scenario, layout)
+        case = replace(full_case, level=outcome.level, written=(full_case.written[place],))
         result = judge.judge(case, [outputs.get(at, ())], table)
         sample.messages += 1
         sample.verdicts[result.verdict] += 1
@@ -564,43 +579,41 @@ def judged(
     return sample
 
 
-def _hold_schemas(settings: LoadSettings, profile: Profile) -> None:
-    """Tells the registry the schemas of messages that other processes write: what the writer writes
-    here names the same.
-    """
+def _register_schemas(settings: LoadSettings, profile: Profile) -> None:
+    """Registers the schemas that producer processes will use, by writing sample messages here."""
     fmt = get(settings.format)
-    if registry.needed((fmt.name,)):
+    if registry.names_schemas((fmt.name,)):
         for unit in range(PROBED):
-            own = settings.tables
+            user_tables = settings.tables
             scenario = (
-                own.scenario(settings.seed, unit)
-                if own
+                user_tables.scenario(settings.seed, unit)
+                if user_tables
                 else orders.load_scenario(fmt, profile, settings.seed, unit)
             )
-            registry.hold(
+            registry.register_schemas(
                 [written.message for written in fmt.write(scenario.history, profile, LAYOUT)]
             )
 
 
-def run(
+def run_load(
     settings: LoadSettings,
     engine: ChildEngine,
     bootstrap: Target | None,
     note: Note = lambda _text: None,
     broker: str = "",
-    say: Note = lambda _text: None,
+    note_step: Note = lambda _text: None,
 ) -> LoadResult:
     """Loads a decoder, holds the rate or searches for the highest, judges the sample. `bootstrap`
     None reads the source `cdc`.
 
-    `note` receives progress, `say` the result of each step of a search.
+    `note` receives progress, `note_step` the result of each step of a search.
 
     The result also records the decoder's failures and Ctrl-C. Raises UsageError for invalid
     settings and for a decoder that cannot be loaded, HarnessError if the broker fails.
     """
-    check(settings)
+    check_settings(settings)
     profile = _profile(settings)
-    spec = decoder_of(settings.format, settings.decoder)
+    spec = decoder_spec(settings.format, settings.decoder)
     loaded = engine.load(spec, "auto").result()
     level = settings.level or max(loaded.levels)
     if level not in loaded.levels:
@@ -608,14 +621,14 @@ def run(
             f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}"
         )
     outcome = LoadResult(settings, profile.name, level, broker)
-    _hold_schemas(settings, profile)
+    _register_schemas(settings, profile)
     try:
         with Lane(engine, bootstrap, outcome, note) as lane:
             lane.warm_up()
             if settings.search:
-                search(lane, say)
+                search_rate(lane, note_step)
             else:
-                lane.hold(settings.rate, settings.duration_s)
+                lane.hold_rate(settings.rate, settings.duration_s)
             lane.settle()
             lane.judge(loaded.capabilities)
     except (DecoderFailed, ChildDied) as error:
@@ -633,7 +646,7 @@ def run(
     return outcome
 
 
-def check(settings: LoadSettings) -> None:
+def check_settings(settings: LoadSettings) -> None:
     """Raises UsageError for invalid settings, UnknownName for an unknown format or profile."""
     for name, value in (("rate", settings.rate), ("duration", settings.duration_s)):
         if not 0 < value < math.inf:
@@ -654,29 +667,36 @@ def _profile(settings: LoadSettings) -> Profile:
     return profile
 
 
-def search(lane: Lane, say: Note) -> None:
-    """Finds the highest rate that keeps up; `say` receives the result of each step."""
-    tried: dict[float, bool] = {}
-    while (rate := next_rate(tried, lane.settings.rate)) is not None:
-        step = lane.hold(rate, lane.settings.duration_s)
-        tried[rate], why = step.judgement()
-        say(f"{rate:,.0f}/s: {'keeps up' if tried[rate] else f'falls behind, {why}'}")
-        if step.short:
-            say(f"the producer reaches only {step.offered:,.0f}/s; the search ends")
+def search_rate(lane: Lane, note_step: Note) -> None:
+    """Finds the highest rate that keeps up; `note_step` receives the result of each step."""
+    verdicts: dict[float, bool] = {}
+    while (rate := next_rate(verdicts, lane.settings.rate)) is not None:
+        step = lane.hold_rate(rate, lane.settings.duration_s)
+        verdicts[rate], why = step.judgement()
+        note_step(f"{rate:,.0f}/s: {'keeps up' if verdicts[rate] else f'falls behind, {why}'}")
+        if step.is_producer_slow:
+            note_step(f"the producer reaches only {step.send_rate:,.0f}/s; the search ends")
             return
         if step.drained_s is None and lane.drain(3 * DRAIN_S) is None:
-            say("the backlog is still not decoded; the search ends")
+            note_step("the backlog is still not decoded; the search ends")
             return
 
 
-def next_rate(tried: Mapping[float, bool], first: float) -> float | None:
-    """The next rate of a search; `tried` tells which rates keep up. None ends the search."""
-    if not tried:
+def next_rate(verdicts: Mapping[float, bool], first: float) -> float | None:
+    """The next rate of a search; `verdicts` tells which rates keep up. None ends the search."""
+    if not verdicts:
         return first
-    fine = max((rate for rate, ok in tried.items() if ok), default=0.0)
-    bad = min((rate for rate, ok in tried.items() if not ok and rate > fine), default=math.inf)
-    if math.isinf(bad):
-        return fine * 2 if fine * 2 <= SEARCH_TO else None
-    if not fine:
-        return bad / 2 if bad / 2 >= SEARCH_LEAST else None
-    return None if bad <= fine * (1 + SEARCH_WITHIN) else float(round((fine + bad) / 2))
+    highest_sufficient = max((rate for rate, ok in verdicts.items() if ok), default=0.0)
+    lowest_insufficient = min(
+        (rate for rate, ok in verdicts.items() if not ok and rate > highest_sufficient),
+        default=math.inf,
+    )
+    if math.isinf(lowest_insufficient):
+        return highest_sufficient * 2 if highest_sufficient * 2 <= SEARCH_TO else None
+    if not highest_sufficient:
+        return lowest_insufficient / 2 if lowest_insufficient / 2 >= SEARCH_LEAST else None
+    return (
+        None
+        if lowest_insufficient <= highest_sufficient * (1 + SEARCH_WITHIN)
+        else float(round((highest_sufficient + lowest_insufficient) / 2))
+    )

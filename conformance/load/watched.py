@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
-from conformance.cases.catalogue import budget
+from conformance.cases.catalogue import find_budget
 from conformance.engines.engine import Engine
 from conformance.engines.specs import DECODERS
-from conformance.load.bench import SEED, lines, plain_profile, sheet
+from conformance.load.bench import SEED, markdown_lines, plain_profile, result_table
 from conformance.running.events import Broken, Event
 from conformance.running.prepared import Settings
 from conformance.running.watching import State, changed, turns
@@ -55,10 +55,10 @@ class _Editor:
     def save(self, what: str) -> None:
         """Saves the decoder: with its mistake, or, for "", without it."""
         self.now, self.number, self.saved = what, self.number + 1, time.monotonic()
-        text = _DECODER.format(
+        source = _DECODER.format(
             number=self.number, decoders=DECODERS, module=self.module, lost=_LOST if what else ""
         )
-        self.path.write_text(text, "utf-8")
+        self.path.write_text(source, "utf-8")
 
     def __call__(self, seen: State) -> None:
         """See `conformance.running.watching.Waiting`."""
@@ -86,7 +86,7 @@ def measure(
     editor.save("")
     settings = Settings(
         (name,),
-        budget("smoke"),
+        find_budget("smoke"),
         SEED,
         decoder=f"{editor.path}:decode",
         level="changes",
@@ -112,17 +112,17 @@ def measure(
         "profile": profile,
         "cases": cases,
         "rounds": rounds,
-        **{what: _spread(editor.seconds[what]) for what in ("first", "again")},
+        **{what: _spread_text(editor.seconds[what]) for what in ("first", "again")},
     }
 
 
-def _spread(seconds: Sequence[float]) -> dict[str, float]:
+def _spread_text(seconds: Sequence[float]) -> dict[str, float]:
     figures = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
     return {name: round(value, 2) for name, value in figures.items()}
 
 
-def _row(result: Mapping[str, Any]) -> dict[str, str]:
-    first, again = (
+def _result_cells(result: Mapping[str, Any]) -> dict[str, str]:
+    after_right, after_wrong = (
         f"{result[what]['median']:.1f} s ({result[what]['min']:.1f}..{result[what]['max']:.1f})"
         for what in ("first", "again")
     )
@@ -131,16 +131,18 @@ def _row(result: Mapping[str, Any]) -> dict[str, str]:
         "profile": result["profile"],
         "cases": f"{result['cases']:,}",
         "rounds": str(result["rounds"]),
-        "after a right decoder": first,
-        "after a wrong one": again,
+        "after a right decoder": after_right,
+        "after a wrong one": after_wrong,
     }
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table: seconds from a save to the first broken rule."""
-    return sheet([*map(_row, results)], "from a save to the first broken rule: median (range)")
+    return result_table(
+        [*map(_result_cells, results)], "from a save to the first broken rule: median (range)"
+    )
 
 
 def markdown(results: Sequence[Mapping[str, Any]]) -> str:
     """The figures as a Markdown table."""
-    return "\n".join(lines([*map(_row, results)]))
+    return "\n".join(markdown_lines([*map(_result_cells, results)]))

@@ -1,7 +1,7 @@
 """Simpler values of a type, for reduction: first the type's plain value, then shorter texts, fewer
 digits, rounder moments.
 
-`weight` measures how far a value is from plain. Every value of `simpler` weighs less than its
+`weight` measures how far a value is from plain. Every value of `simpler_values` weighs less than its
 origin, so that repeated reduction ends.
 """
 
@@ -59,7 +59,7 @@ def weight(type: SourceType, value: Value) -> int:
     return _number_weight(str(value))
 
 
-def simpler(type: SourceType, value: Value) -> list[Value]:
+def simpler_values(type: SourceType, value: Value) -> list[Value]:
     """Values that the type's source can store and that weigh less; NULL is not among them.
 
     The plainest comes first, then the heaviest, then those between, so that the first few are
@@ -67,23 +67,23 @@ def simpler(type: SourceType, value: Value) -> list[Value]:
     """
     if value is None:
         return []
-    most, fits = weight(type, value), sources.of(type).fits
+    limit, fits = weight(type, value), sources.of(type).fits
     weighed: dict[str, tuple[int, Value]] = {}
-    for other in (*_variants(type, value), *_boundaries(type).values()):
+    for variant in (*_value_variants(type, value), *_boundaries(type).values()):
         # 1, 1.0, Decimal(1) and True are equal: their repr differs.
-        text = repr(other)
+        spelling = repr(variant)
         if (
-            text not in weighed
-            and other is not None
-            and fits(type, other)
-            and (heavy := weight(type, other)) < most
+            spelling not in weighed
+            and variant is not None
+            and fits(type, variant)
+            and (variant_weight := weight(type, variant)) < limit
         ):
-            weighed[text] = (heavy, other)
-    ordered = [other for _, other in sorted(weighed.values(), key=lambda pair: pair[0])]
-    return [ordered[i] for i in _spread(len(ordered))]
+            weighed[spelling] = (variant_weight, variant)
+    ordered = [variant for _, variant in sorted(weighed.values(), key=lambda pair: pair[0])]
+    return [ordered[i] for i in _bisecting_order(len(ordered))]
 
 
-def _spread(size: int) -> list[int]:
+def _bisecting_order(size: int) -> list[int]:
     """The numbers below `size`: the ends, the middle, the quarters, and so on."""
     order = dict.fromkeys((0, size - 1)) if size else {}
     parts = 2
@@ -97,19 +97,19 @@ def _spread(size: int) -> list[int]:
 def _boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of all types with this type's name and logical type."""
     source = sources.of(type)
-    alike = [
+    slugs = [
         slug
-        for slug, other in source.types.items()
-        if (other.name, other.logical) == (type.name, type.logical)
+        for slug, other_type in source.types.items()
+        if (other_type.name, other_type.logical) == (type.name, type.logical)
     ]
-    return {
-        f"{slug}/{name}": value
-        for slug in alike
-        for name, value in source.boundary_values(slug).items()
-    }
+    boundaries: dict[str, Value] = {}
+    for slug in slugs:
+        for name, value in source.boundary_values(slug).items():
+            boundaries[f"{slug}/{name}"] = value
+    return boundaries
 
 
-def _variants(type: SourceType, value: Value) -> Iterator[Value]:
+def _value_variants(type: SourceType, value: Value) -> Iterator[Value]:
     match value:
         case Json():
             yield from (Json(inner) for inner in _json_variants(value.value))
@@ -121,7 +121,9 @@ def _variants(type: SourceType, value: Value) -> Iterator[Value]:
             yield from (type.members if type.logical is Logical.TEXT else ())
             yield from _text_variants(value)
         case bytes():
-            yield from (text.encode("latin-1") for text in _text_variants(value.decode("latin-1")))
+            yield from (
+                variant.encode("latin-1") for variant in _text_variants(value.decode("latin-1"))
+            )
         case float():
             yield from _float_variants(value)
         case Decimal():
@@ -137,39 +139,41 @@ def _variants(type: SourceType, value: Value) -> Iterator[Value]:
 
 def _integer_variants(value: int) -> Iterator[int]:
     yield from (0, 1, -1, abs(value), (1 << 53) + 1, -(1 << 53) - 1)
-    text, sign = str(abs(value)), -1 if value < 0 else 1
-    for n in range(1, len(text)):
-        yield sign * 10**n
-        yield sign * int(text[:n])
-        yield sign * int(text[n:])
-        yield sign * int(text[:n] + "0" * (len(text) - n))
-    for shorter in _without_digits(text):
+    digits, sign = str(abs(value)), -1 if value < 0 else 1
+    for length in range(1, len(digits)):
+        yield sign * 10**length
+        yield sign * int(digits[:length])
+        yield sign * int(digits[length:])
+        yield sign * int(digits[:length] + "0" * (len(digits) - length))
+    for shorter in _replace_digits(digits):
         yield sign * int(shorter)
 
 
-def _without_digits(text: str) -> Iterator[str]:
+def _replace_digits(digits: str) -> Iterator[str]:
     """The number's texts with one digit replaced by zero or one."""
-    for i, digit in enumerate(text):
+    for i, digit in enumerate(digits):
         if digit not in "0.":
-            yield f"{text[:i]}0{text[i + 1 :]}"
+            yield f"{digits[:i]}0{digits[i + 1 :]}"
             if digit != "1":
-                yield f"{text[:i]}1{text[i + 1 :]}"
+                yield f"{digits[:i]}1{digits[i + 1 :]}"
 
 
 def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
-    text, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
-    whole, _, fraction = text.partition(".")
+    digits, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
+    integer_digits, _, fraction = digits.partition(".")
     yield from (Decimal(0), Decimal(1), Decimal(-1), value.copy_abs())
-    texts = [
-        whole,
+    spellings = [
+        integer_digits,
         f"0.{fraction or 0}",
-        *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction))),
+        *(f"{integer_digits}.{fraction[:length]}" for length in range(1, len(fraction))),
     ]
-    texts += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
-    texts += ["1" + "0" * n for n in range(1, len(whole))] + [
-        "0." + "0" * n + "1" for n in range(len(fraction))
+    spellings += [
+        f"{integer_digits[length:]}.{fraction or 0}" for length in range(1, len(integer_digits))
     ]
-    for variant in (*texts, *_without_digits(text)):
+    spellings += ["1" + "0" * length for length in range(1, len(integer_digits))] + [
+        "0." + "0" * length + "1" for length in range(len(fraction))
+    ]
+    for variant in (*spellings, *_replace_digits(digits)):
         yield Decimal(sign + variant)
 
 
@@ -282,11 +286,13 @@ def _digits(number: int) -> int:
     return _number_weight(str(number)) if number else 0
 
 
-def _number_weight(text: str) -> int:
+def _number_weight(digits: str) -> int:
     """1 for 0; else each digit has a high base weight, since a shorter number is simpler than a
     rounder number.
     """
-    return 1 if text == "0" else sum(_DIGIT + int(c) if c.isdigit() else 1 for c in text)
+    return (
+        1 if digits == "0" else sum(_DIGIT + int(char) if char.isdigit() else 1 for char in digits)
+    )
 
 
 def _float_weight(value: float) -> int:

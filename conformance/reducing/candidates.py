@@ -2,7 +2,7 @@
 shorter names.
 
 The most promising candidates come first. A candidate need not fail, and a writer may refuse it, but
-it is always smaller than its origin by `measure`.
+it is always smaller than its origin by `measure_scenario`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.judging.judge import Finding
-from conformance.reducing._plain_values import simpler, weight
+from conformance.reducing._plain_values import simpler_values, weight
 from generators.drawing.cases import as_case
 from generators.garbage import faults
 from generators.model import (
@@ -41,7 +41,7 @@ from generators.model import (
 from generators.profiles import Profile
 from generators.sources import registry as sources
 from generators.sources.boundaries import of_three
-from generators.tables.scenarios import TAG as TABLES
+from generators.tables.scenarios import TABLES_TAG
 from generators.tables.schema import table_name
 from generators.wire_format import Format
 
@@ -69,7 +69,7 @@ class Hint:
     """
 
     event: int = 0
-    row: int = 0
+    row_number: int = 0
     column: str | None = None
     message: int = 0
 
@@ -90,15 +90,15 @@ class Recipe:
         if self.spoil is None:
             return case
         spoil = self.spoil
-        rows = (
+        spoiled = (
             spoil(written) if any(c.kind is Kind.ROW for c in written.changes) else written
             for written in case.written
         )
-        return replace(case, written=tuple(rows))
+        return replace(case, written=tuple(spoiled))
 
-    def smaller(self, scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+    def smaller(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
         """Smaller scenarios, boldest first."""
-        return candidates(scenario, where)
+        return smaller_scenarios(scenario, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,79 +109,84 @@ class RecordedRecipe:
 
     fmt: Format[Any]
     profile: Profile
-    whole: Case
+    recording: Case
 
     @property
     def scenario(self) -> Scenario:
         """The scenario of all messages."""
-        numbers = tuple(Heartbeat(Instant(number)) for number in range(len(self.whole.written)))
-        return Scenario(self.whole.scenario, History(numbers), self.whole.level, self.whole.tags)
+        numbers = tuple(Heartbeat(Instant(number)) for number in range(len(self.recording.written)))
+        return Scenario(
+            self.recording.scenario, History(numbers), self.recording.level, self.recording.tags
+        )
 
     def case(self, scenario: Scenario) -> Case:
         """The case with the scenario's messages."""
         return replace(
-            self.whole,
-            written=tuple(self.whole.written[event.at.ms] for event in scenario.history.events),
+            self.recording,
+            written=tuple(self.recording.written[event.at.ms] for event in scenario.history.events),
         )
 
-    def smaller(self, scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+    def smaller(self, scenario: Scenario, hint: Hint) -> Iterator[Scenario]:
         """The failing message alone, then without some others. A message of a schema stays while a
         row is left.
         """
         events = scenario.history.events
-        failing = events[min(where.message, len(events) - 1)]
+        failing = events[min(hint.message, len(events) - 1)]
         fixed = {event for event in events if self._kinds(event) & {Kind.BOOTSTRAP, Kind.DDL}}
         free = [event for event in events if event not in fixed and event is not failing]
-        for left in ([], *_left(free)):
-            chosen = {failing, *left}
-            if any(Kind.ROW in self._kinds(event) for event in chosen):
-                chosen |= fixed
-            yield _with(scenario, (event for event in events if event in chosen))
+        for others in ([], *_without_parts(free)):
+            selected = {failing, *others}
+            if any(Kind.ROW in self._kinds(event) for event in selected):
+                selected |= fixed
+            yield _with_events(scenario, (event for event in events if event in selected))
 
     def _kinds(self, event: Event) -> set[Kind]:
-        return {change.kind for change in self.whole.written[event.at.ms].changes}
+        return {change.kind for change in self.recording.written[event.at.ms].changes}
 
 
-def hint(finding: Finding, case: Case) -> Hint:
+def find_hint(finding: Finding, case: Case) -> Hint:
     """The place of a case's finding."""
     column = finding.column
-    known = any(column == c.name for table in case.tables for c in table.columns)
+    all_columns = itertools.chain.from_iterable(table.columns for table in case.tables)
+    is_column = column in {candidate.name for candidate in all_columns}
     if finding.message >= len(case.written):
-        return Hint(column=column if known else None, message=finding.message)
+        return Hint(column=column if is_column else None, message=finding.message)
     event = case.written[finding.message].message.event
-    before = sum(
+    earlier_changes = sum(
         len(w.changes) for w in case.written[: finding.message] if w.message.event == event
     )
-    return Hint(event, before + finding.row, column if known else None, finding.message)
+    return Hint(
+        event, earlier_changes + finding.row, column if is_column else None, finding.message
+    )
 
 
-def _whole(fmt: Format[Any], profile: Profile, case: Case) -> faults.Fault | None:
+def _message_fault(fmt: Format[Any], profile: Profile, case: Case) -> faults.Fault | None:
     """The fault of the case's whole values."""
     applicable = faults.applicable(fmt.faults, profile.deployment.compression)
     return next((fault for fault in applicable if fault.name == case.fault), None)
 
 
-def recipe(fmt: Format[Any], profile: Profile, case: Case) -> Recipe:
+def make_recipe(fmt: Format[Any], profile: Profile, case: Case) -> Recipe:
     """The recipe of a case of a scenario; its whole values are spoiled as the case's are."""
-    fault = _whole(fmt, profile, case)
+    fault = _message_fault(fmt, profile, case)
     return Recipe(fmt, profile, partial(faults.apply, fault=fault) if fault else None)
 
 
-def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
+def fault_recipe(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
     """The scenario and recipe of a fault case; None when the case has no fault of the catalogue."""
     if case.origin is not Origin.FAULT:
         return None
-    if (fault := _whole(fmt, profile, case)) is not None:
+    if (fault := _message_fault(fmt, profile, case)) is not None:
         if case.level == 2:
-            return faults.unreadable_row(fault, profile.source), recipe(fmt, profile, case)
+            return faults.unreadable_row(fault, profile.source), make_recipe(fmt, profile, case)
         alone = (
             scenario
             for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,))
         )
         return next(
             (
-                (s, recipe(fmt, profile, case))
-                for s in _and_of_three(alone)
+                (s, make_recipe(fmt, profile, case))
+                for s in _with_three_row_variant(alone)
                 if s.name == case.scenario
             ),
             None,
@@ -189,7 +194,7 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
     for cell, scenario in faults.cell_fault_scenarios(
         fmt.supports, fmt.unfit_cells(profile), profile.source
     ):
-        for variant in _and_of_three((scenario,), cell.column):
+        for variant in _with_three_row_variant((scenario,), cell.column):
             if variant.name == case.scenario:
                 return variant, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
     for cell, scenario in faults.cell_text_scenarios(
@@ -200,7 +205,7 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
     return None
 
 
-def _and_of_three(single: Iterable[Scenario], column: str = "") -> Iterator[Scenario]:
+def _with_three_row_variant(single: Iterable[Scenario], column: str = "") -> Iterator[Scenario]:
     """Scenarios of one row; an inserted row also stands between two others."""
     for scenario in single:
         yield scenario
@@ -213,33 +218,29 @@ def _and_of_three(single: Iterable[Scenario], column: str = "") -> Iterator[Scen
             yield of_three(scenario, column)
 
 
-def tables(scenario: Scenario) -> tuple[Table, ...]:
+def scenario_tables(scenario: Scenario) -> tuple[Table, ...]:
     """Every table, at every version, of the scenario's events."""
-    seen: dict[Table, None] = {}
+    tables_found: dict[Table, None] = {}
     for event in scenario.history.events:
         match event:
             case RowChange() | Bootstrap():
-                seen[event.table] = None
+                tables_found[event.table] = None
             case SchemaChange():
-                seen |= {table: None for table in (event.before, event.after) if table}
-    return tuple(seen)
+                tables_found |= {table: None for table in (event.before, event.after) if table}
+    return tuple(tables_found)
 
 
-def measure(scenario: Scenario, size: int | None = None) -> Measure:
+def measure_scenario(scenario: Scenario, size: int | None = None) -> Measure:
     """The size of a scenario. `size` is the bytes of its messages; without it, the letters of names
     count.
     """
     changes = [event for event in scenario.history.events if isinstance(event, RowChange)]
-    used = tables(scenario)
-    names = [name for t in used for name in (t.database, t.name, *(c.name for c in t.columns))]
-    letters = sum(map(_length, names)) + sum(len(t.unique) for t in used)
-    heavy = sum(
-        1 + weight(e.table.column(n).type, v)
-        for e in changes
-        for i in _images(e)
-        for n, v in i.items()
-    )
-    heavy += sum(_OPS.index(e.op) if e.op in _OPS else len(_OPS) for e in changes)
+    used = scenario_tables(scenario)
+    letters = 0
+    for table in used:
+        names = (table.database, table.name, *(column.name for column in table.columns))
+        letters += sum(map(_byte_length, names)) + len(table.unique)
+    heavy = sum(map(_weigh_change, changes))
     columns = sum(len(table.columns) for table in used)
     return (
         len(scenario.history.events),
@@ -250,51 +251,66 @@ def measure(scenario: Scenario, size: int | None = None) -> Measure:
     )
 
 
-def _length(name: str) -> int:
+def _weigh_change(event: RowChange) -> int:
+    """The weight of a change's values and of its op."""
+    total = _OPS.index(event.op) if event.op in _OPS else len(_OPS)
+    for image in _row_images(event):
+        for name, value in image.items():
+            total += 1 + weight(event.table.column(name).type, value)
+    return total
+
+
+def _byte_length(name: str) -> int:
     return len(name.encode())
 
 
-def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Smaller scenarios, boldest first, each below `scenario` by `measure`; some may come twice."""
-    most = measure(scenario)
-    for smaller in _candidates(scenario, where):
-        if measure(smaller) < most and (TABLES not in scenario.tags or _parts(smaller, scenario)):
+def smaller_scenarios(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+    """Smaller scenarios, boldest first, each below `scenario` by `measure_scenario`; some may come twice."""
+    most = measure_scenario(scenario)
+    for smaller in _propose(scenario, where):
+        if measure_scenario(smaller) < most and (
+            TABLES_TAG not in scenario.tags or _has_only_parts(smaller, scenario)
+        ):
             yield smaller
 
 
-def _parts(smaller: Scenario, scenario: Scenario) -> bool:
+def _has_only_parts(smaller: Scenario, scenario: Scenario) -> bool:
     """Whether a candidate has only tables and cells of the scenario: a user's table keeps its name
     and its values.
     """
-    cells = {
-        (name, repr(value))
-        for event in _changes(scenario)
-        for image in _images(event)
-        for name, value in image.items()
-    }
-    held = all(
-        (name, repr(value)) in cells
-        for event in _changes(smaller)
-        for row in _images(event)
-        for name, value in row.items()
+    names = set(map(table_name, scenario_tables(smaller)))
+    if not names <= set(map(table_name, scenario_tables(scenario))):
+        return False
+    return _spelled_cells(smaller) <= _spelled_cells(scenario)
+
+
+def _spelled_cells(scenario: Scenario) -> set[tuple[str, str]]:
+    """Column and spelled value of every cell."""
+    cells: set[tuple[str, str]] = set()
+    for event in _row_changes(scenario):
+        for image in _row_images(event):
+            cells.update((name, repr(value)) for name, value in image.items())
+    return cells
+
+
+def _propose(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+    structure = (
+        _with_fewer_columns(scenario, where),
+        _with_fewer_events(scenario, where),
+        _with_fewer_rows(scenario),
     )
-    return held and set(map(table_name, tables(smaller))) <= set(map(table_name, tables(scenario)))
-
-
-def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    structure = (_columns(scenario, where), _events(scenario, where), _rows(scenario))
     details: tuple[Iterator[Scenario], ...] = ()
-    if sum(len(event.rows) for event in _changes(scenario)) <= _VALUED:
-        details = (_values(scenario, where.column), _names(scenario))
-    yield from _interleaved(_boldest(scenario, where), _rows_alone(scenario, where))
-    if max((len(table.columns) for table in tables(scenario)), default=0) > _WIDE:
-        yield from _interleaved(*structure)
-        yield from _interleaved(*details)
+    if sum(len(event.rows) for event in _row_changes(scenario)) <= _VALUED:
+        details = (_with_simpler_values(scenario, where.column), _with_short_names(scenario))
+    yield from _interleave(_failing_row_alone(scenario, where), _rows_alone(scenario, where))
+    if max((len(table.columns) for table in scenario_tables(scenario)), default=0) > _WIDE:
+        yield from _interleave(*structure)
+        yield from _interleave(*details)
     else:
-        yield from _interleaved(*structure, *details)
+        yield from _interleave(*structure, *details)
 
 
-def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+def _failing_row_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """The failing row, cut to the key and the failing column, with short names and with its own;
     then with simpler values and a plainer op, all at once. Without a failing column: the key alone,
     or with a column that the row changes.
@@ -302,71 +318,91 @@ def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     event = next(iter(scenario.history.events[where.event : where.event + 1]), None)
     if not isinstance(event, RowChange) or not event.rows:
         return
-    row = event.rows[min(where.row, len(event.rows) - 1)]
-    alone = _with(scenario, (replace(event, rows=(row,)),))
-    aims = [where.column] if where.column is not None else [None, *_likely(event.table, row)]
-    own = {aim: _narrow(alone, () if aim is None else {aim}) for aim in aims}
-    called = {aim: _short(cut) for aim, cut in own.items()}
-    short = {aim: _called(cut, *called[aim]) for aim, cut in own.items()}
-    yield from (cut for aim in aims for cut in (short[aim], own[aim]))
-    for aim in aims:
-        column = None if aim is None else called[aim][2].get(aim, aim)
-        for images in (short[aim], *_shorter_images(short[aim])):
-            yield images
+    images = event.rows[min(where.row_number, len(event.rows) - 1)]
+    single = _with_events(scenario, (replace(event, rows=(images,)),))
+    columns_tried = (
+        [where.column]
+        if where.column is not None
+        else [None, *_likely_columns(event.table, images)]
+    )
+    long_named = {
+        tried_column: _cut_columns(single, () if tried_column is None else {tried_column})
+        for tried_column in columns_tried
+    }
+    short_names = {tried_column: _short_names(cut) for tried_column, cut in long_named.items()}
+    short_named = {
+        tried_column: _rename_table(cut, *short_names[tried_column])
+        for tried_column, cut in long_named.items()
+    }
+    for tried_column in columns_tried:
+        yield short_named[tried_column]
+        yield long_named[tried_column]
+    for tried_column in columns_tried:
+        column = (
+            None
+            if tried_column is None
+            else short_names[tried_column][2].get(tried_column, tried_column)
+        )
+        for variant in (short_named[tried_column], *_shorter_images(short_named[tried_column])):
+            yield variant
             cells = [
                 (cell, plain[0])
-                for cell in _cells(images)
-                if cell.column.name != column and (plain := _plainest(cell))
+                for cell in _cell_sites(variant)
+                if cell.column.name != column and (plain := _simpler_cell_values(cell))
             ]
-            plainer = _set(images, cells)
+            plainer = _set_cells(variant, cells)
             yield plainer
-            yield from _values(plainer, column)
+            yield from _with_simpler_values(plainer, column)
 
 
-def _likely(table: Table, row: RowImages) -> list[str]:
+def _likely_columns(table: Table, images: RowImages) -> list[str]:
     """Columns beside the key: some changed columns, and the first."""
-    free = [c.name for c in table.columns if c.name not in table.handle_key]
-    before, after = row.before or {}, row.after or {}
+    other_columns = [c.name for c in table.columns if c.name not in table.handle_key]
+    before, after = images.before or {}, images.after or {}
     changed = [
-        name for name in free if name in before and name in after and before[name] != after[name]
+        name
+        for name in other_columns
+        if name in before and name in after and before[name] != after[name]
     ]
-    return list(dict.fromkeys((*changed[:2], *free[:1])))
+    return list(dict.fromkeys((*changed[:2], *other_columns[:1])))
 
 
-def apart(scenario: Scenario, suffix: str) -> Scenario:
+def separate_databases(scenario: Scenario, suffix: str) -> Scenario:
     """The scenario with the suffix on every database name, so that it shares no table with other
     scenarios.
     """
     events = scenario.history.events
-    return _with(
+    return _with_events(
         scenario,
         (
-            _renamed(event, lambda table: replace(table, database=table.database + suffix), suffix)
+            _move_event(
+                event, lambda table: replace(table, database=table.database + suffix), suffix
+            )
             for event in events
         ),
     )
 
 
-def _with(scenario: Scenario, events: Iterable[Event]) -> Scenario:
+def _with_events(scenario: Scenario, events: Iterable[Event]) -> Scenario:
     return replace(scenario, history=replace(scenario.history, events=tuple(events)))
 
 
-def _changes(scenario: Scenario) -> list[RowChange]:
+def _row_changes(scenario: Scenario) -> list[RowChange]:
     return [event for event in scenario.history.events if isinstance(event, RowChange)]
 
 
-def _images(event: RowChange) -> Iterator[Row]:
+def _row_images(event: RowChange) -> Iterator[Row]:
     for images in event.rows:
         yield from (image for image in (images.before, images.after) if image is not None)
 
 
-def _interleaved(*kinds: Iterator[Scenario]) -> Iterator[Scenario]:
+def _interleave(*kinds: Iterator[Scenario]) -> Iterator[Scenario]:
     """Alternates, so that a limit cuts each kind of candidate alike."""
     for group in itertools.zip_longest(*kinds):
         yield from (candidate for candidate in group if candidate is not None)
 
 
-def _first(items: Sequence[Any], number: int) -> list[Any]:
+def _put_first(items: Sequence[Any], number: int) -> list[Any]:
     """The items, with item `number` first."""
     return [*items[number : number + 1], *items[:number], *items[number + 1 :]]
 
@@ -379,112 +415,124 @@ def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     change.
     """
     events = scenario.history.events
-    kept = {where.column} if where.column is not None else set()
-    alone: list[tuple[int, RowChange]] = []
-    for number, event in _first(list(enumerate(events)), where.event):
+    columns = {where.column} if where.column is not None else set()
+    single_rows: list[tuple[int, RowChange]] = []
+    for number, event in _put_first(list(enumerate(events)), where.event):
         if isinstance(event, RowChange):
-            alone += [(number, replace(event, rows=(images,))) for images in event.rows[:_ROWS]]
-    if len(events) == 1 and alone and len(_changes(scenario)[0].rows) == 1:
+            single_rows += [
+                (number, replace(event, rows=(images,))) for images in event.rows[:_ROWS]
+            ]
+    if len(events) == 1 and single_rows and len(_row_changes(scenario)[0].rows) == 1:
         return
-    for _, event in alone:
-        yield _narrow(_with(scenario, (event,)), kept)
-    for _, event in alone:
-        yield _with(scenario, (event,))
+    for _, event in single_rows:
+        yield _cut_columns(_with_events(scenario, (event,)), columns)
+    for _, event in single_rows:
+        yield _with_events(scenario, (event,))
     if any(not isinstance(event, RowChange) for event in events):
-        for number, event in alone:
-            around = (
+        for number, event in single_rows:
+            with_others = (
                 event if i == number else e
                 for i, e in enumerate(events)
                 if i == number or not isinstance(e, RowChange)
             )
-            yield _narrow(_with(scenario, around), kept)
+            yield _cut_columns(_with_events(scenario, with_others), columns)
     for event in events:
         if not isinstance(event, RowChange):
-            yield _with(scenario, (event,))
+            yield _with_events(scenario, (event,))
 
 
-def _events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+def _with_fewer_events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """The scenario without a half, a quarter ... of its events, and without each; cut to the
     failing column, and whole.
     """
     events = scenario.history.events
-    for left in _left(events):
-        smaller = _with(scenario, left)
+    for remaining in _without_parts(events):
+        smaller = _with_events(scenario, remaining)
         if where.column is not None:
-            yield _narrow(smaller, {where.column})
+            yield _cut_columns(smaller, {where.column})
         yield smaller
 
 
-def _rows(scenario: Scenario) -> Iterator[Scenario]:
+def _with_fewer_rows(scenario: Scenario) -> Iterator[Scenario]:
     """The scenario without a half, a quarter ... of an event's rows, and without each."""
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange):
-            for left in _left(event.rows):
-                yield _put(scenario, number, replace(event, rows=tuple(left)))
+            for remaining in _without_parts(event.rows):
+                yield _replace_event(scenario, number, replace(event, rows=tuple(remaining)))
 
 
-def _left(items: Sequence[Any]) -> Iterator[list[Any]]:
+def _without_parts(items: Sequence[Any]) -> Iterator[list[Any]]:
     """The items without a part: halves first, then ever smaller parts; never empty."""
     size = len(items) // 2
     while size:
         for start in range(0, len(items), size):
-            left = [*items[:start], *items[start + size :]]
-            if left:
-                yield left
+            remaining = [*items[:start], *items[start + size :]]
+            if remaining:
+                yield remaining
         size //= 2
 
 
-def _put(scenario: Scenario, number: int, event: Event) -> Scenario:
+def _replace_event(scenario: Scenario, number: int, event: Event) -> Scenario:
     events = scenario.history.events
-    return _with(scenario, (*events[:number], event, *events[number + 1 :]))
+    return _with_events(scenario, (*events[:number], event, *events[number + 1 :]))
 
 
 # ---- columns
 
 
-def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+def _with_fewer_columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """Key and failing column alone, the key alone, each column beside the key, without a half, a
     quarter ... of the columns; a key of one column in place of one of several; a plainer op.
     """
-    used = tables(scenario)
-    free = list(
-        dict.fromkeys(
-            c.name for table in used for c in table.columns if c.name not in table.handle_key
-        )
-    )
+    used = scenario_tables(scenario)
+    free: dict[str, None] = {}
+    for table in used:
+        for column in table.columns:
+            if column.name not in table.handle_key:
+                free[column.name] = None
+    other_columns = list(free)
     if where.column is not None and (
-        set(free) - {where.column} or any(table.unique for table in used)
+        set(other_columns) - {where.column} or any(table.unique for table in used)
     ):
-        yield _narrow(scenario, {where.column})
-    if free:
-        yield _narrow(scenario, ())
-    if where.column is None and 1 < len(free) <= _ALONE:
-        yield from (_narrow(scenario, {name}) for name in free)
-    if len(free) > 1:
-        yield from (_narrow(scenario, set(left)) for left in _left(free))
-    for name in dict.fromkeys(
-        name for table in used if len(table.primary_key) > 1 for name in table.primary_key
-    ):
-        yield _narrow(scenario, {*free} if where.column is None else {where.column}, key=name)
+        yield _cut_columns(scenario, {where.column})
+    if other_columns:
+        yield _cut_columns(scenario, ())
+    if where.column is None and 1 < len(other_columns) <= _ALONE:
+        yield from (_cut_columns(scenario, {name}) for name in other_columns)
+    if len(other_columns) > 1:
+        yield from (
+            _cut_columns(scenario, set(remaining)) for remaining in _without_parts(other_columns)
+        )
+    wide_keys = [table.primary_key for table in used if len(table.primary_key) > 1]
+    for name in dict.fromkeys(itertools.chain.from_iterable(wide_keys)):
+        yield _cut_columns(
+            scenario, {*other_columns} if where.column is None else {where.column}, key=name
+        )
     yield from _shorter_images(scenario)
 
 
-def _narrow(scenario: Scenario, kept: Collection[str], key: str | None = None) -> Scenario:
+def _cut_columns(
+    scenario: Scenario, column_names: Collection[str], key: str | None = None
+) -> Scenario:
     """Every table cut to its key and these columns, at least one; with `key`, to that column of a
     key of several.
     """
-    cut = {table: _cut(table, kept, key) for table in tables(scenario)}
-    return _with(scenario, (_renamed(event, cut.__getitem__) for event in scenario.history.events))
+    cut_tables = {
+        table: _cut_table(table, column_names, key) for table in scenario_tables(scenario)
+    }
+    return _with_events(
+        scenario, (_move_event(event, cut_tables.__getitem__) for event in scenario.history.events)
+    )
 
 
-def _cut(table: Table, kept: Collection[str], key: str | None) -> Table:
+def _cut_table(table: Table, column_names: Collection[str], key: str | None) -> Table:
     primary = (key,) if key in table.primary_key and key is not None else table.primary_key
     handle = primary or table.handle_key
     columns = tuple(
         c
         for c in table.columns
         if c.name in handle
-        or (c.name in kept and (c.name not in table.primary_key or c.name in primary))
+        or (c.name in column_names and (c.name not in table.primary_key or c.name in primary))
     )
     columns = columns or table.columns[:1]
     # Another unique key would be one more index in the messages of writers that describe the table.
@@ -497,127 +545,141 @@ def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange) and event.op in _OPS[1:]:
             for side, op in (("after", Op.INSERT), ("before", Op.INSERT), ("before", Op.DELETE)):
-                images: list[Row | None] = [getattr(row, side) for row in event.rows]
+                images: list[Row | None] = [getattr(row_images, side) for row_images in event.rows]
                 if op is not event.op and all(image is not None for image in images):
-                    alone = (
+                    shortened = (
                         RowImages(image, None) if op is Op.DELETE else RowImages(None, image)
                         for image in images
                     )
-                    yield _put(scenario, number, replace(event, op=op, rows=tuple(alone)))
+                    yield _replace_event(
+                        scenario, number, replace(event, op=op, rows=tuple(shortened))
+                    )
 
 
 # ---- values
 
 
-def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
+def _with_simpler_values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
     """All cells but the failing column's at their plainest, then each cell at every simpler value,
     in both images at once if they are equal, and in each.
     """
-    cells = list(_cells(scenario))
-    others = [
+    cells = list(_cell_sites(scenario))
+    plain_cells = [
         (cell, plain[0])
         for cell in cells
-        if cell.column.name != column and (plain := _plainest(cell))
+        if cell.column.name != column and (plain := _simpler_cell_values(cell))
     ]
-    if len(others) > 1:
-        yield _set(scenario, others)
-    grouped: dict[tuple[int, int, str, str, str], list[tuple[_Place, Value]]] = {}
+    if len(plain_cells) > 1:
+        yield _set_cells(scenario, plain_cells)
+    grouped: dict[tuple[int, int, str, str, str], list[tuple[_CellSite, Value]]] = {}
     for cell in cells:
-        for other in _plainest(cell):
-            key = (cell.event, cell.row, cell.column.name, repr(cell.value), repr(other))
-            grouped.setdefault(key, []).append((cell, other))
-    by_column: dict[str, list[list[tuple[_Place, Value]]]] = {}
-    for key, both in grouped.items():
-        by_column.setdefault(key[2], []).append(both)
-    first = sorted(by_column, key=lambda name: name != column)
-    yield from _interleaved(*(map(partial(_set, scenario), by_column[name]) for name in first))
-    yield from (
-        _set(scenario, [single]) for both in grouped.values() if len(both) > 1 for single in both
+        for simpler_value in _simpler_cell_values(cell):
+            key = (
+                cell.event,
+                cell.row_number,
+                cell.column.name,
+                repr(cell.value),
+                repr(simpler_value),
+            )
+            grouped.setdefault(key, []).append((cell, simpler_value))
+    sites_by_column: dict[str, list[list[tuple[_CellSite, Value]]]] = {}
+    for key, sites in grouped.items():
+        sites_by_column.setdefault(key[2], []).append(sites)
+    first = sorted(sites_by_column, key=lambda name: name != column)
+    yield from _interleave(
+        *(map(partial(_set_cells, scenario), sites_by_column[name]) for name in first)
     )
+    for sites in grouped.values():
+        if len(sites) > 1:
+            yield from (_set_cells(scenario, [single]) for single in sites)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CellSite:
     """A cell: its place and value."""
 
     event: int
-    row: int
+    row_number: int
     side: str
     column: Column
     value: Value
 
 
-def _cells(scenario: Scenario) -> Iterator[_Place]:
+def _cell_sites(scenario: Scenario) -> Iterator[_CellSite]:
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange):
-            for row, images in enumerate(event.rows):
+            for row_number, images in enumerate(event.rows):
                 for side, image in (("before", images.before), ("after", images.after)):
                     for name, value in (image or {}).items():
                         if len(event.rows) == 1 or name not in event.table.handle_key:
-                            yield _Place(number, row, side, event.table.column(name), value)
+                            yield _CellSite(
+                                number, row_number, side, event.table.column(name), value
+                            )
 
 
-def _plainest(cell: _Place) -> list[Value]:
+def _simpler_cell_values(cell: _CellSite) -> list[Value]:
     null: list[Value] = [None] if cell.column.nullable and cell.value is not None else []
-    return [*null, *simpler(cell.column.type, cell.value)]
+    return [*null, *simpler_values(cell.column.type, cell.value)]
 
 
-def _set(scenario: Scenario, cells: Iterable[tuple[_Place, Value]]) -> Scenario:
+def _set_cells(scenario: Scenario, cells: Iterable[tuple[_CellSite, Value]]) -> Scenario:
     for cell, value in cells:
         event = scenario.history.events[cell.event]
         assert isinstance(event, RowChange)
-        images = event.rows[cell.row]
+        images = event.rows[cell.row_number]
         image: Row | None = getattr(images, cell.side)
         assert image is not None
         changed = replace(images, **{cell.side: {**image, cell.column.name: value}})
-        rows = (*event.rows[: cell.row], changed, *event.rows[cell.row + 1 :])
-        scenario = _put(scenario, cell.event, replace(event, rows=rows))
+        changed_rows = (*event.rows[: cell.row_number], changed, *event.rows[cell.row_number + 1 :])
+        scenario = _replace_event(scenario, cell.event, replace(event, rows=changed_rows))
     return scenario
 
 
 # ---- names
 
 
-def _names(scenario: Scenario) -> Iterator[Scenario]:
+def _with_short_names(scenario: Scenario) -> Iterator[Scenario]:
     """All names short, then each."""
-    if len({(table.database, table.name) for table in tables(scenario)}) != 1 or len(
-        _changes(scenario)
+    if len({(table.database, table.name) for table in scenario_tables(scenario)}) != 1 or len(
+        _row_changes(scenario)
     ) < len(scenario.history.events):
         return
-    table = _changes(scenario)[0].table
-    name, database, columns = _short(scenario)
+    table = _row_changes(scenario)[0].table
+    name, database, columns = _short_names(scenario)
     for names in (
         (name, database, columns),
         (name, database, {}),
         (name, table.database, {}),
         (table.name, database, {}),
     ):
-        yield _called(scenario, *names)
-    taken = {c.name.casefold() for c in table.columns}
+        yield _rename_table(scenario, *names)
+    names_in_use = {c.name.casefold() for c in table.columns}
     yield from (
-        _called(scenario, table.name, table.database, {old: new})
+        _rename_table(scenario, table.name, table.database, {old: new})
         for old, new in columns.items()
-        if new not in taken
+        if new not in names_in_use
     )
 
 
-def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
+def _short_names(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
     """Short names for the first table: `t`, its database `d`, a key `id`, other columns `c`, `c1`
     ..., where they are shorter. At level two the database is the pool's.
     """
-    table = _changes(scenario)[0].table
-    beside = [c.name for c in table.columns if (c.name,) != table.handle_key]
-    columns = {name: f"c{i or ''}" for i, name in enumerate(beside)}
-    columns |= {c.name: "id" for c in table.columns if c.name not in beside}
-    columns = {old: new for old, new in columns.items() if len(new) < _length(old)}
-    taken = {c.name.casefold() for c in table.columns} - {old.casefold() for old in columns}
-    columns = {old: new for old, new in columns.items() if new not in taken}
-    database = "d" if _length(table.database) > 1 and scenario.level == 1 else table.database
-    return "t" if _length(table.name) > 1 else table.name, database, columns
+    table = _row_changes(scenario)[0].table
+    other_columns = [c.name for c in table.columns if (c.name,) != table.handle_key]
+    columns = {name: f"c{i or ''}" for i, name in enumerate(other_columns)}
+    columns |= {c.name: "id" for c in table.columns if c.name not in other_columns}
+    columns = {old: new for old, new in columns.items() if len(new) < _byte_length(old)}
+    names_in_use = {c.name.casefold() for c in table.columns} - {old.casefold() for old in columns}
+    columns = {old: new for old, new in columns.items() if new not in names_in_use}
+    database = "d" if _byte_length(table.database) > 1 and scenario.level == 1 else table.database
+    return "t" if _byte_length(table.name) > 1 else table.name, database, columns
 
 
-def _called(scenario: Scenario, name: str, database: str, columns: Mapping[str, str]) -> Scenario:
-    def called(table: Table) -> Table:
+def _rename_table(
+    scenario: Scenario, name: str, database: str, columns: Mapping[str, str]
+) -> Scenario:
+    def rename(table: Table) -> Table:
         return replace(
             table,
             database=database,
@@ -627,12 +689,12 @@ def _called(scenario: Scenario, name: str, database: str, columns: Mapping[str, 
             unique=tuple(tuple(columns.get(key, key) for key in keys) for keys in table.unique),
         )
 
-    return _with(
-        scenario, (_renamed(event, called, columns=columns) for event in scenario.history.events)
+    return _with_events(
+        scenario, (_move_event(event, rename, columns=columns) for event in scenario.history.events)
     )
 
 
-def _renamed(
+def _move_event(
     event: Event,
     to: Callable[[Table], Table],
     suffix: str = "",
@@ -641,22 +703,24 @@ def _renamed(
     """The event on other tables; its rows keep the columns that the table still has."""
     match event:
         case RowChange():
-            table, called = to(event.table), columns or {}
+            table, new_names = to(event.table), columns or {}
             names = {c.name for c in table.columns}
 
-            def image(row: Row | None) -> Row | None:
-                if row is None:
+            def move_image(image: Row | None) -> Row | None:
+                if image is None:
                     return None
                 return {
                     new: value
-                    for old, value in row.items()
-                    if (new := called.get(old, old)) in names
+                    for old, value in image.items()
+                    if (new := new_names.get(old, old)) in names
                 }
 
             return replace(
                 event,
                 table=table,
-                rows=tuple(RowImages(image(i.before), image(i.after)) for i in event.rows),
+                rows=tuple(
+                    RowImages(move_image(i.before), move_image(i.after)) for i in event.rows
+                ),
             )
         case Bootstrap():
             return replace(event, table=to(event.table))
@@ -668,19 +732,19 @@ def _renamed(
             )
             return replace(
                 moved,
-                sql=_moved_sql(event, suffix),
+                sql=_move_sql(event, suffix),
                 database=event.database and event.database + suffix,
             )
         case SourceStatement():
             return replace(
                 event,
-                sql=_moved_sql(event, suffix),
+                sql=_move_sql(event, suffix),
                 database=event.database and event.database + suffix,
             )
     return event
 
 
-def _moved_sql(event: SchemaChange | SourceStatement, suffix: str) -> str:
+def _move_sql(event: SchemaChange | SourceStatement, suffix: str) -> str:
     if not suffix or not event.database:
         return event.sql
     table = (event.after or event.before) if isinstance(event, SchemaChange) else None

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from string import ascii_lowercase
 from typing import Any, Final, TypeAlias
 
@@ -29,10 +30,10 @@ from conformance.engines.engine import (
     DecodeTimeout,
     Engine,
     Request,
-    lay_out,
-    to_ranges,
+    ranges_of,
+    tables_of_cases,
+    write_table,
 )
-from conformance.engines.engine import tables_of as offered
 from conformance.judging.causes import alike
 from conformance.judging.judge import CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
@@ -41,15 +42,15 @@ from conformance.reducing.candidates import (
     Measure,
     Recipe,
     RecordedRecipe,
-    apart,
-    fault_of,
-    hint,
-    measure,
-    recipe,
+    fault_recipe,
+    find_hint,
+    make_recipe,
+    measure_scenario,
+    separate_databases,
 )
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
-from generators.model import Case, Deployment, Origin, Scenario, Table
+from generators.model import Case, Deployment, Message, Origin, Scenario, Table
 from generators.wire_format import Format
 
 RETURNS: Final = "returns"
@@ -91,7 +92,7 @@ class Track:
     result: CaseResult
     size: Measure
     origin: Measure
-    tried: set[int] = field(default_factory=set)
+    tried_hashes: set[int] = field(default_factory=set)
     deferred: bool = False
     rounds: int = 0
     calls: int = 0
@@ -103,11 +104,11 @@ class Track:
         """Whether the failure is a decoder that raises."""
         return self.failure.rule.law == RETURNS
 
-    def wants(self, finding: Finding, case: Case) -> bool:
+    def accepts_finding(self, finding: Finding, case: Case) -> bool:
         """Whether a finding of a smaller case breaks the failure's rule for the same cause."""
-        known, first = self.failure.cause, self.failure.finding
-        same_rule = finding.rule in (self.failure.rule.id, first.instead)
-        return same_rule and (known is None or alike(known, finding, case))
+        cause, finding_before = self.failure.cause, self.failure.finding
+        same_rule = finding.rule in (self.failure.rule.id, finding_before.instead)
+        return same_rule and (cause is None or alike(cause, finding, case))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +131,7 @@ class Batch:
     candidates: list[Candidate] = field(default_factory=list)
 
 
-Ask: TypeAlias = Callable[[Sequence[Batch]], Iterable[tuple[Candidate, CaseResult]]]
+DecodeBatches: TypeAlias = Callable[[Sequence[Batch]], Iterable[tuple[Candidate, CaseResult]]]
 """Decodes and judges the candidates of each batch, in one call a batch: the decoded ones with their
 results, in order of the answers; others are missing.
 """
@@ -143,7 +144,7 @@ class OutOfTime(Exception):
     """A limit is reached."""
 
 
-def shrink_all(
+def reduce_failures(
     fmt: Format[Any],
     failures: Sequence[Failure],
     decoding: Decoding,
@@ -161,7 +162,7 @@ def shrink_all(
     tracks = {
         id(failure): track
         for failure in failures
-        if (track := _track(fmt, failure, scenario_of)) is not None
+        if (track := _start_track(fmt, failure, scenario_of)) is not None
     }
     if not tracks:
         return list(failures)
@@ -175,32 +176,34 @@ def shrink_all(
             if convicting
             else limits
         )
-        with _enough(f"{fmt.name}: decoders that raise", note):
+        with _report_end(f"{fmt.name}: decoders that raise", note):
             for track in raising:
                 _reduce_raising(track, decoding)
         decoding.limits = limits
-        with _enough(fmt.name, note):
-            reduce(convicting, decoding, limits, note)
+        with _report_end(fmt.name, note):
+            reduce_tracks(convicting, decoding, limits, note)
     except (HarnessError, CancelledError) as error:
         note(f"{fmt.name}: reduction stopped: {error}")
     for track in tracks.values():
         if track.fault:
             note(f"{track.failure.rule.id}: not reduced: {track.fault}")
     return [
-        _reduced(tracks[id(failure)], decoding.began) if id(failure) in tracks else failure
+        _describe_reduction(tracks[id(failure)], decoding.began)
+        if id(failure) in tracks
+        else failure
         for failure in failures
     ]
 
 
 @contextlib.contextmanager
-def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
+def _report_end(what: str, note: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     except OutOfTime as end:
         note(f"{what}: reduction stopped: {end}")
 
 
-def _track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track | None:
+def _start_track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track | None:
     """The failure, ready for reduction; None if it cannot be reduced."""
     case, law = failure.result.case, failure.rule.law
     if (
@@ -217,55 +220,56 @@ def _track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track
         start = (recorded.scenario, recorded)
     else:
         start = (
-            (scenario, recipe(fmt, profile, case))
+            (scenario, make_recipe(fmt, profile, case))
             if scenario is not None
-            else fault_of(fmt, profile, case)
+            else fault_recipe(fmt, profile, case)
         )
     if start is None:
         return None
-    size = measure(start[0], _bytes(case))
+    size = measure_scenario(start[0], _message_bytes(case))
     return Track(failure, start[1], start[0], case, failure.finding, failure.result, size, size)
 
 
-def reduce(
+def reduce_tracks(
     tracks: Sequence[Track],
-    ask: Ask,
+    decode_batches: DecodeBatches,
     limits: Limits = LIMITS,
     note: Callable[[str], None] = lambda _text: None,
 ) -> None:
-    """Reduces failures together until no candidate is left. Raises OutOfTime when `ask` does."""
+    """Reduces failures together until no candidate is left. Raises OutOfTime when `decode_batches` does."""
     active = list(tracks)
     for number in range(1, limits.rounds + 1):
-        batches = propose(active, limits)
-        tried = Counter(
-            candidate.track.failure.rule.id for batch in batches for candidate in batch.candidates
-        )
+        batches = propose_batches(active, limits)
+        candidates = list(chain.from_iterable(batch.candidates for batch in batches))
+        counts = Counter(candidate.track.failure.rule.id for candidate in candidates)
         if not batches:
             return
         note(
-            f"reduction round {number}: {tried.total()} candidates of {len(tried)} failures in"
+            f"reduction round {number}: {counts.total()} candidates of {len(counts)} failures in"
             f" {len(batches)} calls"
         )
         for batch in batches:
             for track in {id(c.track): c.track for c in batch.candidates}.values():
                 track.calls += 1
                 track.rounds = number
-        for candidate, result in ask(batches):
+        for candidate, result in decode_batches(batches):
             track = candidate.track
-            finding = next((f for f in result.findings if track.wants(f, candidate.case)), None)
+            finding = next(
+                (f for f in result.findings if track.accepts_finding(f, candidate.case)), None
+            )
             if finding is not None and candidate.size < track.size:
-                _take(candidate, result, replace(finding, rule=track.failure.rule.id))
-        asked = {id(c.track) for batch in batches for c in batch.candidates}
-        active = [track for track in active if track.deferred or id(track) in asked]
+                _accept(candidate, result, replace(finding, rule=track.failure.rule.id))
+        proposed = {id(candidate.track) for candidate in candidates}
+        active = [track for track in active if track.deferred or id(track) in proposed]
 
 
-def _take(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
+def _accept(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
     track = candidate.track
     track.scenario, track.case, track.size = candidate.scenario, candidate.case, candidate.size
     track.result, track.finding, track.ended = result, finding, time.monotonic()
 
 
-def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
+def propose_batches(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
     """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts
     all alike.
 
@@ -276,80 +280,87 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
     batches: dict[tuple[Any, ...], Batch] = {}
     # Suffixes of database names are of one length, so that sizes compare.
     suffixes = map("".join, itertools.product(ascii_lowercase, repeat=3))
-    waiting: deque[_Turn] = deque()
+    quotas: deque[_Quota] = deque()
     for track in tracks:
         track.deferred = False
         if track.fault:
             continue
-        where = hint(track.finding, track.case)
-        tables = limits.tables if where.column is not None else 2 * limits.tables
-        waiting.append(
-            _Turn(track, track.recipe.smaller(track.scenario, where), limits.candidates, tables)
+        failure_hint = find_hint(track.finding, track.case)
+        tables = limits.tables if failure_hint.column is not None else 2 * limits.tables
+        quotas.append(
+            _Quota(
+                track, track.recipe.smaller(track.scenario, failure_hint), limits.candidates, tables
+            )
         )
-    while waiting:
-        turn = waiting.popleft()
-        track = turn.track
-        for scenario in turn.source:
-            asked = _asked(track, scenario)
-            if (scenario.level == 2 and asked is None) or (
-                seen := hash(repr(scenario.history))
-            ) in track.tried:
+    while quotas:
+        quota = quotas.popleft()
+        track = quota.track
+        for scenario in quota.source:
+            requested = _requested_table(track, scenario)
+            if (scenario.level == 2 and requested is None) or (
+                digest := hash(repr(scenario.history))
+            ) in track.tried_hashes:
                 continue
-            key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
+            key = (track.case.deployment, scenario.level, track.recipe.profile.source, requested)
             if key not in batches and (
-                len(batches) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)
+                len(batches) >= limits.round_calls
+                or (requested and len(quota.requested_tables) >= quota.tables)
             ):
                 track.deferred = True
-                turn.passed += 1
-                if turn.passed > limits.candidates:
+                quota.deferred += 1
+                if quota.deferred > limits.candidates:
                     break
                 continue
-            track.tried.add(seen)
+            track.tried_hashes.add(digest)
             try:
-                candidate = _written(track, scenario, suffixes)
+                candidate = _write_candidate(track, scenario, suffixes)
             except HarnessFault as fault:
                 track.fault = str(fault)
                 break
             if candidate is None:
                 continue
             if key not in batches:
-                batches[key] = Batch(track.case.deployment, scenario.level, asked)
+                batches[key] = Batch(track.case.deployment, scenario.level, requested)
             batches[key].candidates.append(candidate)
-            turn.asked.add(asked)
-            turn.left -= 1
-            if turn.left:
-                waiting.append(turn)
+            quota.requested_tables.add(requested)
+            quota.candidates_left -= 1
+            if quota.candidates_left:
+                quotas.append(quota)
             break
     return list(batches.values())
 
 
 @dataclass(slots=True, eq=False)
-class _Turn:
-    """What a failure may still add to a round: candidates, and tables beside `asked`; `passed` were
-    deferred.
+class _Quota:
+    """A failure's remaining quota in a reduction round: candidates, and tables beside
+    `requested_tables`; `deferred` counts candidates that must wait for another round.
     """
 
     track: Track
     source: Iterator[Scenario]
-    left: int
+    candidates_left: int
     tables: int
-    asked: set[Table | None] = field(default_factory=set)
-    passed: int = 0
+    requested_tables: set[Table | None] = field(default_factory=set)
+    deferred: int = 0
 
 
-def _asked(track: Track, scenario: Scenario) -> Table | None:
-    """The table that a level-two scenario asks for, none where it has two versions of a table."""
+def _requested_table(track: Track, scenario: Scenario) -> Table | None:
+    """The table that a level-two call requests for the scenario; None at level one, and where the
+    scenario has two versions of one table.
+    """
     if track.case.origin is Origin.RECORDED:
         return track.case.tables[0] if scenario.level == 2 else None
     used = tables_of(scenario.history) if scenario.level == 2 else ()
     return used[0] if len({(t.database, t.schema, t.name) for t in used}) == len(used) > 0 else None
 
 
-def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
-    """The scenario as a case, if the writer accepts it and it is smaller. Raises HarnessFault."""
+def _write_candidate(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
+    """The scenario as a case, if the writer accepts it and it is smaller. Raises HarnessFault if
+    the writer crashes.
+    """
     try:
         case = track.recipe.case(
-            apart(scenario, next(suffixes, "")) if scenario.level == 1 else scenario
+            separate_databases(scenario, next(suffixes, "")) if scenario.level == 1 else scenario
         )
     except Refused:
         return None
@@ -358,13 +369,13 @@ def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candi
             f"a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}"
         ) from error
     original = track.failure.result.case
-    size = measure(scenario, _bytes(case))
+    size = measure_scenario(scenario, _message_bytes(case))
     if not case.written or size >= track.size:
         return None
     return Candidate(track, scenario, replace(case, id=original.id, tags=original.tags), size)
 
 
-def _bytes(case: Case) -> int:
+def _message_bytes(case: Case) -> int:
     return sum(w.message.size for w in case.written)
 
 
@@ -388,53 +399,51 @@ class Decoding:
 
     def __call__(self, batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
         """See Ask. The candidates of a call that raises are tried in halves, once."""
-        handle = self.open(batches)
+        handle = self.open_batches(batches)
         try:
-            again: list[Batch] = []
-            yield from self._answers(handle, batches, again)
-            if again:
-                yield from self._answers(handle, again, [])
+            retried: list[Batch] = []
+            yield from self._answers(handle, batches, retried)
+            if retried:
+                yield from self._answers(handle, retried, [])
         finally:
             self.engine.release(handle)
 
     def _answers(
-        self, handle: str, batches: Sequence[Batch], again: list[Batch]
+        self, handle: str, batches: Sequence[Batch], retried: list[Batch]
     ) -> Iterator[tuple[Candidate, CaseResult]]:
-        """The batches' results; halves of those that raise are put into `again`."""
-        submitted = [(batch, self.submit(handle, batch)) for batch in batches[: self.left()]]
+        """The batches' results; halves of those that raise are put into `retried`."""
+        submitted = [(batch, self.submit(handle, batch)) for batch in batches[: self.calls_left()]]
         for batch, future in submitted:
             try:
-                outputs = read(self.wait(future), batch.level)
+                outputs = read(self.await_answer(future), batch.level)
             except DecodeRaised:
-                again += _halves(batch)
+                retried += _split_batch(batch)
             except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
                 continue
             else:
-                yield from self._judged(batch, outputs)
+                yield from self._judge_batch(batch, outputs)
 
-    def left(self) -> int:
+    def calls_left(self) -> int:
         """Decode calls left. Raises OutOfTime without calls or time left."""
-        left = self.limits.calls - self.calls
-        if left <= 0:
+        remaining = self.limits.calls - self.calls
+        if remaining <= 0:
             raise OutOfTime(f"{self.calls} decode calls made")
         if self.seconds_left() < 0:
             raise OutOfTime(f"{self.limits.seconds:g} s are over")
-        return left
+        return remaining
 
     def seconds_left(self) -> float:
         """Seconds until the limit; all before the first answer."""
         return self.limits.seconds - max(0.0, time.monotonic() - self.began)
 
-    def open(self, batches: Sequence[Batch]) -> str:
+    def open_batches(self, batches: Sequence[Batch]) -> str:
         """Writes the messages of all batches at separate offsets and opens them in the engine."""
-        self.left()
+        self.calls_left()
         handle = f"shrink-{next(self._handles)}"
-        messages = [
-            w.message for batch in batches for c in batch.candidates for w in c.case.written
-        ]
-        laid, source = lay_out(self.engine.directory, handle, messages)
+        messages = list(chain.from_iterable(map(_batch_messages, batches)))
+        laid, source = write_table(self.engine.directory, handle, messages)
         self.places = dict(zip(map(id, messages), laid, strict=True))
-        self.engine.open(handle, source).result()
+        self.engine.open_records(handle, source).result()
         # Before its first answer the engine may be busy with other formats.
         self.began = min(self.began, time.monotonic())
         return handle
@@ -442,10 +451,8 @@ class Decoding:
     def submit(self, handle: str, batch: Batch) -> Future[pa.Table]:
         """One decode call."""
         self.calls += 1
-        ranges = to_ranges(
-            self.places[id(w.message)] for c in batch.candidates for w in c.case.written
-        )
-        asked = Request(
+        ranges = ranges_of(self.places[id(message)] for message in _batch_messages(batch))
+        request = Request(
             handle,
             ranges,
             self.decoder,
@@ -454,25 +461,36 @@ class Decoding:
             batch.table,
             mapping=self.mapping,
         )
-        return self.engine.decode(replace(asked, tables=offered(c.case for c in batch.candidates)))
+        return self.engine.decode(
+            replace(request, tables=tables_of_cases(c.case for c in batch.candidates))
+        )
 
-    def wait(self, future: Future[pa.Table]) -> pa.Table:
+    def await_answer(self, future: Future[pa.Table]) -> pa.Table:
         """The answer. Raises OutOfTime if it does not come in time."""
         try:
             return future.result(max(1.0, self.seconds_left()))
         except NotInTime as error:
             raise OutOfTime(f"{self.limits.seconds:g} s are over") from error
 
-    def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
+    def _judge_batch(
+        self, batch: Batch, outputs: Outputs
+    ) -> Iterator[tuple[Candidate, CaseResult]]:
         for candidate in batch.candidates:
-            rows = [outputs.get(self.places[id(w.message)], ()) for w in candidate.case.written]
+            output_rows = [
+                outputs.get(self.places[id(w.message)], ()) for w in candidate.case.written
+            ]
             # A comparison without an owner is a fault of the rules; the known failure must survive
             # it.
             with contextlib.suppress(HarnessFault):
-                yield candidate, self.judge.judge(candidate.case, rows)
+                yield candidate, self.judge.judge(candidate.case, output_rows)
 
 
-def _halves(batch: Batch) -> list[Batch]:
+def _batch_messages(batch: Batch) -> Iterator[Message]:
+    for candidate in batch.candidates:
+        yield from (written.message for written in candidate.case.written)
+
+
+def _split_batch(batch: Batch) -> list[Batch]:
     half = len(batch.candidates) // 2
     return [
         replace(batch, candidates=part)
@@ -488,24 +506,24 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
     decoder that ends its process, or does not end, is not reduced: each try would cost a session.
     """
     for number in range(1, decoding.limits.rounds + 1):
-        batches = propose([track], decoding.limits)
+        batches = propose_batches([track], decoding.limits)
         if not batches:
             return
-        handle, before = decoding.open(batches), decoding.calls
+        handle, before = decoding.open_batches(batches), decoding.calls
         try:
             track.rounds = number
-            same = (
-                replace(
-                    b, candidates=[c for c in b.candidates if track.wants(track.finding, c.case)]
-                )
-                for b in batches
-            )
-            raising = [
-                raised
-                for batch in same
-                if batch.candidates
-                if (raised := _first_raising(decoding, handle, batch)) is not None
-            ]
+            raising = []
+            for batch in batches:
+                same_cause = [
+                    candidate
+                    for candidate in batch.candidates
+                    if track.accepts_finding(track.finding, candidate.case)
+                ]
+                if not same_cause:
+                    continue
+                raised = _first_raising(decoding, handle, replace(batch, candidates=same_cause))
+                if raised is not None:
+                    raising.append(raised)
         except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
             return
         finally:
@@ -515,7 +533,7 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
             candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)
             findings = tuple(finding for f in track.result.findings if f.rule == finding.rule)
-            _take(
+            _accept(
                 candidate,
                 replace(track.result, case=candidate.case, findings=findings, note=why),
                 finding,
@@ -528,40 +546,43 @@ def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candi
     waiting = [replace(batch, candidates=ordered)]
     while waiting:
         part = waiting.pop()
-        decoding.left()
+        decoding.calls_left()
         try:
-            decoding.wait(decoding.submit(handle, part))
+            decoding.await_answer(decoding.submit(handle, part))
         except DecodeRaised as error:
             if len(part.candidates) == 1:
                 return part.candidates[0], str(error)
-            waiting += reversed(_halves(part))
+            waiting += reversed(_split_batch(part))
     return None
 
 
-def _reduced(track: Track, began: float) -> Failure:
+def _describe_reduction(track: Track, began: float) -> Failure:
     """The failure with its smallest case; unchanged but for the reason if the harness failed."""
     if track.fault:
         return replace(track.failure, reduced=f"not reduced: {track.fault}")
-    values = [
-        [w.message.value for w in case.written] for case in (track.failure.result.case, track.case)
-    ]
-    if values[0] == values[1]:
+    if _message_values(track.case) == _message_values(track.failure.result.case):
         return track.failure
     spent = (
-        f"{_count(track.rounds, 'round')}, {_count(track.calls, 'call')},"
+        f"{_count_text(track.rounds, 'round')}, {_count_text(track.calls, 'call')},"
         f" {track.ended - began:.1f} s"
     )
-    words = f"reduced from {_told(track.origin)} to {_told(track.size)} in {spent}"
-    return replace(track.failure, finding=track.finding, result=track.result, reduced=words)
+    description = (
+        f"reduced from {_measure_text(track.origin)} to {_measure_text(track.size)} in {spent}"
+    )
+    return replace(track.failure, finding=track.finding, result=track.result, reduced=description)
 
 
-def _told(size: Measure) -> str:
-    events, rows, columns, length, _ = size
-    shown = [_count(events, "event")] if events > 1 or not rows else []
-    shown += [_count(rows, "row")] if rows else []
-    shown += [_count(columns, "column")] if columns or rows else []
-    return ", ".join([*shown, _count(length, "byte")])
+def _message_values(case: Case) -> list[bytes | None]:
+    return [written.message.value for written in case.written]
 
 
-def _count(number: int, what: str) -> str:
+def _measure_text(size: Measure) -> str:
+    events, row_count, columns, length, _ = size
+    parts = [_count_text(events, "event")] if events > 1 or not row_count else []
+    parts += [_count_text(row_count, "row")] if row_count else []
+    parts += [_count_text(columns, "column")] if columns or row_count else []
+    return ", ".join([*parts, _count_text(length, "byte")])
+
+
+def _count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -27,7 +27,7 @@ def _row(outcome: Comparison) -> tuple[str, ...]:
     return (
         outcome.format,
         outcome.profile,
-        str(outcome.rows),
+        str(outcome.row_count),
         str(outcome.cells),
         str(outcome.differences),
         "; ".join([*lost, *without]),
@@ -43,7 +43,7 @@ def render(outcomes: Sequence[Comparison]) -> RenderableType:
     wrong = (
         Text(printable(f"{outcome.format}/{outcome.profile}: {what}"), style="red")
         for outcome in outcomes
-        for what in outcome.wrong
+        for what in outcome.difference_texts
     )
     return Group(grid(COLUMNS, rows), *wrong)
 
@@ -54,7 +54,7 @@ def markdown(outcomes: Iterable[Comparison]) -> str:
     wrong = [
         f"- {outcome.format}/{outcome.profile}: {code(what, 300)}"
         for outcome in held
-        for what in outcome.wrong
+        for what in outcome.difference_texts
     ]
     return "\n".join([*marked(COLUMNS, map(_row, held)), *([""] if wrong else []), *wrong])
 
@@ -68,14 +68,14 @@ def lines(outcomes: Iterable[Comparison]) -> str:
                 "format": outcome.format,
                 "profile": outcome.profile,
                 "changes": outcome.changes,
-                "rows": outcome.rows,
+                "rows": outcome.row_count,
                 "cells": outcome.cells,
                 "lost": dict(outcome.lost),
                 "columns_left_out": list(outcome.columns),
                 "differences": outcome.differences,
                 "broken": dict(outcome.broken),
                 "worn": dict(outcome.worn),
-                "shown": outcome.wrong,
+                "shown": outcome.difference_texts,
             },
             ensure_ascii=False,
         )
@@ -134,7 +134,7 @@ def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
             (name, [(outcome, [_mark(outcome, column) for column in columns]) for outcome in some])
             for name, some in groupby(outcomes, key=lambda outcome: outcome.format)
         ],
-        "wrong": [outcome for outcome in outcomes if outcome.wrong],
+        "wrong": [outcome for outcome in outcomes if outcome.difference_texts],
         "lost": list(lost.items()),
     }
     return environment().get_template("differential.html.j2").render(page=content)

@@ -60,10 +60,10 @@ def headline(outcome: LoadResult) -> tuple[str, str]:
     else:
         said = f"keeps up at {at}" if fine else f"falls behind at {at}: {why}"
     word = "keeps up" if fine else "falls behind"
-    if fine and step.short:
+    if fine and step.is_producer_slow:
         word, said = (
             "not offered",
-            f"keeps up at {step.offered:,.0f}/s, all that the producer offered of {at}",
+            f"keeps up at {step.send_rate:,.0f}/s, all that the producer offered of {at}",
         )
     elif fine and (speed := step.speed) is not None and speed < step.rate:
         said += (
@@ -89,7 +89,7 @@ def _wrong(outcome: LoadResult) -> str:
         problems.append("some messages have no row and others have two")
     if outcome.corrupt:
         problems.append(f"{outcome.corrupt:,} are read as CORRUPT")
-    if outcome.sample.bad:
+    if outcome.sample.breaks_must:
         bad = sum(outcome.sample.findings.values())
         problems.append(f"{bad:,} findings in {outcome.sample.messages:,} sampled messages")
     return " and ".join(problems)
@@ -156,7 +156,7 @@ def record(outcome: LoadResult) -> dict[str, Any]:
                 "rate": s.rate,
                 "keeps_up": fine,
                 "why": why,
-                "offered": round(s.offered, 1),
+                "offered": round(s.send_rate, 1),
                 "growth": round(s.growth, 1),
             }
             for s in (outcome.steps if settings.search else ())
@@ -176,7 +176,7 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         step.backlog(),
         [(batch.seconds, 1.0) for batch in step.batches],
     )
-    decoded, published = sum(batch.taken for batch in step.batches), step.published
+    decoded, published = sum(batch.messages_read for batch in step.batches), step.published
     # Spark's tasks report at their end alone.
     known = bool(published) or not outcome.settings.producers
     until = (step.ticks[-1][1] if step.ticks else 0) if known else None
@@ -184,7 +184,7 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         "sent": published.get("sent", until),
         "acknowledged": published.get("acknowledged", until),
         "not_delivered": published.get("failed", 0 if known else None),
-        "offered_per_second": round(step.offered, 1) if known else None,
+        "offered_per_second": round(step.send_rate, 1) if known else None,
         "publish_ms": {
             "p50": published.get("p50_ms"),
             "p99": published.get("p99_ms"),
@@ -215,7 +215,7 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
     """
     if not step.ticks:
         return []
-    end = max([step.sent, *(batch.ended for batch in step.batches)])
+    end = max([step.last_acknowledged, *(batch.ended for batch in step.batches)])
     count = min(max(1, math.ceil(end - step.began)), 24 * 3600)
     width = max(1, math.ceil(count / POINTS))
     points: list[dict[str, float | None]] = []
@@ -229,7 +229,7 @@ def timeline(step: Step) -> list[dict[str, float | None]]:
             waiting, place = backlog[place][1], place + 1
         acked = ticks[tick - 1][1] if tick else 0
         decoded = sum(
-            batch.taken
+            batch.messages_read
             * max(0.0, min(high, batch.ended) - max(low, batch.began))
             / max(batch.seconds, 1e-3)
             for batch in step.batches
@@ -252,11 +252,11 @@ def _batches(step: Step) -> list[dict[str, float | None]]:
     groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]
     points: list[dict[str, float | None]] = []
     for batch in (max(group, key=lambda b: b.seconds) for group in groups):
-        lags = [(batch.ended - at, weight) for at, weight in step.table.spread(batch.offsets)]
+        lags = [(batch.ended - at, weight) for at, weight in step.table.times_within(batch.offsets)]
         point = {
             "t": round(batch.ended - step.began, 3),
             "seconds": round(batch.seconds, 3),
-            "messages": batch.taken,
+            "messages": batch.messages_read,
         }
         points.append(
             {**point, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}}

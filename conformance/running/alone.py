@@ -19,7 +19,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import DecodeRaised, Engine, Lost, Request, lay_out
+from conformance.engines.engine import DecodeRaised, Engine, ProcessLost, Request, write_table
 from conformance.engines.specs import is_command
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
@@ -27,7 +27,7 @@ from conformance.judging.results import Failure, FormatResult
 from conformance.rules.rules import Aspect, Rule
 from conformance.running import laws, readings
 from conformance.running.isolating import AGAIN, stray_finding
-from conformance.running.prepared import Prepared, request
+from conformance.running.prepared import Prepared, decode_request
 from generators.errors import HarnessError
 from generators.model import Case, Origin
 
@@ -48,19 +48,19 @@ _NUMBERS: Final = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A case that is decoded alone, or behind `beside`, with its pending answer; `own`: no other
-    case uses its handle.
+    """The pending decode of one case, alone or behind other cases, whose messages are at
+    `neighbour_places`. `has_own_handle`: no other case uses its handle.
     """
 
     case: Case
     request: Request
     places: tuple[Place, ...]
     future: Future[pa.Table]
-    own: bool = False
-    beside: tuple[Place, ...] = ()
+    has_own_handle: bool = False
+    neighbour_places: tuple[Place, ...] = ()
 
     @classmethod
-    def laid_out(
+    def decode_among(
         cls,
         engine: Engine,
         case: Case,
@@ -72,13 +72,16 @@ class Alone:
         neighbours, which are before them.
         """
         handle = f"alone-{next(_NUMBERS)}"
-        laid, source = lay_out(
+        laid, source = write_table(
             engine.directory, handle, [w.message for c in (*neighbours, case) for w in c.written]
         )
-        engine.open(handle, source)
-        beside, places = tuple(laid[: -len(case.written)]), tuple(laid[-len(case.written) :])
+        engine.open_records(handle, source)
+        neighbour_places, places = (
+            tuple(laid[: -len(case.written)]),
+            tuple(laid[-len(case.written) :]),
+        )
         table = case.tables[0] if case.level == 2 else None
-        asked = Request(
+        request = Request(
             handle,
             source.ranges,
             decoder,
@@ -88,7 +91,7 @@ class Alone:
             mapping=mapping,
             tables=case.tables,
         )
-        return cls(case, asked, places, engine.decode(asked), True, beside)
+        return cls(case, request, places, engine.decode(request), True, neighbour_places)
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
         """The case's findings; of a law that concerns surroundings, with those of other ones.
@@ -99,23 +102,25 @@ class Alone:
             rows = [outputs.get(place, ()) for place in self.places]
             findings = list(judge.judge(self.case, rows).findings)
             if (
-                stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))
+                stray := stray_finding(
+                    judge, self.case.id, outputs, (*self.neighbour_places, *self.places)
+                )
             ) is not None:
                 findings.append(stray)
-            if rule.law in ("batch", "environment") and not self.beside:
+            if rule.law in ("batch", "environment") and not self.neighbour_places:
                 owners = {place: (self.case, number) for number, place in enumerate(self.places)}
-                findings += laws.again(engine, self.request, owners, judge)
+                findings += laws.try_each_circumstance(engine, self.request, owners, judge)
             if rule.law in readings.LAWS:
                 of_case = readings.Readings(judge)
                 of_case.take(self.case, rows)
                 findings += of_case.findings()
             return findings
         finally:
-            if self.own:
+            if self.has_own_handle:
                 engine.release(self.request.handle)
 
 
-def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
+def shows_broken_rule(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
     """Whether the findings show one of the rules broken, or any other that counts."""
     verdict = judge.verdict(case, findings)
     return (
@@ -125,7 +130,7 @@ def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str
     )
 
 
-def move(
+def move_to_batch_law(
     engine: Engine, prepared: Prepared, result: FormatResult, failures: Sequence[Failure]
 ) -> FormatResult:
     """The result with the findings moved to batch independence whose failure's case, among the same
@@ -135,71 +140,78 @@ def move(
 
     def published(case: Case) -> Alone:
         table = case.tables[0] if case.level == 2 else None
-        asked = request(
+        eligible = decode_request(
             prepared, Call(case.format, case.deployment, case.level, (case,), table), (case,)
         )
         return Alone(
             case,
-            asked,
+            eligible,
             tuple(prepared.place(written.message) for written in case.written),
-            engine.decode(asked),
+            engine.decode(eligible),
         )
 
-    asked = [
+    eligible = [
         f
         for f in failures
         if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN
     ]
-    tried = trial.turns(asked, published, SAMPLED)
+    fails_alone = trial.try_in_turns(eligible, published, SAMPLED)
     prepared.alone += [
-        (failure.rule.id, failure.result.case) for failure in asked if tried.get(id(failure))
+        (failure.rule.id, failure.result.case)
+        for failure in eligible
+        if fails_alone.get(id(failure))
     ]
-    gone = {
+    acquitted = {
         (failure.rule.id, key)
-        for failure in asked
-        if not tried.get(id(failure), True)
+        for failure in eligible
+        if not fails_alone.get(id(failure), True)
         for key in failure.keys
     }
-    return _moved(trial.judge, result, gone) if gone else result
+    return _move_findings(trial.judge, result, acquitted) if acquitted else result
 
 
-def shown(
-    engine: Engine, prepared: Prepared, small: Sequence[Failure], whole: Sequence[Failure]
+def choose_displayed(
+    engine: Engine, prepared: Prepared, small: Sequence[Failure], originals: Sequence[Failure]
 ) -> list[Failure]:
     """The failures, each with whether its case was seen to fail alone; in place of a reduced one
-    that passes alone its `whole` one, with the neighbours that it needs, if they were found.
+    that passes alone its `originals` one, with the neighbours that it needs, if they were found.
     """
     trial = _Trial(engine, prepared)
 
-    def asked(some: Iterable[Failure]) -> list[Failure]:
+    def eligible(failures: Iterable[Failure]) -> list[Failure]:
         return [
             f
-            for f in some
+            for f in failures
             if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT
         ]
 
-    tried = trial.turns(asked(small), trial.laid_out)
-    chosen = [
-        f if tried.get(id(f), True) else origin for f, origin in zip(small, whole, strict=True)
+    fails_alone = trial.try_in_turns(eligible(small), trial.laid_out)
+    displayed = [
+        f if fails_alone.get(id(f), True) else origin
+        for f, origin in zip(small, originals, strict=True)
     ]
-    tried |= trial.turns(
-        asked(failure for failure in chosen if id(failure) not in tried), trial.laid_out
+    fails_alone |= trial.try_in_turns(
+        eligible(failure for failure in displayed if id(failure) not in fails_alone), trial.laid_out
     )
-    until = time.monotonic() + SEARCH_S
+    deadline = time.monotonic() + SEARCH_S
 
     def outcome(failure: Failure, origin: Failure) -> Failure:
-        seen = tried.get(id(failure), False)
-        hidden = id(failure) in tried and not seen and failure.rule.law not in readings.LAWS
-        among = failure.rule.law == "batch" or hidden
-        needed = trial.needed(origin, until) if among and not origin.known else ()
-        why = f"passes alone, fails behind {len(needed)} other cases, which are saved with it"
+        fails = fails_alone.get(id(failure), False)
+        hidden = id(failure) in fails_alone and not fails and failure.rule.law not in readings.LAWS
+        needs_others = failure.rule.law == "batch" or hidden
+        neighbours = (
+            trial.find_neighbours(origin, deadline) if needs_others and not origin.known else ()
+        )
+        description = (
+            f"passes alone, fails behind {len(neighbours)} other cases, which are saved with it"
+        )
         return (
-            replace(origin, neighbours=needed, reduced=why)
-            if needed
-            else replace(failure, alone=seen)
+            replace(origin, neighbours=neighbours, reduced=description)
+            if neighbours
+            else replace(failure, alone=fails)
         )
 
-    return [outcome(failure, origin) for failure, origin in zip(chosen, whole, strict=True)]
+    return [outcome(failure, origin) for failure, origin in zip(displayed, originals, strict=True)]
 
 
 class _Trial:
@@ -211,12 +223,12 @@ class _Trial:
 
     def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
         """See Alone."""
-        return Alone.laid_out(
+        return Alone.decode_among(
             self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours
         )
 
-    def turns(
-        self, failures: Sequence[Failure], ask: Callable[[Case], Alone], sampled: int = 0
+    def try_in_turns(
+        self, failures: Sequence[Failure], decode_alone: Callable[[Case], Alone], sampled: int = 0
     ) -> dict[int, bool]:
         """By identity of a failure whether its case fails alone; those for which no time is left
         are missing. With `sampled` no more are asked if all of so many fail. Those that were seen
@@ -227,15 +239,15 @@ class _Trial:
             for failure in failures
             if (failure.rule.id, failure.result.case) in self.prepared.alone
         }
-        until = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + LIMIT_S
         if not is_command(self.prepared.decoder) and len(alone) < len(failures):
             self.engine.renew()
 
-        def turn(some: Iterable[Failure]) -> None:
-            for failure in some:
-                if time.monotonic() > until:
+        def turn(group: Iterable[Failure]) -> None:
+            for failure in group:
+                if time.monotonic() > deadline:
                     return
-                fails = self._fails(failure, partial(ask, failure.result.case))
+                fails = self._fails(failure, partial(decode_alone, failure.result.case))
                 alone[id(failure)] = fails and alone.get(id(failure), True)
 
         with suppress(HarnessError):  # the engine is at its end; what is known stands
@@ -250,88 +262,92 @@ class _Trial:
                 turn([failure for failure in failures if alone.get(id(failure))])
         return alone
 
-    def _fails(self, failure: Failure, ask: Callable[[], Alone]) -> bool:
+    def _fails(self, failure: Failure, decode_alone: Callable[[], Alone]) -> bool:
         """Whether a case of the failure, in a new process, fails."""
         if is_command(self.prepared.decoder):
             self.engine.renew()
-        asked, judge = ask(), self.judge.empty()
+        decoded, judge = decode_alone(), self.judge.empty()
         try:
-            findings = asked.findings(self.engine, judge, failure.rule)
-        except (DecodeRaised, Lost):
+            findings = decoded.findings(self.engine, judge, failure.rule)
+        except (DecodeRaised, ProcessLost):
             return True
-        return convicts(
+        return shows_broken_rule(
             judge,
-            asked.case,
+            decoded.case,
             findings,
             failure.rule.id,
             failure.finding.rule,
             failure.finding.instead,
         )
 
-    def needed(self, failure: Failure, until: float) -> tuple[Case, ...]:
+    def find_neighbours(self, failure: Failure, deadline: float) -> tuple[Case, ...]:
         """Cases of its call behind which the failure's case always fails, as few as are found until
         then; none if there are none.
         """
         case = failure.result.case
-        first = case.id.removesuffix(AGAIN)
+        original_id = case.id.removesuffix(AGAIN)
         call = next(
             (
                 call
                 for call in self.prepared.calls
-                if any(other.id == first for other in call.cases)
+                if any(neighbour.id == original_id for neighbour in call.cases)
             ),
             None,
         )
-        others = [other for other in call.cases if other.id != case.id] if call else []
+        neighbours = (
+            [neighbour for neighbour in call.cases if neighbour.id != case.id] if call else []
+        )
 
-        def fails(some: Sequence[Case]) -> bool:
-            return self._fails(failure, partial(self.laid_out, case, some))
+        def fails(before: Sequence[Case]) -> bool:
+            return self._fails(failure, partial(self.laid_out, case, before))
 
         with suppress(HarnessError):
-            if not others or time.monotonic() > until or not fails(others):
+            if not neighbours or time.monotonic() > deadline or not fails(neighbours):
                 return ()
-            size = -(-len(others) // 2)
-            while size and time.monotonic() < until:
-                for start in range(len(others) - size, -1, -size):
-                    left = [*others[:start], *others[start + size :]]
-                    if left and time.monotonic() < until and fails(left):
-                        others = left
+            size = -(-len(neighbours) // 2)
+            while size and time.monotonic() < deadline:
+                for start in range(len(neighbours) - size, -1, -size):
+                    fewer = [*neighbours[:start], *neighbours[start + size :]]
+                    if fewer and time.monotonic() < deadline and fails(fewer):
+                        neighbours = fewer
                 size //= 2
-            if len(others) <= NEIGHBOURS and all(fails(others) for _ in range(TURNS)):
-                return tuple(others)
+            if len(neighbours) <= NEIGHBOURS and all(fails(neighbours) for _ in range(TURNS)):
+                return tuple(neighbours)
         return ()
 
 
-def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> FormatResult:
+def _move_findings(
+    judge: Judge, result: FormatResult, acquitted: set[tuple[str, str]]
+) -> FormatResult:
     law = laws.rule_of(judge, "batch")
-    taken: dict[str, int] = {}
+    moved_counts: dict[str, int] = {}
 
-    def finding(old: Finding) -> Iterator[Finding]:
-        if (old.rule, old.cause) not in gone:
-            yield old
+    def finding(finding_before: Finding) -> Iterator[Finding]:
+        if (finding_before.rule, finding_before.cause) not in acquitted:
+            yield finding_before
             return
-        taken[old.rule] = taken.get(old.rule, 0) + 1
+        moved_counts[finding_before.rule] = moved_counts.get(finding_before.rule, 0) + 1
         circumstance = "among other messages"
-        text = f"{circumstance}: {old.path}: {old.actual}"
+        description = f"{circumstance}: {finding_before.path}: {finding_before.actual}"
         yield Finding(
-            old.case,
+            finding_before.case,
             law,
-            old.message,
-            old.row,
+            finding_before.message,
+            finding_before.row,
             Aspect.VALUE,
             "message",
             "the rows that come alone",
-            text,
+            description,
             circumstance=circumstance,
         )
 
     def case(old: CaseResult) -> CaseResult:
         return judge.with_findings(
-            old, tuple(new for each in old.findings for new in finding(each))
+            old, tuple(new for finding_before in old.findings for new in finding(finding_before))
         )
 
-    cases, total = tuple(map(case, result.cases)), sum(taken.values())
-    counts: dict[str, Any] = {name: -number for name, number in taken.items()} | {law: total}
+    cases, total = tuple(map(case, result.cases)), sum(moved_counts.values())
+    counts: dict[str, Any] = {name: -number for name, number in moved_counts.items()} | {law: total}
     rules = tuple(
         replace(
             r,

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from conformance.cases.catalogue import profiles
+from conformance.cases.catalogue import select_profiles
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import DecodeRaised, Lost, Request, lay_out
-from conformance.engines.specs import decoder_of
+from conformance.engines.engine import DecodeRaised, ProcessLost, Request, write_table
+from conformance.engines.specs import decoder_spec
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
 from generators.drawing import shared_history as differential
@@ -35,20 +35,20 @@ SHOWN: Final = 5
 class Comparison:
     """The comparison of one format's table.
 
-    `rows` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ
+    `row_count` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ
     by a documented loss, by its statement. `columns` are those that the format cannot carry,
-    `wrong` the first differences; `differences` counts all, `broken` the cells of each column that
+    `difference_texts` the first differences; `differences` counts all, `broken` the cells of each column that
     differ, `worn` those that differ as documented.
     """
 
     format: str
     profile: str
     changes: int
-    rows: int
+    row_count: int
     cells: int = 0
     lost: Counter[str] = field(default_factory=Counter)
     columns: tuple[str, ...] = ()
-    wrong: list[str] = field(default_factory=list)
+    difference_texts: list[str] = field(default_factory=list)
     differences: int = 0
     broken: Counter[str] = field(default_factory=Counter)
     worn: Counter[str] = field(default_factory=Counter)
@@ -58,8 +58,8 @@ class Comparison:
         self.differences += 1
         if column:
             self.broken[column] += 1
-        if len(self.wrong) < SHOWN:
-            self.wrong.append(what)
+        if len(self.difference_texts) < SHOWN:
+            self.difference_texts.append(what)
 
 
 def compare(
@@ -74,13 +74,13 @@ def compare(
     comparisons = []
     for name in names:
         fmt = get(name)
-        for profile in profiles(fmt, globs):
+        for profile in select_profiles(fmt, globs):
             note(f"{name}/{profile.name}: one history of seed {seed}")
-            comparisons.append(check(engine, fmt, profile, seed, decoder))
+            comparisons.append(compare_profile(engine, fmt, profile, seed, decoder))
     return comparisons
 
 
-def check(
+def compare_profile(
     engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None
 ) -> Comparison:
     """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder
@@ -100,40 +100,42 @@ def check(
             outcome.lost[loss.statement] = len(expected.rows)
             return outcome
     handle = f"differential-{fmt.name}"
-    places, source = lay_out(engine.directory, handle, messages)
-    engine.open(handle, source).result()
-    spec = decoder_of(fmt.name, decoder)
+    places, source = write_table(engine.directory, handle, messages)
+    engine.open_records(handle, source).result()
+    spec = decoder_spec(fmt.name, decoder)
     try:
-        asked = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)
-        rows = read(engine.decode(asked).result(), 2)
-    except (DecodeRaised, Lost) as error:
+        request = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)
+        outputs = read(engine.decode(request).result(), 2)
+    except (DecodeRaised, ProcessLost) as error:
         outcome.differ(f"{spec}: {error}")
         return outcome
     finally:
         engine.release(handle)
-    ordered = [row for place in places for row in rows.get(place, ())]
-    _compare(expected, _applied(ordered, outcome), losses, outcome)
+    ordered = [row for place in places for row in outputs.get(place, ())]
+    _compare(expected, _apply_changes(ordered, outcome), losses, outcome)
     return outcome
 
 
-def _applied(rows: Iterable[OutputRow], outcome: Comparison) -> dict[Value, Mapping[str, Any]]:
+def _apply_changes(
+    changes: Iterable[OutputRow], outcome: Comparison
+) -> dict[Value, Mapping[str, Any]]:
     """The table, by key, after the row changes."""
     table: dict[Value, Mapping[str, Any]] = {}
-    for row in rows:
-        if row.kind == "CORRUPT":
-            outcome.differ(f"a message was read as CORRUPT: {row.error}")
+    for change in changes:
+        if change.kind == "CORRUPT":
+            outcome.differ(f"a message was read as CORRUPT: {change.error}")
             continue
-        before, after = row.before, row.after
-        if row.op in ("UPDATE", "DELETE") and before is not None:
-            table.pop(_key(before), None)
-        if after is not None and row.op in ("INSERT", "UPDATE", "READ"):
-            table[_key(after)] = after
+        before, after = change.before, change.after
+        if change.op in ("UPDATE", "DELETE") and before is not None:
+            table.pop(_key_value(before), None)
+        if after is not None and change.op in ("INSERT", "UPDATE", "READ"):
+            table[_key_value(after)] = after
     return table
 
 
-def _key(image: Mapping[str, Any]) -> Value:
-    held = image[KEY]
-    value = held.value if isinstance(held, Typed) else held
+def _key_value(image: Mapping[str, Any]) -> Value:
+    cell = image[KEY]
+    value = cell.value if isinstance(cell, Typed) else cell
     return int(value) if isinstance(value, Decimal) else value
 
 

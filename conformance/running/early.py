@@ -15,26 +15,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.cases.catalogue import Call, calls, named_cases, profiles
-from conformance.engines.engine import DecodeRaised, Engine, Loaded, Lost, lay_out
-from conformance.engines.specs import decoder_of
+from conformance.cases.catalogue import Call, group_calls, named_cases, select_profiles
+from conformance.engines.engine import DecodeRaised, Engine, Loaded, ProcessLost, write_table
+from conformance.engines.specs import decoder_spec
 from conformance.judging.judge import CaseResult, Finding, Judge
 from conformance.judging.output import Place, read
 from conformance.judging.selection import claimed
 from conformance.running.events import Listener, failing
-from conformance.running.isolating import always
+from conformance.running.isolating import find_error_of_every_call
 from conformance.running.mixing import ACQUITTING
-from conformance.running.prepared import Prepared, Settings, request
+from conformance.running.prepared import Prepared, Settings, decode_request
 from generators.errors import HarnessError
 from generators.model import Case
 from generators.wire_format import Format
 
-__all__ = ["Early", "draw"]
+__all__ = ["Early", "start_early"]
 
 
 @dataclass(slots=True)
 class Early:
-    """Cases whose messages the engine has; `ask` asks for their decoding, `breaks` waits for it.
+    """Cases whose messages the engine has; `start_decoding` asks for their decoding, `breaks` waits for it.
     `findings` are each rule's first one; none if decoding failed, which is looked into among all
     cases.
     """
@@ -46,11 +46,11 @@ class Early:
     handle: str
     places: dict[int, Place]
     listen: Listener
-    asked: tuple[Prepared, Call, Future[pa.Table]] | None = None
+    pending: tuple[Prepared, Call, Future[pa.Table]] | None = None
     findings: tuple[tuple[Finding, CaseResult], ...] = ()
     always: Exception | None = None
 
-    def ask(self, loaded: Loaded) -> None:
+    def start_decoding(self, loaded: Loaded) -> None:
         """Asks for the largest call of the cases, if the decoder claims any."""
         # Rows of claimed types have tables of their own.
         cases = (
@@ -58,26 +58,30 @@ class Early:
             if loaded.capabilities.types
             else self.cases
         )
-        mine, _ = claimed(cases, loaded.capabilities, loaded.levels)
-        grouped = calls(self.fmt, mine, loaded.levels, self.settings.seed)
+        supported, _ = claimed(cases, loaded.capabilities, loaded.levels)
+        grouped = group_calls(self.fmt, supported, loaded.levels, self.settings.seed)
         if grouped:
             call = max(grouped, key=lambda call: len(call.cases))
-            decoder = decoder_of(self.fmt.name, self.settings.decoder)
+            decoder = decoder_spec(self.fmt.name, self.settings.decoder)
             prepared = Prepared(
                 self.settings, self.fmt, decoder, loaded, [call], self.places, self.handle
             )
-            self.asked = prepared, call, self.engine.decode(request(prepared, call, call.cases))
+            self.pending = (
+                prepared,
+                call,
+                self.engine.decode(decode_request(prepared, call, call.cases)),
+            )
 
     def breaks(self) -> bool:
         """Waits for the decoding: whether it failed, or a rule that binds is broken."""
-        if self.asked is None:
+        if self.pending is None:
             return False
-        prepared, call, future = self.asked
+        prepared, call, future = self.pending
         try:
             outputs = read(future.result(), call.level)
-        except Lost as error:
+        except ProcessLost as error:
             failing(self.listen, call.name, error)
-            self.always = always(self.engine, prepared, call, error)
+            self.always = find_error_of_every_call(self.engine, prepared, call, error)
             return True
         except (CancelledError, DecodeRaised, HarnessError):
             return True
@@ -95,16 +99,18 @@ class Early:
         return any(result.verdict not in ACQUITTING for _, result in self.findings)
 
 
-def draw(settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener) -> Early | None:
+def start_early(
+    settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener
+) -> Early | None:
     """The cases of the first chosen profile, which the engine gets. None for the reference decoder,
     and where the user chose cases.
     """
     if settings.decoder is None or settings.selection or settings.tables is not None:
         return None
-    cases = list(named_cases(fmt, profiles(fmt, settings.writer_profile)[:1]))
+    cases = list(named_cases(fmt, select_profiles(fmt, settings.writer_profile)[:1]))
     messages = [w.message for case in cases for w in case.written]
     handle = f"{fmt.name}-first"
-    places, source = lay_out(engine.directory, handle, messages)
-    engine.open(handle, source)  # if it fails, so does the decode call
+    places, source = write_table(engine.directory, handle, messages)
+    engine.open_records(handle, source)  # if it fails, so does the decode call
     by_message = {id(message): place for message, place in zip(messages, places, strict=True)}
     return Early(settings, engine, fmt, cases, handle, by_message, listen)

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases import tables
-from conformance.cases.catalogue import profiles as matching
+from conformance.cases.catalogue import select_profiles
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, write_records
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.files import put
 from conformance.rules.book import law
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, rules
@@ -213,14 +213,16 @@ class Fuzzer:
     ) -> None:
         self._engine, self._settings, self._note = engine, settings, note
         self._fmt: Format[Any] = get(name)
-        self._decoder = decoder_of(name, settings.decoder)
+        self._decoder = decoder_spec(name, settings.decoder)
         profiles, self._histories = (
-            matching(self._fmt, settings.writer_profile),
+            select_profiles(self._fmt, settings.writer_profile),
             tuple[History, ...](),
         )
         if settings.tables is not None:
-            profiles = tables.reading(self._fmt, profiles, settings.tables.schema)
-            self._histories = tables.histories(self._fmt, settings.tables, DRAWN, settings.seed)
+            profiles = tables.profiles_of_source(self._fmt, profiles, settings.tables.schema)
+            self._histories = tables.table_histories(
+                self._fmt, settings.tables, DRAWN, settings.seed
+            )
         self._groups = by_deployment(profiles)
         self._tallies: dict[tuple[Any, ...], Tally] = {}
         self._examples: dict[tuple[Any, ...], tuple[tuple[Profile, ...], Message | None]] = {}
@@ -326,7 +328,7 @@ class Fuzzer:
         }
         share = sum(low <= n <= high for n in chunk.mutants) / len(chunk.mutants)
         limit_s = max(min(PROBE_S, self._settings.timeout_s), share * self._settings.timeout_s)
-        return self._engine.ask("fuzz", request, limit_s)
+        return self._engine.ask_service("fuzz", request, limit_s)
 
     def _wait(self, future: Future[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Waits for the answer and samples the child's memory."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Lost
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, ProcessLost
 
 HANGS: Final = 3.0
 """Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of
@@ -58,20 +58,20 @@ class Search(Generic[T]):
         self._again = not self.waiting
         return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
 
-    def convicts(self, some: Sequence[T], error: Exception, began: float) -> bool:
+    def convicts(self, suspects: Sequence[T], error: Exception, began: float) -> bool:
         """Whether a call that began then and failed convicts an item that was asked alone; several
         are divided.
         """
-        if isinstance(error, Lost):
+        if isinstance(error, ProcessLost):
             self._left_s -= time.monotonic() - began if error.lost_s is None else error.lost_s
             self._deaths += isinstance(error, ChildDied)
         doubtful = isinstance(error, DecodeTimeout) and self.cold and not self._again
-        self.cold = isinstance(error, Lost)
-        if len(some) > 1:
-            self.waiting += divided(some, error)
+        self.cold = isinstance(error, ProcessLost)
+        if len(suspects) > 1:
+            self.waiting += divided(suspects, error)
         elif doubtful:
-            self.doubted.append((some[0], error))
-        return len(some) == 1 and not doubtful
+            self.doubted.append((suspects[0], error))
+        return len(suspects) == 1 and not doubtful
 
 
 def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
@@ -79,24 +79,24 @@ def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
     return parts(items, 2 if isinstance(error, DecodeRaised) else PARTS)
 
 
-def guilty(
-    ask: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float
+def find_culprits(
+    decode: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float
 ) -> dict[T, Exception]:
-    """The items on which `ask` hangs or ends the process, alone, with its error; those that the
+    """The items on which `decode` hangs or ends the process, alone, with its error; those that the
     budget leaves are missing.
 
-    `ask` is given items and their time limit, 0 for the engine's own.
+    `decode` is given items and their time limit, 0 for the engine's own.
     """
     convicted: dict[T, Exception] = {}
     search = Search(parts(items), timeout_s, cold=True)
     while search:
-        some, began = search.pop(), time.monotonic()
+        suspects, began = search.pop(), time.monotonic()
         try:
-            ask(some, probe_s(timeout_s) if len(some) > 1 else 0.0)
+            decode(suspects, probe_s(timeout_s) if len(suspects) > 1 else 0.0)
             search.cold = False
         except DecodeRaised:
             search.cold = False
-        except Lost as error:
-            if search.convicts(some, error, began):
-                convicted[some[0]] = error
+        except ProcessLost as error:
+            if search.convicts(suspects, error, began):
+                convicted[suspects[0]] = error
     return convicted | dict(search.doubted)

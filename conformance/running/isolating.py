@@ -13,13 +13,13 @@ from typing import Final
 
 from conformance.cases.catalogue import Call
 from conformance.engines.command import RecordsRaised
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Lost
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, ProcessLost
 from conformance.judging.judge import Finding, Judge, Verdict
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.rules.rules import Aspect
 from conformance.running import laws
 from conformance.running.hangs import PROBE_S, Search, divided, probe_s
-from conformance.running.prepared import Prepared, request
+from conformance.running.prepared import Prepared, decode_request
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written
 
@@ -39,7 +39,7 @@ _TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Blamed:
+class BlamedCase:
     """A case that makes decoding fail. `alone` is False for the cases that the budget left
     together.
     """
@@ -64,38 +64,40 @@ def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
     )
 
 
-class EveryCall(Lost):
-    """Every call hangs or ends its process; `tried` are the cases that did so alone, `verdict` is
+class EveryCall(ProcessLost):
+    """Every call hangs or ends its process; `probed` are the cases that did so alone, `verdict` is
     that of all.
     """
 
-    def __init__(self, error: Exception, tried: Sequence[Case]) -> None:
+    def __init__(self, error: Exception, probed: Sequence[Case]) -> None:
         super().__init__(
-            f"{error}\nSo ends every call: one of many messages, and {len(tried)} of one case each."
+            f"{error}\nSo ends every call: one of many messages, and {len(probed)} of one case each."
         )
-        self.tried, self.verdict = {case.id for case in tried}, verdict_of(error)
+        self.probed_ids, self.verdict = {case.id for case in probed}, verdict_of(error)
 
 
-def always(engine: Engine, prepared: Prepared, call: Call, first: Exception) -> EveryCall | None:
-    """What every call ends with, if two cases of this call, which ended with `first`, end alone as
-    it did. Both together have its time limit, or `PROBE_S` each.
+def find_error_of_every_call(
+    engine: Engine, prepared: Prepared, call: Call, first_error: Exception
+) -> EveryCall | None:
+    """Decodes the first and the last case of the call alone. If both fail as the call did, returns
+    the error of every call, else None. Each has half the call's time limit, at least `PROBE_S`.
     """
     limit_s = prepared.settings.timeout_s
-    tried = (call.cases[0], call.cases[-1]) if len(call.cases) > 2 else ()
-    for case in tried:
-        asked = request(prepared, replace(call, foreign=()), [case])
-        if isinstance(first, DecodeTimeout):
-            asked = replace(asked, limit_s=min(limit_s, max(PROBE_S, limit_s / 2)))
+    probed = (call.cases[0], call.cases[-1]) if len(call.cases) > 2 else ()
+    for case in probed:
+        probe = decode_request(prepared, replace(call, foreign=()), [case])
+        if isinstance(first_error, DecodeTimeout):
+            probe = replace(probe, limit_s=min(limit_s, max(PROBE_S, limit_s / 2)))
         try:
-            engine.decode(asked).result()
+            engine.decode(probe).result()
             return None
-        except Lost as error:
-            if type(error) is not type(first):
+        except ProcessLost as error:
+            if type(error) is not type(first_error):
                 return None
-            first = error
+            first_error = error
         except (DecodeRaised, HarnessError):
             return None
-    return EveryCall(first, tried) if tried else None
+    return EveryCall(first_error, probed) if probed else None
 
 
 def _withdrawn(prepared: Prepared) -> list[int]:
@@ -104,7 +106,7 @@ def _withdrawn(prepared: Prepared) -> list[int]:
     """
     for future in (
         *(mixed.future for mixed in prepared.mixed.values()),
-        *laws.pending(prepared.laws),
+        *laws.pending_futures(prepared.laws),
     ):
         future.cancel()
     return [
@@ -114,92 +116,108 @@ def _withdrawn(prepared: Prepared) -> list[int]:
     ]
 
 
-def isolate(
+def isolate_failing_cases(
     engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
-) -> tuple[Outputs, list[Blamed]]:
+) -> tuple[Outputs, list[BlamedCase]]:
     """Splits a call that failed with `first` until the failing cases stand alone; returns the
     output of the others, too.
     """
     outputs: dict[Place, list[OutputRow]] = {}
-    blamed: list[Blamed] = []
-    bare, limit_s = replace(call, foreign=()), prepared.settings.timeout_s
+    blamed: list[BlamedCase] = []
+    call_alone, limit_s = replace(call, foreign=()), prepared.settings.timeout_s
     cases = (*call.cases, *(foreign_case(prepared, call, message) for message in call.foreign))
     divisible = (
         isinstance(first, DecodeRaised)
         and not isinstance(first, RecordsRaised)
         and len(cases) > 2 * ALIKE
     )
-    if divisible and (alike := _alike(engine, prepared, bare, cases)):
-        return {}, alike
+    if divisible and (same_errors := _same_error_everywhere(engine, prepared, call_alone, cases)):
+        return {}, same_errors
     killed = isinstance(first, DecodeTimeout | ChildDied)
     if killed and first is not None and prepared.always is None:
-        waiting, prepared.always = _withdrawn(prepared), always(engine, prepared, bare, first)
+        waiting, prepared.always = (
+            _withdrawn(prepared),
+            find_error_of_every_call(engine, prepared, call_alone, first),
+        )
         for number in waiting if prepared.always is None else ():
-            again = prepared.calls[number]
-            prepared.futures[number] = engine.decode(request(prepared, again, again.cases))
-    if isinstance(every := prepared.always, EveryCall):
+            withdrawn_call = prepared.calls[number]
+            prepared.futures[number] = engine.decode(
+                decode_request(prepared, withdrawn_call, withdrawn_call.cases)
+            )
+    if isinstance(every_call := prepared.always, EveryCall):
         return {}, [
-            Blamed(case, every.verdict, str(every), alone=case.id in every.tried) for case in cases
+            BlamedCase(
+                case, every_call.verdict, str(every_call), alone=case.id in every_call.probed_ids
+            )
+            for case in cases
         ]
-    whole = first is None or isinstance(first, RecordsRaised)
+    is_undivided = first is None or isinstance(first, RecordsRaised)
     search, performed = (
-        Search([cases] if whole or first is None else divided(cases, first), limit_s, killed),
+        Search(
+            [cases] if is_undivided or first is None else divided(cases, first), limit_s, killed
+        ),
         0,
     )
     while search and performed < CALLS:
-        some = search.pop()
-        asked = request(prepared, bare, some)
-        if isinstance(first, DecodeTimeout) and len(some) > 1:
-            asked = replace(asked, limit_s=probe_s(limit_s))
+        suspects = search.pop()
+        probe = decode_request(prepared, call_alone, suspects)
+        if isinstance(first, DecodeTimeout) and len(suspects) > 1:
+            probe = replace(probe, limit_s=probe_s(limit_s))
         performed, began = performed + 1, time.monotonic()
         try:
-            outputs |= read(engine.decode(asked).result(), call.level)
+            outputs |= read(engine.decode(probe).result(), call.level)
             search.cold = False
         except RecordsRaised as error:
             search.cold = False
-            for case in some:
+            for case in suspects:
                 whys = [
                     error.errors.get(prepared.place(written.message)) for written in case.written
                 ]
                 if reasons := [why for why in whys if why is not None]:
-                    blamed.append(Blamed(case, Verdict.ERRORED, reasons[-1]))
+                    blamed.append(BlamedCase(case, Verdict.ERRORED, reasons[-1]))
             outputs |= read(error.table, call.level)
-        except (DecodeRaised, Lost) as error:
-            first = error if isinstance(error, Lost) else first
-            if search.convicts(some, error, began):
-                blamed.append(Blamed(some[0], verdict_of(error), str(error)))
-    blamed += [Blamed(case, Verdict.TIMEOUT, f"{error}, {COLD}") for case, error in search.doubted]
+        except (DecodeRaised, ProcessLost) as error:
+            first = error if isinstance(error, ProcessLost) else first
+            if search.convicts(suspects, error, began):
+                blamed.append(BlamedCase(suspects[0], verdict_of(error), str(error)))
+    blamed += [
+        BlamedCase(case, Verdict.TIMEOUT, f"{error}, {COLD}") for case, error in search.doubted
+    ]
     verdict = Verdict.ERRORED if first is None else verdict_of(first)
     why = (
         f"not isolated within {performed} calls: a batch with this case makes the decoder"
         f" {_FAILED[verdict]}: {first}"
     )
     return outputs, blamed + [
-        Blamed(case, verdict, why, alone=False) for some in search.waiting for case in some
+        BlamedCase(case, verdict, why, alone=False)
+        for suspects in search.waiting
+        for case in suspects
     ]
 
 
-def _alike(engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]) -> list[Blamed]:
+def _same_error_everywhere(
+    engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]
+) -> list[BlamedCase]:
     """All cases, if each of a few, spread over them, raises alone with one and the same text: no
     search tells more. Else none.
     """
-    tried = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
-    lines, text = set[str](), ""
-    for case in tried:
+    probed = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
+    lines, message = set[str](), ""
+    for case in probed:
         try:
-            engine.decode(request(prepared, call, [case])).result()
-        except Lost:
+            engine.decode(decode_request(prepared, call, [case])).result()
+        except ProcessLost:
             return []
         except DecodeRaised as error:
-            text = str(error)
-            lines.add(_TASK.sub("", text.partition("\n")[0]))
+            message = str(error)
+            lines.add(_TASK.sub("", message.partition("\n")[0]))
         else:
             return []
         if len(lines) > 1:
             return []
-    why = f"{text}\nEach of {ALIKE} messages that were decoded alone raises this."
-    ids = {case.id for case in tried}
-    return [Blamed(case, Verdict.ERRORED, why, alone=case.id in ids) for case in cases]
+    why = f"{message}\nEach of {ALIKE} messages that were decoded alone raises this."
+    ids = {case.id for case in probed}
+    return [BlamedCase(case, Verdict.ERRORED, why, alone=case.id in ids) for case in cases]
 
 
 _FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}
@@ -210,7 +228,7 @@ def verdict_of(error: Exception) -> Verdict:
     return Verdict.TIMEOUT if isinstance(error, DecodeTimeout) else Verdict.ERRORED
 
 
-def strays(
+def find_stray_rows(
     engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge
 ) -> Iterator[Finding]:
     """The finding on rows at places that the call did not hold, at one case, by halving; at the
@@ -220,16 +238,20 @@ def strays(
     def stray(
         part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()
     ) -> Finding | None:
-        asked = (*(w.message for case in part for w in case.written), *more)
-        return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, asked)))
+        sent = (*(w.message for case in part for w in case.written), *more)
+        return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, sent)))
 
-    bare, cases = replace(call, foreign=()), call.cases
+    call_alone, cases = replace(call, foreign=()), call.cases
     finding = smaller = stray(cases, outputs, call.foreign)
-    with suppress(DecodeRaised, Lost, HarnessError):
+    with suppress(DecodeRaised, ProcessLost, HarnessError):
         while smaller and len(cases) > 1:
             for part in (cases[: len(cases) // 2], cases[len(cases) // 2 :]):
                 smaller = stray(
-                    part, read(engine.decode(request(prepared, bare, part)).result(), call.level)
+                    part,
+                    read(
+                        engine.decode(decode_request(prepared, call_alone, part)).result(),
+                        call.level,
+                    ),
                 )
                 if smaller:
                     finding, cases = smaller, part
@@ -239,22 +261,23 @@ def strays(
 
 
 def stray_finding(
-    judge: Judge, case: str, outputs: Outputs, asked: Collection[Place]
+    judge: Judge, case: str, outputs: Outputs, requested: Collection[Place]
 ) -> Finding | None:
     """The finding on rows whose coordinates name no message of the call."""
-    wrong = sorted((place for place in outputs if place not in asked), key=str)
-    if not wrong:
+    foreign_places = sorted((place for place in outputs if place not in requested), key=str)
+    if not foreign_places:
         return None
     number, total = (
-        sum(map(len, rows)) for rows in ([outputs[place] for place in wrong], outputs.values())
+        sum(map(len, rows))
+        for rows in ([outputs[place] for place in foreign_places], outputs.values())
     )
-    row = outputs[wrong[0]][0]
+    first_row = outputs[foreign_places[0]][0]
     topic, partition, offset = (
-        "NULL" if value is None else value for value in tuple[object, ...](wrong[0])
+        "NULL" if value is None else value for value in tuple[object, ...](foreign_places[0])
     )
     actual = (
-        f"{number} of {total} rows, the first at {topic}/{partition}/{offset}: {row.kind}"
-        f" {row.op or ''}".strip()
+        f"{number} of {total} rows, the first at {topic}/{partition}/{offset}: {first_row.kind}"
+        f" {first_row.op or ''}".strip()
     )
     return Finding(
         case,

@@ -14,13 +14,27 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import DecodeRaised, Engine, Lost, Request, tables_of, to_ranges
+from conformance.engines.engine import (
+    DecodeRaised,
+    Engine,
+    ProcessLost,
+    Request,
+    ranges_of,
+    tables_of_cases,
+)
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.wording import instant, typed
 from conformance.rules.rules import Aspect
-from conformance.running.hangs import guilty
-from conformance.running.prepared import Owners, Prepared, Sample, Trial, request, sample
+from conformance.running.hangs import find_culprits
+from conformance.running.prepared import (
+    Owners,
+    Prepared,
+    Sample,
+    Trial,
+    decode_request,
+    seeded_sample,
+)
 from generators.model import Case, Kind
 
 ALONE: Final = 4
@@ -33,12 +47,12 @@ EMPTY: Final = "a batch without messages"
 """What a stream gives that has nothing new."""
 
 _UNSTABLE = ("types", "schema_version")
-_FAILURES: Final = (DecodeRaised, Lost)
+_FAILURES: Final = (DecodeRaised, ProcessLost)
 
 Parts: TypeAlias = Sequence[Sequence[Place]]
 
 
-def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
+def choose_calls(calls: Sequence[Call], seed: int) -> list[Call]:
     """The judged calls whose messages are sampled: one deployment at level one, preferably
     uncompressed, then with a time zone other than UTC; one table by the seed at level two, of those
     with the most cases: a sample of fewer shows little.
@@ -52,16 +66,16 @@ def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
         ),
     )[:1]
     full = sorted(tables, key=lambda call: -len(call.cases))[: (len(tables) + 1) // 2]
-    return plainest + sample(seed, "law/table", full, 1)
+    return plainest + seeded_sample(seed, "law/table", full, 1)
 
 
-def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
+def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
     """Submits the law calls of a format, for one deployment at level one and one table at level
     two.
 
     A call changes environment, batch and partitioning at once: a message that decodes as in the
     judged call obeys both laws. Only after a difference are the circumstances tried one by one
-    (`again`). One message is decoded alone, an unreadable one if the sample has any, and none at
+    (`try_each_circumstance`). One message is decoded alone, an unreadable one if the sample has any, and none at
     all: where named cases are a selection, at one level by the seed.
     """
     samples: list[Sample] = []
@@ -69,9 +83,9 @@ def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
     judged = {
         call.name: future for call, future in zip(prepared.calls, prepared.futures, strict=True)
     }
-    calls = chosen(prepared.calls, seed)
+    calls = choose_calls(prepared.calls, seed)
     for call in calls:
-        mine = [
+        messages = [
             (case, n, w.message)
             for case in call.cases
             for n, w in enumerate(case.written)
@@ -80,53 +94,65 @@ def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
         share = max(10, sampled // max(1, len(calls)))
         owners = {
             prepared.place(m): (case, n)
-            for case, n, m in sample(seed, f"law/{call.name}", mine, share)
+            for case, n, m in seeded_sample(seed, f"law/{call.name}", messages, share)
         }
-        unreadable = [(case, n, m) for case, n, m in mine if _corrupt(case, n)]
+        unreadable = [(case, n, m) for case, n, m in messages if _corrupt(case, n)]
         owners |= {
             prepared.place(m): (case, n)
-            for case, n, m in sample(seed, f"law/{call.name}/unreadable", unreadable, 1)
+            for case, n, m in seeded_sample(seed, f"law/{call.name}/unreadable", unreadable, 1)
         }
         if owners:
             mixed = random.Random(f"{seed}/order").sample(list(owners), len(owners))
             mixed.sort(key=lambda place: not _corrupt(*owners[place]))
-            tables = tables_of({case.id: case for case, _ in owners.values()}.values())
-            plain = replace(request(prepared, call, ()), ranges=to_ranges(owners), tables=tables)
+            tables = tables_of_cases({case.id: case for case, _ in owners.values()}.values())
+            plain = replace(
+                decode_request(prepared, call, ()), ranges=ranges_of(owners), tables=tables
+            )
             samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
     def attempt(
-        tried: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any
+        target: Sample,
+        laws: tuple[str, ...],
+        environment: str,
+        part: Sequence[Place],
+        **changed: Any,
     ) -> None:
-        future = engine.decode(replace(tried.plain, ranges=to_ranges(part), **changed))
-        tried.trials.append(Trial(laws, text, tuple(part), (future,)))
+        future = engine.decode(replace(target.plain, ranges=ranges_of(part), **changed))
+        target.trials.append(Trial(laws, environment, tuple(part), (future,)))
 
     # Calls under equal settings can run together, so those of both levels are adjacent.
-    for text, conf in engine.environments.items():
-        for each in samples:
-            circumstance = f"{text}, in {PARTITIONS} partitions"
+    for environment, conf in engine.environments.items():
+        for law_sample in samples:
+            circumstance = f"{environment}, in {PARTITIONS} partitions"
             attempt(
-                each,
+                law_sample,
                 ("environment", "batch"),
                 circumstance,
-                each.places,
+                law_sample.places,
                 conf=conf,
                 repartition=PARTITIONS,
             )
-    for each in (
-        sample(seed, "law/alone", samples, 1) if prepared.settings.budget.covering else samples
+    for law_sample in (
+        seeded_sample(seed, "law/alone", samples, 1)
+        if prepared.settings.budget.covering
+        else samples
     ):
         attempt(
-            each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2
+            law_sample,
+            ("batch",),
+            "alone, beside an empty partition",
+            law_sample.places[:1],
+            repartition=2,
         )
-        attempt(each, ("batch",), EMPTY, ())
-    for each in samples:
-        trials = list(pending([each]))
-        judged[each.call].add_done_callback(partial(_withdraw, trials, _FAILURES))
+        attempt(law_sample, ("batch",), EMPTY, ())
+    for law_sample in samples:
+        trials = list(pending_futures([law_sample]))
+        judged[law_sample.call].add_done_callback(partial(_cancel_after_failure, trials, _FAILURES))
         _ended_by_one(trials)
     return samples
 
 
-def pending(samples: Sequence[Sample]) -> Iterator[Future[Any]]:
+def pending_futures(samples: Sequence[Sample]) -> Iterator[Future[Any]]:
     """All calls of the samples, some of which may wait."""
     return (future for sample in samples for trial in sample.trials for future in trial.futures)
 
@@ -136,8 +162,8 @@ def _corrupt(case: Case, number: int) -> bool:
     return {change.kind for change in case.written[number].changes} == {Kind.CORRUPT}
 
 
-def _withdraw(
-    others: Sequence[Future[Any]],
+def _cancel_after_failure(
+    futures: Sequence[Future[Any]],
     failures: type[Exception] | tuple[type[Exception], ...],
     future: Future[Any],
 ) -> None:
@@ -145,53 +171,58 @@ def _withdraw(
     fail, too.
     """
     if not future.cancelled() and isinstance(future.exception(), failures):
-        for other in others:
-            other.cancel()
+        for waiting in futures:
+            waiting.cancel()
 
 
 def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
     """The first of the futures that hangs or ends the process withdraws the others."""
     for future in futures:
-        future.add_done_callback(partial(_withdraw, futures, Lost))
+        future.add_done_callback(partial(_cancel_after_failure, futures, ProcessLost))
 
 
-def collect(
+def collect_findings(
     engine: Engine,
     samples: Sequence[Sample],
-    rows: Mapping[str, Outputs],
+    outputs: Mapping[str, Outputs],
     failed: Container[str],
     judge: Judge,
     limit_s: float,
 ) -> list[Finding]:
-    """Waits for the trials and compares them with the `rows` of the judged calls, by name; counts
+    """Waits for the trials and compares them with the `outputs` of the judged calls, by name; counts
     each message as a comparison of the tested laws. After a `failed` call the circumstances are
     tried one by one on the messages that have an output.
     """
     findings: list[Finding] = []
-    for whole in samples:
-        part, judged = whole, rows.get(whole.call, {})
+    for full_sample in samples:
+        part, judged = full_sample, outputs.get(full_sample.call, {})
         if part.call in failed:
-            left = tuple(place for place in part.places if judged.get(place))
+            decoded_places = tuple(place for place in part.places if judged.get(place))
             part = replace(
-                part, places=left, owners={place: part.owners[place] for place in left}, trials=[]
+                part,
+                places=decoded_places,
+                owners={place: part.owners[place] for place in decoded_places},
+                trials=[],
             )
-        tried = [
+        differences_by_trial = [
             _compare(judge, trial, judged, part.plain.level, part.owners) for trial in part.trials
         ]
         broken: list[Finding] = []
-        if part.places and (part.call in failed or any(tried) or any(map(_withdrawn, part.trials))):
+        if part.places and (
+            part.call in failed or any(differences_by_trial) or any(map(_withdrawn, part.trials))
+        ):
             alone = [[place] for place in part.places[:ALONE]]
-            broken = again(engine, part.plain, part.owners, judge, alone, limit_s)
+            broken = try_each_circumstance(engine, part.plain, part.owners, judge, alone, limit_s)
         if not broken:
             # A difference only in combination is a finding.
-            for trial, differences in zip(part.trials, tried, strict=False):
+            for trial, differences in zip(part.trials, differences_by_trial, strict=False):
                 _count(judge, trial, differences)
                 broken += differences
         findings += broken
     return findings
 
 
-def again(
+def try_each_circumstance(
     engine: Engine,
     plain: Request,
     owners: Owners,
@@ -211,21 +242,25 @@ def again(
     places = tuple(sorted(owners))
     half = len(places) // 2
 
-    def attempt(law: str, text: str, parts: Parts, **changed: Any) -> Trial:
+    def attempt(law: str, environment: str, parts: Parts, **changed: Any) -> Trial:
         futures = [
-            engine.decode(replace(plain, ranges=to_ranges(part), **changed))
+            engine.decode(replace(plain, ranges=ranges_of(part), **changed))
             for part in parts
             if part
         ]
         return Trial(
-            (law,), text, tuple(place for part in parts for place in part), tuple(futures), changed
+            (law,),
+            environment,
+            tuple(place for part in parts for place in part),
+            tuple(futures),
+            changed,
         )
 
-    plain = replace(plain, ranges=to_ranges(places))
+    plain = replace(plain, ranges=ranges_of(places))
     baseline = engine.decode(plain)
     trials = [
-        attempt("environment", text, [places], conf=conf)
-        for text, conf in engine.environments.items()
+        attempt("environment", environment, [places], conf=conf)
+        for environment, conf in engine.environments.items()
     ]
     trials.append(
         attempt("batch", "alone", [[place] for place in places] if alone is None else alone)
@@ -235,9 +270,9 @@ def again(
     )
     trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
     trials.append(Trial(("batch",), EMPTY, (), (engine.decode(replace(plain, ranges=())),)))
-    tried = [future for trial in trials for future in trial.futures]
-    baseline.add_done_callback(partial(_withdraw, tried, _FAILURES))
-    _ended_by_one(tried)
+    all_futures = [future for trial in trials for future in trial.futures]
+    baseline.add_done_callback(partial(_cancel_after_failure, all_futures, _FAILURES))
+    _ended_by_one(all_futures)
     try:
         expected: Outputs = read(baseline.result(), plain.level)
     except (*_FAILURES, CancelledError):
@@ -246,9 +281,11 @@ def again(
     errors = (
         (trial, _error(future)) for trial in trials for future in trial.futures if trial.places
     )
-    lethal = next(((trial, error) for trial, error in errors if isinstance(error, Lost)), None)
+    lethal = next(
+        ((trial, error) for trial, error in errors if isinstance(error, ProcessLost)), None
+    )
     if search and lethal:
-        return _without(engine, plain, owners, judge, alone, limit_s, *lethal)
+        return _without_culprits(engine, plain, owners, judge, alone, limit_s, *lethal)
     findings: list[Finding] = []
     for trial in trials:
         differences = _compare(judge, trial, expected, plain.level, owners)
@@ -257,7 +294,7 @@ def again(
     return findings
 
 
-def _without(
+def _without_culprits(
     engine: Engine,
     plain: Request,
     owners: Owners,
@@ -265,29 +302,33 @@ def _without(
     alone: Parts | None,
     limit_s: float,
     trial: Trial,
-    error: Lost,
+    error: ProcessLost,
 ) -> list[Finding]:
     """A finding for each message on which the trial hangs or ends the process, and the test without
     these messages; one finding if they are all or none.
     """
 
-    def ask(some: Sequence[Place], within_s: float) -> object:
+    def ask(part: Sequence[Place], within_s: float) -> object:
         return engine.decode(
-            replace(plain, ranges=to_ranges(some), limit_s=within_s, **trial.changed)
+            replace(plain, ranges=ranges_of(part), limit_s=within_s, **trial.changed)
         ).result()
 
-    culprits = guilty(ask, trial.places, limit_s)
+    culprits = find_culprits(ask, trial.places, limit_s)
     separated = 0 < len(culprits) < len(trial.places)
     blamed: Mapping[Place, BaseException] = culprits if separated else {min(trial.places): error}
-    findings = [_failed(judge, trial, owners[place], why) for place, why in blamed.items()]
+    findings = [_failure_finding(judge, trial, owners[place], why) for place, why in blamed.items()]
     _count(judge, replace(trial, places=tuple(blamed), futures=()), findings)
     if not separated:
         return findings
-    left = {place: owner for place, owner in owners.items() if place not in blamed}
-    apart = (
-        None if alone is None else [[place for place in part if place in left] for part in alone]
+    remaining = {place: owner for place, owner in owners.items() if place not in blamed}
+    parts = (
+        None
+        if alone is None
+        else [[place for place in part if place in remaining] for part in alone]
     )
-    return findings + again(engine, plain, left, judge, apart, limit_s, search=False)
+    return findings + try_each_circumstance(
+        engine, plain, remaining, judge, parts, limit_s, search=False
+    )
 
 
 def _withdrawn(trial: Trial) -> bool:
@@ -321,20 +362,23 @@ def _compare(
     failed.
     """
     rule = rule_of(judge, trial.laws[0])
-    other: dict[Place, list[OutputRow]] = {}
+    trial_rows: dict[Place, list[OutputRow]] = {}
     try:
         for future in trial.futures:
-            other |= read(future.result(), level)
+            trial_rows |= read(future.result(), level)
     except CancelledError:
         return []
     except _FAILURES as error:
-        return [_failed(judge, trial, owners[min(trial.places or owners)], error)]
+        return [_failure_finding(judge, trial, owners[min(trial.places or owners)], error)]
     findings = []
     for place in sorted(trial.places):
-        before, after = _stable(expected.get(place, ())), _stable(other.get(place, ()))
+        before, after = (
+            _stable_rows(expected.get(place, ())),
+            _stable_rows(trial_rows.get(place, ())),
+        )
         if before != after:
             case, number = owners[place]
-            want, got = _difference(before, after)
+            expected_text, actual_text = _describe_difference(before, after)
             findings.append(
                 Finding(
                     case.id,
@@ -343,14 +387,14 @@ def _compare(
                     0,
                     Aspect.VALUE,
                     "message",
-                    want,
-                    f"{trial.circumstance}: {got}",
+                    expected_text,
+                    f"{trial.circumstance}: {actual_text}",
                     circumstance=trial.circumstance,
                 )
             )
-    if other and not trial.places:
+    if trial_rows and not trial.places:
         case, number = owners[min(owners)]
-        actual = f"{trial.circumstance}: {sum(map(len, other.values()))} rows"
+        actual = f"{trial.circumstance}: {sum(map(len, trial_rows.values()))} rows"
         findings.append(
             Finding(
                 case.id,
@@ -367,10 +411,12 @@ def _compare(
     return findings
 
 
-def _failed(judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseException) -> Finding:
+def _failure_finding(
+    judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseException
+) -> Finding:
     case, number = owner
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    actual = f"{trial.circumstance}: {text}"
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    actual = f"{trial.circumstance}: {reason}"
     return Finding(
         case.id,
         rule_of(judge, trial.laws[0]),
@@ -384,30 +430,39 @@ def _failed(judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseExce
     )
 
 
-def _stable(rows: Sequence[OutputRow]) -> list[OutputRow]:
+def _stable_rows(output_rows: Sequence[OutputRow]) -> list[OutputRow]:
     return [
-        replace(row, fields={k: v for k, v in row.fields.items() if k not in _UNSTABLE}, error=None)
-        for row in rows
+        replace(
+            output_row,
+            fields={k: v for k, v in output_row.fields.items() if k not in _UNSTABLE},
+            error=None,
+        )
+        for output_row in output_rows
     ]
 
 
-def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tuple[str, str]:
+def _describe_difference(
+    before: Sequence[OutputRow], after: Sequence[OutputRow]
+) -> tuple[str, str]:
     if len(before) != len(after):
         return f"{len(before)} rows", f"{len(after)} rows"
     for old, new in zip(before, after, strict=True):
         for name in ("row", "kind", "op", "fields", "before", "after"):
-            left, right = getattr(old, name), getattr(new, name)
-            if left == right:
+            old_value, new_value = getattr(old, name), getattr(new, name)
+            if old_value == new_value:
                 continue
-            if isinstance(left, Mapping) and isinstance(right, Mapping):
+            if isinstance(old_value, Mapping) and isinstance(new_value, Mapping):
                 key = next(
                     k
-                    for k in {**left, **right}
-                    if k not in left or k not in right or left[k] != right[k]
+                    for k in {**old_value, **new_value}
+                    if k not in old_value or k not in new_value or old_value[k] != new_value[k]
                 )
-                shown = key if name == "fields" else f"{name}[{key!r}]"
-                return f"{shown} = {_cell(left, key)}", f"{shown} = {_cell(right, key)}"
-            return f"{name} = {typed(left)}", f"{name} = {typed(right)}"
+                field_path = key if name == "fields" else f"{name}[{key!r}]"
+                return (
+                    f"{field_path} = {_cell(old_value, key)}",
+                    f"{field_path} = {_cell(new_value, key)}",
+                )
+            return f"{name} = {typed(old_value)}", f"{name} = {typed(new_value)}"
     return "the same rows", "other rows"
 
 

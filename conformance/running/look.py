@@ -10,17 +10,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.engines.child import ChildEngine, needed
+from conformance.engines.child import ChildEngine, required_packages
 from conformance.engines.engine import (
     DecodeRaised,
-    Lost,
+    ProcessLost,
     RecordSource,
     Request,
-    lay,
-    to_ranges,
+    assign_places,
+    ranges_of,
     write_records,
 )
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
 from generators.errors import HarnessError, NothingSelected
@@ -41,7 +41,7 @@ class LookFailed(HarnessError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _StoredMessage:
     """A message of the corpus, with its place and case."""
 
     place: Place
@@ -49,126 +49,141 @@ class _Seen:
     message: Message
 
 
-def look(
-    fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str], bool]
+def decode_corpora(
+    fmt: str, directory: Path, decoder: str | None, is_selected: Callable[[str], bool]
 ) -> Iterator[dict[str, Any]]:
     """One JSON-able object per output row, in the order of the corpora at or below `directory` and
     of their messages.
 
-    Offsets are the corpus's ordinals. `decoder` None is the reference; `wanted` takes case ids. A
+    Offsets are the corpus's ordinals. `decoder` None is the reference; `is_selected` takes case ids. A
     decoder without level one is asked for level two, table by table: of the level-two cases if any,
     else of all cases. Bytes are lower-case hex, decimals text, times ISO 8601 (instants end in Z).
     At level one a message without a row gives a line with an `error`. Raises CorpusError,
     NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or
     hangs.
     """
-    spec = decoder_of(fmt, decoder)
+    spec = decoder_spec(fmt, decoder)
     corpora = [
         stored for stored in map(corpus.read, corpus.find(directory)) if stored.format == fmt
     ]
-    chosen = [
-        (stored, seen)
+    selected = [
+        (stored, messages)
         for stored in corpora
-        if (seen := [s for s in _seen(stored) if wanted(s.case.id)])
+        if (messages := [s for s in _stored_messages(stored) if is_selected(s.case.id)])
     ]
-    if not chosen:
+    if not selected:
         what = "no case is selected" if corpora else f"no corpus is of format {fmt}"
         raise NothingSelected(f"{directory}: {what}")
-    with ChildEngine(packages=needed((fmt,))) as engine:
+    with ChildEngine(packages=required_packages((fmt,))) as engine:
         levels = engine.load(spec, "auto").result().levels
-        for number, (stored, seen) in enumerate(chosen):
+        for number, (stored, messages) in enumerate(selected):
             handle = f"look-{number}"
             path = engine.directory / f"{handle}.parquet"
-            write_records(path, [s.message for s in seen], [s.place[2] for s in seen])
-            engine.open(handle, RecordSource((), parquet=str(path))).result()
+            write_records(path, [s.message for s in messages], [s.place[2] for s in messages])
+            engine.open_records(handle, RecordSource((), parquet=str(path))).result()
             try:
                 if 1 in levels:
-                    rows = read(engine.decode(_request(handle, seen, spec, None)).result(), 1)
+                    outputs = read(
+                        engine.decode(_request(handle, messages, spec, None)).result(), 1
+                    )
                 else:
-                    rows = _typed_rows(engine, handle, seen, spec)
-            except (DecodeRaised, Lost) as error:
+                    outputs = _typed_rows(engine, handle, messages, spec)
+            except (DecodeRaised, ProcessLost) as error:
                 raise LookFailed(f"{spec} on {stored.path}: {error}") from None
             engine.release(handle)
-            yield from _lines(seen, rows, unanswered=1 in levels)
+            yield from _lines(messages, outputs, unanswered=1 in levels)
 
 
-def _seen(stored: corpus.Corpus) -> list[_Seen]:
-    sent = [(case, written.message) for case in stored.cases for written in case.written]
-    places = lay([message for _, message in sent])
+def _stored_messages(stored: corpus.Corpus) -> list[_StoredMessage]:
+    messages = [(case, written.message) for case in stored.cases for written in case.written]
+    places = assign_places([message for _, message in messages])
     return [
-        _Seen(place, case, message) for place, (case, message) in zip(places, sent, strict=True)
+        _StoredMessage(place, case, message)
+        for place, (case, message) in zip(places, messages, strict=True)
     ]
 
 
-def _request(handle: str, seen: Sequence[_Seen], spec: str, table: Table | None) -> Request:
-    ranges = to_ranges(s.place for s in seen)
-    return Request(handle, ranges, spec, 1 if table is None else 2, seen[0].case.deployment, table)
+def _request(
+    handle: str, messages: Sequence[_StoredMessage], spec: str, table: Table | None
+) -> Request:
+    ranges = ranges_of(s.place for s in messages)
+    return Request(
+        handle, ranges, spec, 1 if table is None else 2, messages[0].case.deployment, table
+    )
 
 
 def _typed_rows(
-    engine: ChildEngine, handle: str, seen: Sequence[_Seen], spec: str
+    engine: ChildEngine, handle: str, messages: Sequence[_StoredMessage], spec: str
 ) -> dict[Place, list[OutputRow]]:
     """Level two, one call per table over the messages of its cases; typed rows win over another
     table's CORRUPT row.
     """
-    asked = [s for s in seen if s.case.level == 2] or list(seen)
-    by_table: dict[Table, list[_Seen]] = {}
-    for entry in asked:
+    requested = [s for s in messages if s.case.level == 2] or list(messages)
+    by_table: dict[Table, list[_StoredMessage]] = {}
+    for entry in requested:
         for table in entry.case.tables:
             by_table.setdefault(table, []).append(entry)
     futures = [
-        (table, some, engine.decode(_request(handle, some, spec, table)))
-        for table, some in by_table.items()
+        (table, table_messages, engine.decode(_request(handle, table_messages, spec, table)))
+        for table, table_messages in by_table.items()
     ]
     typed: dict[Place, list[OutputRow]] = {}
-    for table, some, future in futures:
-        places = {s.place for s in some}
-        for place, rows in read(future.result(), 2).items():
+    for table, table_messages, future in futures:
+        places = {s.place for s in table_messages}
+        for place, output_rows in read(future.result(), 2).items():
             if place not in places or (
-                place in typed and all(row.kind == "CORRUPT" for row in rows)
+                place in typed and all(output_row.kind == "CORRUPT" for output_row in output_rows)
             ):
                 continue
-            typed[place] = [_named(row, table) for row in rows]
+            typed[place] = [_with_table_names(output_row, table) for output_row in output_rows]
     return typed
 
 
-def _named(row: OutputRow, table: Table) -> OutputRow:
+def _with_table_names(output_row: OutputRow, table: Table) -> OutputRow:
     """A level-two row with the names of the requested table, which its columns lack."""
-    if row.kind != "ROW":
-        return row
+    if output_row.kind != "ROW":
+        return output_row
     fields = {
         "database": table.database,
         "table": table.name,
         "keys": list(table.primary_key),
-        **row.fields,
+        **output_row.fields,
     }
-    return OutputRow(row.row, row.kind, row.op, fields, row.before, row.after, row.error)
+    return OutputRow(
+        output_row.row,
+        output_row.kind,
+        output_row.op,
+        fields,
+        output_row.before,
+        output_row.after,
+        output_row.error,
+    )
 
 
 def _lines(
-    seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], unanswered: bool
+    messages: Iterable[_StoredMessage], outputs: dict[Place, list[OutputRow]], unanswered: bool
 ) -> Iterator[dict[str, Any]]:
-    for entry in seen:
+    for entry in messages:
         topic, partition, offset = entry.place
         head = {"case": entry.case.id, "topic": topic, "partition": partition, "offset": offset}
-        answered = rows.get(entry.place, [])
+        answered = outputs.get(entry.place, [])
         if not answered and unanswered:
             answered = [OutputRow(None, None, None, error=UNANSWERED)]
-        for row in answered:
-            more = {
-                name: _plain(name, row.fields[name])
+        for output_row in answered:
+            optional_fields = {
+                name: _plain(name, output_row.fields[name])
                 for name in OPTIONAL
-                if row.fields.get(name) is not None
+                if output_row.fields.get(name) is not None
             }
             yield {
                 **head,
-                "row": row.row,
-                "kind": row.kind,
-                "op": row.op,
-                **{name: row.fields.get(name) for name in ("database", "table", "keys")},
-                **{side: _image(getattr(row, side)) for side in ("before", "after")},
-                **more,
-                "error": row.error,
+                "row": output_row.row,
+                "kind": output_row.kind,
+                "op": output_row.op,
+                **{name: output_row.fields.get(name) for name in ("database", "table", "keys")},
+                **{side: _image(getattr(output_row, side)) for side in ("before", "after")},
+                **optional_fields,
+                "error": output_row.error,
             }
 
 
@@ -184,24 +199,24 @@ def _cell(value: Any) -> Any:
     """A cell as lossless JSON: a level-one text unchanged, a typed value by its family."""
     if not isinstance(value, Typed):
         return value
-    held, family = value.value, value.family
-    match held:
+    plain_value, family = value.value, value.family
+    match plain_value:
         case None | bool() | str():
-            return held
+            return plain_value
         case int() if family in ("timestamp", "timestamp_ntz"):
-            return _instant(held) + ("Z" if family == "timestamp" else "")
+            return _instant(plain_value) + ("Z" if family == "timestamp" else "")
         case int() if family != "decimal":
-            return held
+            return plain_value
         case float():
-            return held if math.isfinite(held) else str(held)
+            return plain_value if math.isfinite(plain_value) else str(plain_value)
         case int() | Decimal():
-            return f"{held:f}" if isinstance(held, Decimal) else str(held)
+            return f"{plain_value:f}" if isinstance(plain_value, Decimal) else str(plain_value)
         case bytes():
-            return held.hex()
+            return plain_value.hex()
         case list():
-            return [_cell(Typed("", item)) for item in held]
+            return [_cell(Typed("", item)) for item in plain_value]
         case _:
-            return str(held)
+            return str(plain_value)
 
 
 def _instant(micros: int) -> str:

@@ -15,12 +15,13 @@ import random
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import DecodeRaised, Lost
+from conformance.engines.engine import DecodeRaised, ProcessLost
 from conformance.judging.judge import Verdict
 from conformance.judging.output import Outputs, read
 from generators.errors import HarnessError
@@ -41,19 +42,19 @@ class Mixed:
         """The rows by place, or None if the decoder failed on the group."""
         try:
             return read(self.future.result(), self.call.level)
-        except (CancelledError, DecodeRaised, Lost, HarnessError):
+        except (CancelledError, DecodeRaised, ProcessLost, HarnessError):
             return None
 
 
-def groups(calls: Sequence[Call], apart: Sequence[str], seed: int) -> list[list[int]]:
-    """The numbers of calls to decode together, each at least two; calls named in `apart` and one
+def group_compatible(calls: Sequence[Call], separate: Sequence[str], seed: int) -> list[list[int]]:
+    """The numbers of calls to decode together, each at least two; calls named in `separate` and one
     group by the seed are left out.
 
     Compression and schemas stay apart: they decide how bytes are read at all.
     """
-    alike: dict[tuple[Any, ...], list[int]] = {}
+    by_key: dict[tuple[Any, ...], list[int]] = {}
     for number, call in enumerate(calls):
-        if call.name not in apart:
+        if call.name not in separate:
             key = (
                 call.level,
                 call.deployment.compression,
@@ -61,19 +62,19 @@ def groups(calls: Sequence[Call], apart: Sequence[str], seed: int) -> list[list[
                 call.source,
                 call.table,
             )
-            alike.setdefault(key, []).append(number)
-    several = [numbers for numbers in alike.values() if len(numbers) > 1]
-    if several:
-        several.pop(random.Random(f"{seed}/apart").randrange(len(several)))
-    return several
+            by_key.setdefault(key, []).append(number)
+    larger_groups = [numbers for numbers in by_key.values() if len(numbers) > 1]
+    if larger_groups:
+        larger_groups.pop(random.Random(f"{seed}/apart").randrange(len(larger_groups)))
+    return larger_groups
 
 
-def together(calls: Sequence[Call]) -> Call:
+def merge_calls(calls: Sequence[Call]) -> Call:
     """One call with the cases and foreign messages of all, under the deployment of the largest."""
     largest = max(calls, key=lambda call: len(call.cases))
     foreign = {id(message): message for call in calls for message in call.foreign}
     return replace(
         largest,
-        cases=tuple(case for call in calls for case in call.cases),
+        cases=tuple(chain.from_iterable(call.cases for call in calls)),
         foreign=tuple(foreign.values()),
     )

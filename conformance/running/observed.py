@@ -21,14 +21,14 @@ from conformance.engines.engine import (
     DecodeRaised,
     Engine,
     Loaded,
-    Lost,
+    ProcessLost,
     RecordSource,
     Request,
-    lay,
-    to_ranges,
+    assign_places,
+    ranges_of,
     write_records,
 )
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.inspecting.opening import ReadRecord
 from conformance.judging.clusters import smallest_failures
 from conformance.judging.compare import Typed
@@ -38,7 +38,7 @@ from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import Header, RunResult, circumstances
 from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
-from conformance.running.prepared import Prepared, Settings, request
+from conformance.running.prepared import Prepared, Settings, decode_request
 from conformance.running.run import finish, load
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Kind, Message, Table, Written
@@ -74,7 +74,7 @@ class Observed:
     most frequent first.
 
     Of the `messages` those are `judged` whose kinds the decoder claims; `unlike` counts those that
-    differ, `refused` those that the reference calls CORRUPT. Typed rows of the `tables` were
+    differ, `refused_messages` those that the reference calls CORRUPT. Typed rows of the `tables` were
     compared, too.
     """
 
@@ -83,12 +83,12 @@ class Observed:
     messages: int
     judged: int
     unlike: int
-    refused: int
+    refused_messages: int
     differences: tuple[Difference, ...]
     tables: tuple[str, ...] = ()
 
 
-def observe(
+def observe_messages(
     settings: Settings,
     engine: Engine,
     reference: Engine,
@@ -106,58 +106,62 @@ def observe(
     loaded; HarnessError if the reference fails.
     """
     began, note = time.monotonic(), working(listen)
-    taken = list(itertools.islice(records, MOST))
-    if not taken:
+    read_records = list(itertools.islice(records, MOST))
+    if not read_records:
         raise UsageError("there is no message to judge")
-    note(f"{fmt.name}: {len(taken):,} messages")
+    note(f"{fmt.name}: {len(read_records):,} messages")
     settings = replace(settings, writer_profile=profile.name)
     loaded = load(settings, engine, fmt).result()
     if 1 not in loaded.levels:
         raise UsageError("--messages needs a decoder of level one; --tables adds level two")
-    prepared = _prepared(settings, fmt, profile, taken, loaded)
+    prepared = _prepare_messages(settings, fmt, profile, read_records, loaded)
     (call,) = prepared.calls
-    engines = {id(each): each for each in (engine, reference)}.values()
-    for each in engines:
-        _open(each, prepared, call)
-    asked = request(prepared, call, call.cases)
-    theirs = replace(asked, decoder=decoder_of(fmt.name, None), mapping={})
+    engines = {id(used_engine): used_engine for used_engine in (engine, reference)}.values()
+    for used_engine in engines:
+        _open_records(used_engine, prepared, call)
+    decoder_request = decode_request(prepared, call, call.cases)
+    reference_request = replace(decoder_request, decoder=decoder_spec(fmt.name, None), mapping={})
     note("the reference decoder")
-    right = _right(reference, theirs)
+    reference_outputs = _reference_outputs(reference, reference_request)
     call = prepared.calls[0] = replace(
-        call, cases=tuple(case for case in call.cases if _claimed(prepared, case, right))
+        call,
+        cases=tuple(case for case in call.cases if _is_claimed(prepared, case, reference_outputs)),
     )
     note("the decoder")
     evidence: dict[str, Outputs] = {}
-    prepared.futures.append(engine.decode(request(prepared, call, call.cases)))
-    prepared.laws = laws.submit(engine, prepared)
+    prepared.futures.append(engine.decode(decode_request(prepared, call, call.cases)))
+    prepared.laws = laws.submit_trials(engine, prepared)
     result = finish(engine, prepared, listen, evidence)
     listen(Judged(result))
-    by_case = dict(zip((case.id for case in prepared.owners.values()), taken, strict=True))
+    by_case = dict(zip((case.id for case in prepared.owners.values()), read_records, strict=True))
     comparison = _Differences(prepared, by_case, call, loaded.capabilities)
     failed = {
         case.case.id
         for case in result.cases
         if any(finding.path == "decoding" for finding in case.findings)
     }
-    comparison.compare(right, evidence.get(call.name, {}), "", failed)
+    comparison.compare(reference_outputs, evidence.get(call.name, {}), "", failed)
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
         note(f"typed rows of {table.name}")
         try:
-            ours = read(
+            decoder_outputs = read(
                 engine.decode(
-                    replace(request(prepared, call, call.cases), level=2, table=table)
+                    replace(decode_request(prepared, call, call.cases), level=2, table=table)
                 ).result(),
                 2,
             )
-        except (DecodeRaised, Lost) as error:
+        except (DecodeRaised, ProcessLost) as error:
             comparison.raised(table.name, str(error).splitlines()[0])
         else:
             comparison.compare(
-                _right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed
+                _reference_outputs(reference, replace(reference_request, level=2, table=table)),
+                decoder_outputs,
+                table.name,
+                failed,
             )
-    for each in engines:
-        each.release(prepared.handle)
+    for used_engine in engines:
+        used_engine.release(prepared.handle)
     head = Header(
         settings.seed,
         "messages",
@@ -168,34 +172,40 @@ def observe(
         settings.arguments,
     )
     failures = smallest_failures(result, Known(settings.expect), settings.causes)
-    whole = RunResult(head, (result,), tuple(failures), time.monotonic() - began, settings.strict)
+    run_result = RunResult(
+        head, (result,), tuple(failures), time.monotonic() - began, settings.strict
+    )
     differences = tuple(sorted(comparison.by_part.values(), key=lambda part: -part.messages))
-    refused = sum(all(row.kind == Kind.CORRUPT for row in rows) for rows in right.values() if rows)
+    refused_messages = sum(
+        all(output_row.kind == Kind.CORRUPT for output_row in output_rows)
+        for output_rows in reference_outputs.values()
+        if output_rows
+    )
     names = tuple(table.name for table in typed)
     return Observed(
-        whole,
+        run_result,
         profile.name,
-        len(taken),
+        len(read_records),
         len(call.cases),
         len(comparison.unlike),
-        refused,
+        refused_messages,
         differences,
         names,
     )
 
 
-def _prepared(
+def _prepare_messages(
     settings: Settings,
     fmt: Format[Any],
     profile: Profile,
-    taken: Sequence[ReadRecord],
+    read_records: Sequence[ReadRecord],
     loaded: Loaded,
 ) -> Prepared:
     """The messages as cases that require at least one row, whatever it is; they keep their own
     offsets where these are known.
     """
     cases, used = [], set[str]()
-    for number, record in enumerate(taken):
+    for number, record in enumerate(read_records):
         name = f"{fmt.name}/{profile.name}/messages/{record.place or number}"
         name = (
             f"{name}#{number}" if name in used else name
@@ -204,8 +214,8 @@ def _prepared(
         message = Message(
             record.topic or TOPIC, record.partition, record.key, record.value, case=name
         )
-        owed = Change(0, Kind.CORRUPT, anything=True)
-        written = (Written(message, (owed,)),)
+        tolerant_change = Change(0, Kind.CORRUPT, anything=True)
+        written = (Written(message, (tolerant_change,)),)
         cases.append(
             Case(
                 name,
@@ -219,43 +229,61 @@ def _prepared(
             )
         )
     call = Call(fmt.name, profile.deployment, 1, tuple(cases), source=profile.source)
-    sent = [case.written[0].message for case in cases]
-    own: list[Place] = [(m.topic, m.partition, r.offset) for m, r in zip(sent, taken, strict=True)]
-    known = all(record.offset >= 0 for record in taken) and len(set(own)) == len(own)
-    places = own if known else lay(sent)
-    placed = dict(zip(map(id, sent), places, strict=True))
+    messages = [case.written[0].message for case in cases]
+    own_places: list[Place] = [
+        (m.topic, m.partition, r.offset) for m, r in zip(messages, read_records, strict=True)
+    ]
+    has_offsets = all(record.offset >= 0 for record in read_records) and len(
+        set(own_places)
+    ) == len(own_places)
+    places = own_places if has_offsets else assign_places(messages)
+    place_of_message = dict(zip(map(id, messages), places, strict=True))
     prepared = Prepared(
-        settings, fmt, decoder_of(fmt.name, settings.decoder), loaded, [call], placed, fmt.name
+        settings,
+        fmt,
+        decoder_spec(fmt.name, settings.decoder),
+        loaded,
+        [call],
+        place_of_message,
+        fmt.name,
     )
-    prepared.kept = frozenset(rule.id for rule in prepared.rules)
-    prepared.owners = dict(zip(map(id, sent), cases, strict=True))
+    prepared.counted_rules = frozenset(rule.id for rule in prepared.rules)
+    prepared.owners = dict(zip(map(id, messages), cases, strict=True))
     return prepared
 
 
-def _claimed(prepared: Prepared, case: Case, right: Outputs) -> bool:
+def _is_claimed(prepared: Prepared, case: Case, reference_outputs: Outputs) -> bool:
     """Whether the decoder claims the kinds of rows that the reference has of a message."""
-    rows = right.get(prepared.place(case.written[0].message), ())
+    reference_rows = reference_outputs.get(prepared.place(case.written[0].message), ())
     return all(
-        row.kind is None or prepared.loaded.capabilities.claims("kinds", row.kind) for row in rows
+        reference_row.kind is None
+        or prepared.loaded.capabilities.claims("kinds", reference_row.kind)
+        for reference_row in reference_rows
     )
 
 
-def _open(engine: Engine, prepared: Prepared, call: Call) -> None:
-    sent = [case.written[0].message for case in call.cases]
-    places = [prepared.place(message) for message in sent]
+def _open_records(engine: Engine, prepared: Prepared, call: Call) -> None:
+    messages = [case.written[0].message for case in call.cases]
+    places = [prepared.place(message) for message in messages]
     path = engine.directory / f"{prepared.handle}.parquet"
-    write_records(path, sent, [offset for _, _, offset in places])
-    engine.open(prepared.handle, RecordSource(to_ranges(places), parquet=str(path))).result()
+    write_records(path, messages, [offset for _, _, offset in places])
+    engine.open_records(
+        prepared.handle, RecordSource(ranges_of(places), parquet=str(path))
+    ).result()
 
 
-def _right(engine: Engine, asked: Request) -> Outputs:
+def _reference_outputs(engine: Engine, reference_request: Request) -> Outputs:
     """The reference decoder's rows."""
     try:
-        return read(engine.decode(asked).result(), asked.level)
-    except (DecodeRaised, Lost) as error:
+        return read(engine.decode(reference_request).result(), reference_request.level)
+    except (DecodeRaised, ProcessLost) as error:
         raise HarnessError(
             f"the reference decoder gave no rows: {error}. Take fewer messages, or more --timeout"
         ) from error
+
+
+def _kinds_text(rows_of_message: Sequence[OutputRow]) -> str:
+    return ", ".join(str(output.kind) for output in rows_of_message) or "no row"
 
 
 @dataclass(slots=True)
@@ -269,14 +297,18 @@ class _Differences:
     by_part: dict[str, Difference] = field(default_factory=dict)
     unlike: set[str] = field(default_factory=set)
 
-    def compare(self, right: Outputs, mine: Outputs, table: str, failed: set[str]) -> None:
+    def compare(
+        self, reference_outputs: Outputs, decoder_outputs: Outputs, table: str, failed: set[str]
+    ) -> None:
         """Compares the rows of each message that the decoder did not fail on, at level two those of
         a table.
         """
         for case in self.call.cases:
             place = self.prepared.place(case.written[0].message)
             if case.id not in failed:
-                for part in self._parts(right.get(place, ()), mine.get(place, ()), table):
+                for part in self._part_differences(
+                    reference_outputs.get(place, ()), decoder_outputs.get(place, ()), table
+                ):
                     self._add(case.id, *part)
 
     def raised(self, table: str, why: str) -> None:
@@ -291,61 +323,80 @@ class _Differences:
             what, Difference(what, 0, record.place, record.value, want, got)
         ).messages += 1
 
-    def _parts(
-        self, right: Sequence[OutputRow], mine: Sequence[OutputRow], table: str
+    def _part_differences(
+        self, reference_rows: Sequence[OutputRow], decoder_rows: Sequence[OutputRow], table: str
     ) -> Iterator[tuple[str, str, str]]:
-        """What differs in a message, each part once."""
-        wanted, actual = (
-            ", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine)
-        )
-        if wanted != actual:
-            yield f"{table or 'message'} kinds of rows", wanted, actual
+        """The parts in which the two decoders' rows of one message differ, with both values as
+        text. A part that differs in several rows comes once, with the first row's values; where the
+        kinds of the rows differ, nothing else is compared.
+        """
+        reference_kinds = _kinds_text(reference_rows)
+        decoder_kinds = _kinds_text(decoder_rows)
+        if reference_kinds != decoder_kinds:
+            yield f"{table or 'message'} kinds of rows", reference_kinds, decoder_kinds
             return
         parts = dict[str, tuple[str, str]]()
-        for want, got in zip(right, mine, strict=True):
-            for what, cell, other in self._row(want, got, table):
-                parts.setdefault(what, (_text(cell), _text(other)))
+        for want, got in zip(reference_rows, decoder_rows, strict=True):
+            for what, reference_cell, decoder_cell in self._row_differences(want, got, table):
+                parts.setdefault(what, (_value_text(reference_cell), _value_text(decoder_cell)))
         yield from ((what, *texts) for what, texts in parts.items())
 
-    def _row(self, want: OutputRow, got: OutputRow, table: str) -> Iterator[tuple[str, Any, Any]]:
-        inserted = READ_AS_INSERT in self.claims.conventions and (want.op, got.op) == (
+    def _row_differences(
+        self, reference: OutputRow, decoder: OutputRow, table: str
+    ) -> Iterator[tuple[str, Any, Any]]:
+        inserted = READ_AS_INSERT in self.claims.conventions and (reference.op, decoder.op) == (
             "READ",
             "INSERT",
         )
-        if want.op != got.op and not inserted:
-            yield f"{table or want.kind} op", want.op, got.op
+        if reference.op != decoder.op and not inserted:
+            yield f"{table or reference.kind} op", reference.op, decoder.op
         for part in ("database", "table", "keys", "sql") if not table else ():
-            cell, other = (_unordered(row.fields.get(part)) for row in (want, got))
-            if not _alike(cell, other):
-                yield f"{want.kind} {part}", cell, other
+            reference_cell, decoder_cell = (
+                _unordered(output_row.fields.get(part)) for output_row in (reference, decoder)
+            )
+            if not _are_equal(reference_cell, decoder_cell):
+                yield f"{reference.kind} {part}", reference_cell, decoder_cell
         name = table or ".".join(
-            str(want.fields[part]) for part in ("database", "table") if want.fields.get(part)
+            str(reference.fields[part])
+            for part in ("database", "table")
+            if reference.fields.get(part)
         )
         for side in ("before", "after"):
-            yield from self._image(name, side, getattr(want, side), getattr(got, side))
+            yield from self._image_differences(
+                name, side, getattr(reference, side), getattr(decoder, side)
+            )
 
-    def _image(
-        self, name: str, side: str, want: Mapping[str, Any] | None, got: Mapping[str, Any] | None
+    def _image_differences(
+        self,
+        name: str,
+        side: str,
+        reference: Mapping[str, Any] | None,
+        decoder: Mapping[str, Any] | None,
     ) -> Iterator[tuple[str, Any, Any]]:
-        if want is None or got is None:
-            if want is not got:
-                left, right = ("NULL" if image is None else "an image" for image in (want, got))
-                yield f"{name} {side}", left, right
+        if reference is None or decoder is None:
+            if reference is not decoder:
+                reference_text, decoder_text = (
+                    "NULL" if image is None else "an image" for image in (reference, decoder)
+                )
+                yield f"{name} {side}", reference_text, decoder_text
             return
-        for column in dict.fromkeys((*want, *got)):
-            cell, other = want.get(column, ABSENT), got.get(column, ABSENT)
+        for column in dict.fromkeys((*reference, *decoder)):
+            reference_cell, decoder_cell = (
+                reference.get(column, ABSENT),
+                decoder.get(column, ABSENT),
+            )
             absent = (
                 NULL_FOR_ABSENT in self.claims.conventions
-                and cell is ABSENT
-                and _value(other) is None
+                and reference_cell is ABSENT
+                and _value(decoder_cell) is None
             )
-            held = (
+            texts_for_types = (
                 TYPED_VALUES in self.claims.conventions
-                and isinstance(cell, str)
-                and isinstance(other, str)
+                and isinstance(reference_cell, str)
+                and isinstance(decoder_cell, str)
             )
-            if not (absent or held or _alike(cell, other)):
-                yield f"{name} {side}.{column}", cell, other
+            if not (absent or texts_for_types or _are_equal(reference_cell, decoder_cell)):
+                yield f"{name} {side}.{column}", reference_cell, decoder_cell
 
 
 class _Absent:
@@ -366,18 +417,20 @@ def _value(cell: Any) -> Any:
     return cell.value if isinstance(cell, Typed) else cell
 
 
-def _alike(want: Any, got: Any) -> bool:
+def _are_equal(want: Any, got: Any) -> bool:
     """Whether two cells are equal; values of different types are equal only if they are equal
     numbers.
     """
-    left, right = _value(want), _value(got)
+    reference_value, decoder_value = _value(want), _value(got)
     numbers = all(
         isinstance(value, int | Decimal | float) and not isinstance(value, bool)
-        for value in (left, right)
+        for value in (reference_value, decoder_value)
     )
-    return (numbers or type(left) is type(right)) and bool(left == right)
+    return (numbers or type(reference_value) is type(decoder_value)) and bool(
+        reference_value == decoder_value
+    )
 
 
-def _text(value: Any) -> str:
-    held = _value(value)
-    return "NULL" if held is None else repr(held)[:200]
+def _value_text(value: Any) -> str:
+    plain_value = _value(value)
+    return "NULL" if plain_value is None else repr(plain_value)[:200]

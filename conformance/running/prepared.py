@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from conformance.cases.catalogue import Budget, Call
-from conformance.engines.engine import Loaded, Request, tables_of, to_ranges
+from conformance.engines.engine import Loaded, Request, ranges_of, tables_of_cases
 from conformance.judging.clusters import SHOWN
 from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Expectations
@@ -115,7 +115,7 @@ class Prepared:
     """A format of a run with published messages and submitted calls.
 
     `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the
-    results and rows of calls that their group's rows acquitted. `shown` are the first findings of
+    results and rows of calls that their group's rows acquitted. `early_findings` are the first findings of
     the cases that were judged before all others. `always` is what every call ends with, once that
     is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
     """
@@ -130,8 +130,8 @@ class Prepared:
     unsupported: list[CaseResult] = field(default_factory=list)
     drawn: int = 0
     futures: list[Future[pa.Table]] = field(default_factory=list)
-    kept: frozenset[str] = frozenset()
-    shown: Sequence[tuple[Finding, CaseResult]] = ()
+    counted_rules: frozenset[str] = frozenset()
+    early_findings: Sequence[tuple[Finding, CaseResult]] = ()
     laws: list[Sample] = field(default_factory=list)
     owners: dict[int, Case] = field(default_factory=dict)
     mixed: dict[int, Mixed] = field(default_factory=dict)
@@ -149,17 +149,17 @@ class Prepared:
         return self.places[id(message)]
 
 
-def request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
+def decode_request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
     """The decode request for some cases of a call, with its foreign messages."""
     messages = [w.message for case in cases for w in case.written]
-    ranges = to_ranges(prepared.place(m) for m in (*messages, *call.foreign))
-    asked = Request(
+    ranges = ranges_of(prepared.place(m) for m in (*messages, *call.foreign))
+    call_request = Request(
         prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table
     )
-    return replace(asked, mapping=prepared.settings.mapping, tables=tables_of(cases))
+    return replace(call_request, mapping=prepared.settings.mapping, tables=tables_of_cases(cases))
 
 
-def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:
+def seeded_sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:
     """A seeded sample in the items' own order."""
-    chosen = random.Random(f"{seed}/{name}").sample(range(len(items)), min(size, len(items)))
-    return [items[i] for i in sorted(chosen)]
+    indices = random.Random(f"{seed}/{name}").sample(range(len(items)), min(size, len(items)))
+    return [items[i] for i in sorted(indices)]

@@ -18,14 +18,14 @@ from typing import Any, Final
 
 from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
-from conformance.engines.engine import DecodeRaised, Engine, Lost
-from conformance.engines.spark_conf import merged
-from conformance.engines.specs import LIAR, decoder_of
+from conformance.engines.engine import DecodeRaised, Engine, ProcessLost
+from conformance.engines.spark_conf import merge_settings
+from conformance.engines.specs import LIAR, decoder_spec
 from conformance.files import FAILURES, put
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.results import Failure, RunResult, versions
 from conformance.rules.rules import rules
-from conformance.running.alone import Alone, convicts
+from conformance.running.alone import Alone, shows_broken_rule
 from conformance.running.prepared import Settings
 from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -190,7 +190,7 @@ def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessE
             if failure.file:
                 # Of an unfinished run not every format has a result.
                 fmt = failure.result.case.format
-                decoder = decoder_of(fmt, settings.decoder or decoders.get(fmt))
+                decoder = decoder_spec(fmt, settings.decoder or decoders.get(fmt))
                 save(
                     Path(failure.file),
                     failure,
@@ -217,7 +217,7 @@ def trusted(decoder: str) -> bool:
     if decoder.startswith(LIAR):
         fmt, _, name = decoder.removeprefix(LIAR).partition("/")
         return fmt in FORMATS and bool(_LIAR_NAME.fullmatch(name))
-    return decoder in {decoder_of(fmt, None) for fmt in FORMATS}
+    return decoder in {decoder_spec(fmt, None) for fmt in FORMATS}
 
 
 def find(name: str, home: Path = FAILURES) -> Path:
@@ -316,7 +316,7 @@ def replay_all(
     for spec, paths in by_decoder.items():
         formats = sorted({crashes[path].case.format for path in paths})
         with engine_for(
-            spec, formats, timeout_s=timeout_s, conf=merged(QUICK, spark_conf), note=note
+            spec, formats, timeout_s=timeout_s, conf=merge_settings(QUICK, spark_conf), note=note
         ) as engine:
             for path in paths:
                 crash = crashes[path]
@@ -377,16 +377,16 @@ def replay(
     judge = Judge(format_rules, loaded.capabilities)
     owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
-        asked = Alone.laid_out(engine, crash.case, spec, crash.mapping, crash.neighbours)
-        findings = asked.findings(engine, judge, rule)
-    except (DecodeRaised, Lost) as error:
+        call_request = Alone.decode_among(engine, crash.case, spec, crash.mapping, crash.neighbours)
+        findings = call_request.findings(engine, judge, rule)
+    except (DecodeRaised, ProcessLost) as error:
         # A decoder that fails shows nothing about another rule.
         return (
             (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR),
             [],
             str(error),
         )
-    if convicts(judge, crash.case, findings, *owners):
+    if shows_broken_rule(judge, crash.case, findings, *owners):
         return (
             ReplayOutcome.FAILED,
             findings,

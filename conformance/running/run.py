@@ -16,18 +16,18 @@ from typing import Any, Final
 from conformance.brokers import registry
 from conformance.brokers.jars import java_words
 from conformance.cases import catalogue, tables
-from conformance.cases.catalogue import Call, matches, profiles
-from conformance.cases.covering import covering
+from conformance.cases.catalogue import Call, matches_pattern, select_profiles
+from conformance.cases.covering import select_covering
 from conformance.engines.engine import (
     DecodeRaised,
     Engine,
     Loaded,
-    Lost,
     PlanFailed,
+    ProcessLost,
     RecordSource,
-    lay_out,
+    write_table,
 )
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
 from conformance.judging.judge import (
@@ -53,13 +53,19 @@ from conformance.judging.results import (
 )
 from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
-from conformance.reducing.reduce import Decoding, shrink_all
+from conformance.reducing.reduce import Decoding, reduce_failures
 from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import alone, early, events, laws
 from conformance.running.events import Listener, ignore, working
-from conformance.running.isolating import EveryCall, foreign_case, isolate, strays, verdict_of
-from conformance.running.mixing import ACQUITTING, Mixed, groups, together
-from conformance.running.prepared import Note, Prepared, Settings, request
+from conformance.running.isolating import (
+    EveryCall,
+    find_stray_rows,
+    foreign_case,
+    isolate_failing_cases,
+    verdict_of,
+)
+from conformance.running.mixing import ACQUITTING, Mixed, group_compatible, merge_calls
+from conformance.running.prepared import Note, Prepared, Settings, decode_request
 from conformance.running.readings import Readings
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
@@ -112,7 +118,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
                 formats.append(prepared)
                 yield prepared
 
-    for prepared in _ahead(made()):
+    for prepared in _prepare_ahead(made()):
         result = finish(engine, prepared, listen)
         compared = {r.rule.id: r.compared for r in result.rules}
         result = replace(
@@ -121,9 +127,9 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         broken = smallest_failures(result, record, settings.causes)
         if (
             settings.reduce
-            and (alike := alone.move(engine, prepared, result, broken)) is not result
+            and (moved := alone.move_to_batch_law(engine, prepared, result, broken)) is not result
         ):
-            result = alike
+            result = moved
             broken = smallest_failures(result, record, settings.causes)
         listen(events.Judged(result))
         smallest.append((prepared, result, broken))
@@ -136,7 +142,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
             f"no case matches --select {' '.join(settings.select) or '*'} in"
             f" {', '.join(settings.formats)}"
         )
-    failures = _reduced(settings, engine, smallest, record, listen)
+    failures = _reduce_failing(settings, engine, smallest, record, listen)
     for prepared in formats:
         engine.release(prepared.handle)
     results = sorted(
@@ -146,21 +152,23 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     ids = [rule.id for name in judged for rule in rules(name)]
     entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
     seconds = time.monotonic() - began
-    whole = RunResult(
+    run_result = RunResult(
         header, tuple(results), tuple(failures), seconds, settings.strict, early, entries
     )
-    listen(events.Finished(whole))
-    return whole
+    listen(events.Finished(run_result))
+    return run_result
 
 
-def _ahead(made: Iterable[Prepared]) -> Iterator[Prepared]:
-    """What is made, each once AHEAD more are."""
-    waiting: deque[Prepared] = deque()
-    for prepared in made:
-        waiting.append(prepared)
-        if len(waiting) > AHEAD:
-            yield waiting.popleft()
-    yield from waiting
+def _prepare_ahead(formats: Iterable[Prepared]) -> Iterator[Prepared]:
+    """Yields the prepared formats, keeping AHEAD of them queued: the engine is busy with the calls
+    of the next format while one is judged.
+    """
+    queue: deque[Prepared] = deque()
+    for prepared in formats:
+        queue.append(prepared)
+        if len(queue) > AHEAD:
+            yield queue.popleft()
+    yield from queue
 
 
 def _own_tables(settings: Settings) -> OwnTables | None:
@@ -170,11 +178,15 @@ def _own_tables(settings: Settings) -> OwnTables | None:
     schema = settings.tables.schema
     return OwnTables.of(
         schema,
-        tuple(note for name in settings.formats for note in tables.usable(get(name), schema).notes),
+        tuple(
+            note
+            for name in settings.formats
+            for note in tables.usable_tables(get(name), schema).notes
+        ),
     )
 
 
-def _reduced(
+def _reduce_failing(
     settings: Settings,
     engine: Engine,
     smallest: Sequence[tuple[Prepared, FormatResult, Sequence[Failure]]],
@@ -195,20 +207,22 @@ def _reduced(
                 return tables.find_scenario(
                     fmt, settings.tables, case, settings.budget.drawn, settings.seed
                 )
-            selected = profiles(fmt, settings.writer_profile)
+            selected = select_profiles(fmt, settings.writer_profile)
             return catalogue.find_scenario(
                 fmt, selected, case, settings.budget.drawn, settings.seed
             )
 
         judge = Judge(prepared.rules, prepared.loaded.capabilities)
         decoding = Decoding(engine, prepared.decoder, settings.mapping, judge)
-        tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
-        small = shrink_all(prepared.fmt, tried, decoding, scenario_of, working(listen))
-        whole = [*tried, *left]
-        several = (
-            alone.shown(engine, prepared, [*small, *left], whole) if settings.reduce else whole
+        reducible, unreduced = worth_reducing(unknown) if settings.reduce else ([], unknown)
+        smaller = reduce_failures(prepared.fmt, reducible, decoding, scenario_of, working(listen))
+        originals = [*reducible, *unreduced]
+        displayed = (
+            alone.choose_displayed(engine, prepared, [*smaller, *unreduced], originals)
+            if settings.reduce
+            else originals
         )
-        for failure in merged(several, result, record):
+        for failure in merged(displayed, result, record):
             listen(events.Reduced(failure))
             failures.append(failure)
     return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
@@ -217,7 +231,7 @@ def _reduced(
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
     """Starts loading the decoder."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
-    return engine.load(decoder_of(fmt.name, settings.decoder), level)
+    return engine.load(decoder_spec(fmt.name, settings.decoder), level)
 
 
 def prepare(
@@ -230,36 +244,37 @@ def prepare(
     """Draws and publishes one format and submits its decode calls; None when the selection leaves
     nothing.
     """
-    decoder = decoder_of(fmt.name, settings.decoder)
+    decoder = decoder_spec(fmt.name, settings.decoder)
     loading = loading or load(settings, engine, fmt)
     began, note = time.monotonic(), working(listen)
-    first = early.draw(settings, engine, fmt, listen)
-    cases = _cases(settings, fmt, note)
+    early_cases = early.start_early(settings, engine, fmt, listen)
+    cases = _draw_cases(settings, fmt, note)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
         return None
-    kept = settings.selection.rules(for_rules, rules(fmt.name))
+    counted_rules = settings.selection.rules(for_rules, rules(fmt.name))
     note(
         f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the"
         " decoder"
     )
     loaded = loading.result()
-    if first:
-        first.ask(loaded)
+    if early_cases:
+        early_cases.start_decoding(loaded)
     check_claims(fmt, loaded.capabilities, cases)
     if loaded.capabilities.types and settings.tables is None:
         as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
-        cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
-    mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+        cases = as_recorded + _cases_of_claimed_types(settings, fmt, loaded.capabilities, for_rules)
+    supported, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(
-        case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported))
+        case.origin is Origin.DRAWN
+        for case in (*supported, *(result.case for result in unsupported))
     )
     grouped = [
-        catalogue.repeating(call, settings.seed)
-        for call in catalogue.calls(fmt, mine, loaded.levels, settings.seed)
+        catalogue.repeat_messages(call, settings.seed)
+        for call in catalogue.group_calls(fmt, supported, loaded.levels, settings.seed)
     ]
-    note(f"{fmt.name}: publishing {len(mine)} cases")
+    note(f"{fmt.name}: publishing {len(supported)} cases")
     copies = [message for call in grouped if call.level == 1 for message in call.foreign]
     messages = [
         *(w.message for call in grouped for case in call.cases for w in case.written),
@@ -267,72 +282,86 @@ def prepare(
     ]
     handle = fmt.name
     places, source = publish(settings, engine, handle, messages)
-    engine.open(handle, source)  # if it fails, so do the decode calls
+    engine.open_records(handle, source)  # if it fails, so do the decode calls
     prepared = Prepared(
-        settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept
+        settings,
+        fmt,
+        decoder,
+        loaded,
+        grouped,
+        places,
+        handle,
+        unsupported,
+        count,
+        counted_rules=counted_rules,
     )
     prepared.owners = {
         id(w.message): case for call in grouped for case in call.cases for w in case.written
     }
-    sent = (
+    owner_of_copy = (
         {w.message: case for call in grouped for case in call.cases for w in case.written}
         if copies
         else {}
     )
-    prepared.owners |= {id(copy): sent[copy] for copy in copies}
+    prepared.owners |= {id(copy): owner_of_copy[copy] for copy in copies}
     listen(
         events.Drawn(
-            fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began
+            fmt.name, len(supported), count, len(messages), len(grouped), time.monotonic() - began
         )
     )
-    sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
-    mixing = not (first and first.breaks()) and settings.budget.mixed
-    if first:
-        prepared.shown, prepared.always = first.findings, first.always
+    sampled = [call.name for call in laws.choose_calls(grouped, settings.seed)]
+    mixing = not (early_cases and early_cases.breaks()) and settings.budget.mixed
+    if early_cases:
+        prepared.early_findings, prepared.always = early_cases.findings, early_cases.always
     if prepared.always is not None:
         prepared.futures = [Future() for _ in grouped]
         return prepared
-    prepared.mixed = _mixed(
-        engine, prepared, groups(grouped, sampled, settings.seed) if mixing else []
+    prepared.mixed = _submit_groups(
+        engine, prepared, group_compatible(grouped, sampled, settings.seed) if mixing else []
     )
     for number, call in enumerate(grouped):
         prepared.futures.append(
             Future()
             if number in prepared.mixed
-            else engine.decode(request(prepared, call, call.cases))
+            else engine.decode(decode_request(prepared, call, call.cases))
         )
     if not settings.select or any(
-        rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select
+        rule.law and matches_pattern(rule.id, s)
+        for rule in rules(fmt.name)
+        for s in settings.select
     ):
-        prepared.laws = laws.submit(engine, prepared)
+        prepared.laws = laws.submit_trials(engine, prepared)
     return prepared
 
 
-def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
+def _draw_cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
     """The named, drawn and recorded cases of the format, or those of the user's tables."""
     selected, count, seed = (
-        profiles(fmt, settings.writer_profile),
+        select_profiles(fmt, settings.writer_profile),
         settings.budget.drawn,
         settings.seed,
     )
     if settings.tables is not None:
-        selected = tables.reading(fmt, selected, settings.tables.schema)
+        selected = tables.profiles_of_source(fmt, selected, settings.tables.schema)
         cases = list(tables.named_cases(fmt, selected, settings.tables))
         note(
             f"{fmt.name}: {len(cases)} cases of the tables, {len(selected)} profiles; drawing"
             f" {count}"
         )
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
-    asked = settings.selection.of_cases(rules(fmt.name))
-    count = count if catalogue.may_match(asked, f"{fmt.name}/*/drawn") else 0
-    cases = list(catalogue.named_cases(fmt, selected, asked))
-    covers = settings.budget.covering and not asked
-    share, cases = f"of {len(cases)} " if covers else "", covering(cases, seed) if covers else cases
+    patterns = settings.selection.of_cases(rules(fmt.name))
+    count = count if catalogue.may_match(patterns, f"{fmt.name}/*/drawn") else 0
+    cases = list(catalogue.named_cases(fmt, selected, patterns))
+    covers = settings.budget.covering and not patterns
+    share, cases = (
+        f"of {len(cases)} " if covers else "",
+        select_covering(cases, seed) if covers else cases,
+    )
     note(
         f"{fmt.name}: {len(cases)} {share}named cases of {len(selected)} profiles; drawing {count}"
     )
     cases += catalogue.drawn_cases(fmt, selected, count, seed)
-    if not catalogue.may_match(asked, f"{fmt.name}/{RECORDED}"):
+    if not catalogue.may_match(patterns, f"{fmt.name}/{RECORDED}"):
         return cases
     return cases + list(
         catalogue.recorded_cases(
@@ -341,7 +370,7 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
     )
 
 
-def _claimed_rows(
+def _cases_of_claimed_types(
     settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]
 ) -> list[Case]:
     """The cases of level two whose tables have the claimed types alone: a cell that is not asked
@@ -351,16 +380,21 @@ def _claimed_rows(
         fmt, supports=lambda type: fmt.supports(type) and claims.claims("types", type.key)
     )
     # A source without such a type has no row to ask for.
-    has = {
+    sources_with_type = {
         name for name, source in SOURCES.items() if any(map(narrow.supports, source.types.values()))
     }
     selected = [
-        profile for profile in profiles(narrow, settings.writer_profile) if profile.source in has
+        profile
+        for profile in select_profiles(narrow, settings.writer_profile)
+        if profile.source in sources_with_type
     ]
-    named = list(catalogue.named_cases(narrow, selected))
+    cases_of_claimed = list(catalogue.named_cases(narrow, selected))
     if settings.budget.covering and not settings.selection.of_cases(rules(fmt.name)):
-        named = covering(named, settings.seed)
-    cases = [*named, *catalogue.drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
+        cases_of_claimed = select_covering(cases_of_claimed, settings.seed)
+    cases = [
+        *cases_of_claimed,
+        *catalogue.drawn_cases(narrow, selected, settings.budget.drawn, settings.seed),
+    ]
     return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
 
 
@@ -371,47 +405,47 @@ def publish(
     identity.
     """
     if settings.bootstrap is None:
-        laid, source = lay_out(engine.directory, handle, messages)
+        laid, source = write_table(engine.directory, handle, messages)
         return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
     from generators.publishing import kafka
     from generators.publishing.cluster import as_cluster
 
-    registry.hold(messages)
-    sent: Iterable[Message] = messages
+    registry.register_schemas(messages)
+    published: Iterable[Message] = messages
     if as_cluster(settings.bootstrap).topic:
         # A topic of the user's deletes records of the past by their time, and may refuse those of
         # the future.
-        sent = (replace(message, timestamp_ms=0) for message in messages)
-    result = kafka.publish(settings.bootstrap, settings.topic, sent)
+        published = (replace(message, timestamp_ms=0) for message in messages)
+    result = kafka.publish(settings.bootstrap, settings.topic, published)
     if result.failed:
         raise HarnessError(
             f"{result.failed} of {len(messages)} messages were not delivered to {settings.topic}:"
             f" {result.errors[0]}"
         )
     places = {}
-    for message, placed in zip(messages, result.placed, strict=True):
-        assert placed is not None
-        places[id(message)] = (placed.topic, placed.partition, placed.offset)
+    for message, record in zip(messages, result.placed, strict=True):
+        assert record is not None
+        places[id(message)] = (record.topic, record.partition, record.offset)
     by_partition: dict[int, list[int]] = defaultdict(list)
     for _, partition, offset in places.values():
         by_partition[partition].append(offset)
-    whole = tuple(
+    ranges = tuple(
         (settings.topic, p, min(offsets), max(offsets))
         for p, offsets in sorted(by_partition.items())
     )
-    return places, RecordSource(whole, bootstrap=settings.bootstrap, topic=settings.topic)
+    return places, RecordSource(ranges, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
 def finish(
     engine: Engine,
     prepared: Prepared,
     listen: Listener = ignore,
-    rows: dict[str, Outputs] | None = None,
+    outputs_by_call: dict[str, Outputs] | None = None,
 ) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the rows of each call in `rows`, if
+    """Waits for a format's calls and judges them; keeps the rows of each call in `outputs_by_call`, if
     given.
     """
-    all_rules, kept = rules(prepared.fmt.name), prepared.kept
+    all_rules, counted_rules = rules(prepared.fmt.name), prepared.counted_rules
     judge = Judge(all_rules, prepared.loaded.capabilities)
     results: list[CaseResult] = list(prepared.unsupported)
     performed: list[CallResult] = []
@@ -426,14 +460,14 @@ def finish(
         for result in prepared.unsupported
         if result.case.unmatched
     ]
-    by_call: dict[str, Outputs] = {} if rows is None else rows
+    by_call: dict[str, Outputs] = {} if outputs_by_call is None else outputs_by_call
 
     def tell(finding: Finding, result: CaseResult) -> None:
-        if finding.rule not in broken and finding.rule in kept:
+        if finding.rule not in broken and finding.rule in counted_rules:
             broken.add(finding.rule)
             listen(events.Broken(prepared.fmt.name, by_id[finding.rule], finding, result))
 
-    for finding, result in prepared.shown:
+    for finding, result in prepared.early_findings:
         tell(finding, result)
     chosen_readings = Readings(judge)
     for number, call in enumerate(prepared.calls):
@@ -443,7 +477,7 @@ def finish(
             prepared.futures[number] = Future()
             prepared.futures[number].set_exception(prepared.always)
         if number in prepared.mixed:
-            _settle(engine, prepared, prepared.mixed[number], judge)
+            _judge_group(engine, prepared, prepared.mixed[number], judge)
         if number in prepared.acquitted:
             judged, outputs = prepared.acquitted.pop(number)
             problem = ""
@@ -468,20 +502,21 @@ def finish(
                 tell(finding, result)
         if problem:
             notes.append(f"{call.name}: {problem}")
-        if rows is not None or any(sample.call == call.name for sample in prepared.laws):
+        if outputs_by_call is not None or any(sample.call == call.name for sample in prepared.laws):
             by_call[call.name] = outputs
     judge.compared[laws.rule_of(judge, "returns")] += sum(
         r.verdict is not Verdict.UNSUPPORTED for r in results
     )
     failed = {call.name for call in performed if call.note}
-    findings = laws.collect(
+    findings = laws.collect_findings(
         engine, prepared.laws, by_call, failed, judge, prepared.settings.timeout_s
     )
     findings += chosen_readings.findings()
     results = blamed(judge, _with_findings(judge, results, findings))
-    if len(kept) < len(all_rules):
+    if len(counted_rules) < len(all_rules):
         results = [
-            judge.with_findings(r, tuple(f for f in r.findings if f.rule in kept)) for r in results
+            judge.with_findings(r, tuple(f for f in r.findings if f.rule in counted_rules))
+            for r in results
         ]
     order = {profile.name: number for number, profile in enumerate(prepared.fmt.profiles)}
     results.sort(key=lambda result: order.get(result.case.profile, len(order)))
@@ -490,7 +525,9 @@ def finish(
         for call in prepared.calls
         for case in call.cases
     }
-    outcome = tuple(_rule_result(prepared, judge, rule, rule.id in kept) for rule in all_rules)
+    outcome = tuple(
+        _rule_result(prepared, judge, rule, rule.id in counted_rules) for rule in all_rules
+    )
     return FormatResult(
         prepared.fmt.name,
         prepared.decoder,
@@ -505,45 +542,49 @@ def finish(
     )
 
 
-def _mixed(engine: Engine, prepared: Prepared, alike: Iterable[Sequence[int]]) -> dict[int, Mixed]:
+def _submit_groups(
+    engine: Engine, prepared: Prepared, groups_of_calls: Iterable[Sequence[int]]
+) -> dict[int, Mixed]:
     """Asks for each group of calls in one; by the number of each of its calls."""
     by_number: dict[int, Mixed] = {}
-    for numbers in alike:
-        call = together([prepared.calls[number] for number in numbers])
-        mixed = Mixed(call, tuple(numbers), engine.decode(request(prepared, call, call.cases)))
+    for numbers in groups_of_calls:
+        call = merge_calls([prepared.calls[number] for number in numbers])
+        mixed = Mixed(
+            call, tuple(numbers), engine.decode(decode_request(prepared, call, call.cases))
+        )
         by_number |= dict.fromkeys(numbers, mixed)
     return by_number
 
 
-def _settle(engine: Engine, prepared: Prepared, mixed: Mixed, judge: Judge) -> None:
+def _judge_group(engine: Engine, prepared: Prepared, mixed: Mixed, judge: Judge) -> None:
     """Judges each call of a group on the group's rows, once; asks alone for each that they do not
     acquit.
     """
-    asked = set(
+    requested = set(
         map(
             prepared.place,
             (*(w.message for case in mixed.call.cases for w in case.written), *mixed.call.foreign),
         )
     )
     outputs = mixed.outputs()
-    usable = outputs is not None and outputs.keys() <= asked
+    usable = outputs is not None and outputs.keys() <= requested
     for number in mixed.numbers:
         call, part = prepared.calls[number], judge.empty()
         del prepared.mixed[number]
         if usable and outputs is not None:
             places = [prepared.place(w.message) for case in call.cases for w in case.written]
-            own = {
+            call_outputs = {
                 place: outputs[place]
                 for place in (*places, *map(prepared.place, call.foreign))
                 if place in outputs
             }
-            judged = _judge_cases(prepared, call, call.cases, own, part)
+            judged = _judge_cases(prepared, call, call.cases, call_outputs, part)
             if all(result.verdict in ACQUITTING for result in judged):
                 judge.add(part)
                 judge.compared[laws.rule_of(judge, "places")] += len(call.cases)
-                prepared.acquitted[number] = judged, own
+                prepared.acquitted[number] = judged, call_outputs
                 continue
-        prepared.futures[number] = engine.decode(request(prepared, call, call.cases))
+        prepared.futures[number] = engine.decode(decode_request(prepared, call, call.cases))
 
 
 def _judge_call(
@@ -554,28 +595,37 @@ def _judge_call(
         outputs: Outputs = read(prepared.futures[number].result(), call.level)
     except CancelledError:
         return (
-            [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases],
+            [
+                _failed_result(judge, c, Verdict.ERRORED, "cancelled", alone=False)
+                for c in call.cases
+            ],
             {},
             "cancelled",
         )
     except PlanFailed as failed:
         return (
-            [_failed(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases],
+            [_failed_result(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases],
             {},
             str(failed),
         )
-    except (DecodeRaised, Lost) as failed:
-        late = (
+    except (DecodeRaised, ProcessLost) as failed:
+        timed_out = (
             failed.verdict if isinstance(failed, EveryCall) else verdict_of(failed)
         ) is Verdict.TIMEOUT
-        what = "did not end" if late else "raised" if isinstance(failed, DecodeRaised) else "ended"
+        what = (
+            "did not end"
+            if timed_out
+            else "raised"
+            if isinstance(failed, DecodeRaised)
+            else "ended"
+        )
         if prepared.always is None and isinstance(failed, DecodeRaised):
             working(listen)(
                 f"{call.name}: the decoder raised; looking for the messages that make it"
             )
         elif prepared.always is None:
             events.failing(listen, call.name, failed)
-        outputs, guilty = isolate(engine, prepared, call, failed)
+        outputs, guilty = isolate_failing_cases(engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
         certain = (
             isinstance(failed, DecodeRaised)
@@ -583,11 +633,11 @@ def _judge_call(
             or not any(culprit.alone for culprit in guilty)
         )
         may_stop = STOPS in judge.capabilities.conventions and isinstance(failed, DecodeRaised)
-        bad = [
+        failing_results = [
             (
                 CaseResult(culprit.case, Verdict.REJECTED, note=culprit.why)
-                if may_stop and culprit.alone and _unreadable(culprit.case)
-                else _failed(
+                if may_stop and culprit.alone and _is_unreadable(culprit.case)
+                else _failed_result(
                     judge,
                     culprit.case,
                     culprit.verdict,
@@ -598,24 +648,28 @@ def _judge_call(
             )
             for culprit in guilty
         ]
-        named = {culprit.case.id for culprit in guilty}
-        problem = f"the decoder {what} on {len(bad)} cases: {str(failed).splitlines()[0]}"
+        failing_ids = {culprit.case.id for culprit in guilty}
+        problem = (
+            f"the decoder {what} on {len(failing_results)} cases: {str(failed).splitlines()[0]}"
+        )
     else:
-        bad, named, problem = [], set(), ""
-    fine = [case for case in call.cases if case.id not in named]
-    judged = bad + _judge_cases(prepared, call, fine, outputs, judge, named)
+        failing_results, failing_ids, problem = [], set(), ""
+    passing_cases = [case for case in call.cases if case.id not in failing_ids]
+    judged = failing_results + _judge_cases(
+        prepared, call, passing_cases, outputs, judge, failing_ids
+    )
     law = laws.rule_of(judge, "places")
-    judge.compared[law] += len(fine)
-    stray = list(strays(engine, prepared, call, outputs, judge))
+    judge.compared[law] += len(passing_cases)
+    stray = list(find_stray_rows(engine, prepared, call, outputs, judge))
     judge.broken[law] += len(stray)
     return _with_findings(judge, judged, stray), outputs, problem
 
 
-def _unreadable(case: Case) -> bool:
+def _is_unreadable(case: Case) -> bool:
     return {change.kind for written in case.written for change in written.changes} == {Kind.CORRUPT}
 
 
-def _failed(
+def _failed_result(
     judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool = True, alone: bool = True
 ) -> CaseResult:
     """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame;
@@ -646,11 +700,16 @@ def _judge_cases(
         for case in cases
     ]
     for message in call.foreign:
-        case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
+        case, message_rows = (
+            foreign_case(prepared, call, message),
+            outputs.get(prepared.place(message), ()),
+        )
         owner = prepared.owners[id(message)]
-        owed = next(w.changes for w in owner.written if w.message == message)
-        if case.id not in failed and not (call.level == 2 and judge.may_refuse(owner, owed, rows)):
-            result = judge.judge(case, [rows])
+        owed_changes = next(w.changes for w in owner.written if w.message == message)
+        if case.id not in failed and not (
+            call.level == 2 and judge.may_refuse(owner, owed_changes, message_rows)
+        ):
+            result = judge.judge(case, [message_rows])
             results += [result] if result.findings else []
     return results
 
@@ -667,10 +726,10 @@ def _with_findings(
     ]
 
 
-def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
+def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, is_counted: bool) -> RuleResult:
     settings, loaded = prepared.settings, prepared.loaded
-    whole = len(loaded.levels) == 2 and loaded.capabilities == Capabilities()
-    reachable = kept and not settings.filtered and whole and settings.decoder is None
+    is_complete = len(loaded.levels) == 2 and loaded.capabilities == Capabilities()
+    reachable = is_counted and not settings.filtered and is_complete and settings.decoder is None
     return RuleResult(
         rule, judge.compared[rule.id], judge.broken[rule.id], reachable, judge.refused[rule.id]
     )

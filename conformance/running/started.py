@@ -8,18 +8,18 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from conformance.brokers.asked import Asked
+from conformance.brokers.asked import BrokerOptions
 from conformance.engines.command import engine_for
 from conformance.engines.engine import Engine
-from conformance.engines.transport import served
+from conformance.engines.transport import serve_engine
 from conformance.running.prepared import Note, Settings
 from generators.model import Layout
 
 
 @contextlib.contextmanager
-def started(
+def start_run(
     settings: Settings,
-    asked: Asked,
+    broker_options: BrokerOptions,
     conf: Mapping[str, str],
     note: Note = lambda _text: None,
     *,
@@ -39,14 +39,18 @@ def started(
         return engine_for(
             decoder,
             formats,
-            kafka=asked.kafka,
+            kafka=broker_options.kafka,
             timeout_s=settings.timeout_s,
             conf=conf,
             note=note,
             spark=spark,
         )
 
-    with served(formats, asked, conf, note, engine or made, decoder) as (ready, cluster, described):
+    with serve_engine(formats, broker_options, conf, note, engine or made, decoder) as (
+        ready,
+        cluster,
+        described,
+    ):
         if cluster is None:
             yield replace(settings, broker=described), ready
             return

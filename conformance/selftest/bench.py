@@ -11,7 +11,7 @@ from operator import is_
 from typing import Any, Final
 
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
-from conformance.cases.covering import covering
+from conformance.cases.covering import select_covering
 from conformance.judging.blame import Known, ruled
 from conformance.judging.judge import CaseResult, Judge
 from conformance.judging.output import OutputRow
@@ -162,7 +162,7 @@ def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:
 
 def bench(fmt: Format[Any], seed: int) -> Bench:
     """The cases of a run with budget smoke, answered rightly."""
-    named = covering(list(named_cases(fmt, fmt.profiles)), seed)
+    named = select_covering(list(named_cases(fmt, fmt.profiles)), seed)
     return of_cases(fmt, (*named, *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed)))
 
 

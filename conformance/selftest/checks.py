@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, lay_out
-from conformance.engines.specs import LIAR, decoder_of
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_table
+from conformance.engines.specs import LIAR, decoder_spec
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.rules.order import order_of
 from conformance.rules.rules import Obligation, Rule
@@ -371,7 +371,7 @@ def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
         for some in (staging.samples(tried), level_two, *mine.values())
         for case in some
     }
-    placed = _opened(engine, staging.staged(tried, cases.values(), seed, decoder_of(name, None)))
+    placed = _opened(engine, staging.staged(tried, cases.values(), seed, decoder_spec(name, None)))
     yield _reference_in_spark(engine, placed, tried.fresh())
     for liar in known:
         lying, fresh_judge = replace(placed, decoder=f"{LIAR}{name}/{liar['name']}"), tried.fresh()
@@ -393,8 +393,8 @@ def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
 def _opened(engine: ChildEngine, placed: Prepared) -> Prepared:
     written = (w.message for call in placed.calls for case in call.cases for w in case.written)
     messages = [message for message in written if id(message) in placed.places]
-    _, source = lay_out(engine.directory, placed.handle, messages)
-    engine.open(placed.handle, source)
+    _, source = write_table(engine.directory, placed.handle, messages)
+    engine.open_records(placed.handle, source)
     return placed
 
 
@@ -445,7 +445,7 @@ def keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
     makers = (streams.REFERENCE, *(mistake.name for mistake in IN_SPARK[name]))
     source = streams.made(group, home / "streams")
     reader = streams.GroupReader(
-        engine, group, decoder_of(name, None), source, home / "tables", makers
+        engine, group, decoder_spec(name, None), source, home / "tables", makers
     )
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
     try:
@@ -489,7 +489,7 @@ def writers(engine: ChildEngine, tried: Bench) -> Iterator[Check]:
     fmt, fresh_judge = tried.fmt, tried.fresh()
     lied = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = [case for _, some, _ in lied for case in some]
-    placed = _opened(engine, staging.staged(tried, cases, 0, decoder_of(fmt.name, None), unsent))
+    placed = _opened(engine, staging.staged(tried, cases, 0, decoder_spec(fmt.name, None), unsent))
     judged = (
         result
         for call in placed.calls

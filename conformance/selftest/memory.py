@@ -157,7 +157,7 @@ class Memory:
         """Every breach is there."""
         return _done(Loaded((1,), Capabilities()))
 
-    def open(self, handle: str, source: RecordSource) -> Future[int]:
+    def open_records(self, handle: str, source: RecordSource) -> Future[int]:
         """All is there."""
         return _done(len(self.truth))
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from conformance.cases.catalogue import BUDGETS, Call, calls
-from conformance.engines.engine import Engine, Loaded, Request, lay, to_ranges
+from conformance.cases.catalogue import BUDGETS, Call, group_calls
+from conformance.engines.engine import Engine, Loaded, Request, assign_places, ranges_of
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
 from conformance.rules.rules import Aspect
 from conformance.running import laws
-from conformance.running.isolating import isolate, strays
-from conformance.running.prepared import Prepared, Settings, request, sample
+from conformance.running.isolating import find_stray_rows, isolate_failing_cases
+from conformance.running.prepared import Prepared, Settings, decode_request, seeded_sample
 from conformance.selftest.bench import Answered, Bench
 from generators.model import Case, Kind
 
@@ -81,14 +81,23 @@ def staged(
     """The cases in calls, and where their messages lie, but for those that are not sent, by
     identity.
     """
-    grouped = calls(bench.fmt, cases, (1, 2), seed)
+    grouped = group_calls(bench.fmt, cases, (1, 2), seed)
     written = (w.message for call in grouped for case in call.cases for w in case.written)
     messages = [message for message in written if id(message) not in unsent]
-    places = dict(zip(map(id, messages), lay(messages), strict=True))
+    places = dict(zip(map(id, messages), assign_places(messages), strict=True))
     kept, loaded = frozenset(rule.id for rule in bench.judge.rules), Loaded((1, 2), Capabilities())
     settings = Settings((bench.fmt.name,), BUDGETS["smoke"], seed)
     return Prepared(
-        settings, bench.fmt, decoder, loaded, grouped, places, bench.fmt.name, [], 0, kept=kept
+        settings,
+        bench.fmt,
+        decoder,
+        loaded,
+        grouped,
+        places,
+        bench.fmt.name,
+        [],
+        0,
+        counted_rules=kept,
     )
 
 
@@ -148,7 +157,7 @@ def judged(
 ) -> list[CaseResult]:
     """The results of some cases of a call; of a message that was not sent there are no rows."""
     places = prepared.places
-    ranges = to_ranges(
+    ranges = ranges_of(
         place for case in cases for w in case.written if (place := places.get(id(w.message)))
     )
     asked = Request(
@@ -177,7 +186,7 @@ def _raising(engine: Engine, prepared: Prepared, rule: str, seed: int) -> list[C
     unreadable = [case for case in call.cases if rejected(case)][:1]
     readable = [case for case in call.cases if not rejected(case)][:3]
     some = replace(call, cases=(*readable, *unreadable), foreign=())
-    outputs, blamed = isolate(engine, prepared, some)
+    outputs, blamed = isolate_failing_cases(engine, prepared, some)
     places = {prepared.place(w.message) for case in readable for w in case.written}
     if [result.case.id for result in blamed] != [
         case.id for case in unreadable
@@ -198,8 +207,8 @@ def _straying(engine: Engine, prepared: Prepared, seed: int, judge: Judge) -> li
         *[case for case in call.cases[LAW_SAMPLE:] if rejected(case)][:1],
     )
     call = replace(call, cases=some, foreign=())
-    outputs = read(engine.decode(request(prepared, call, call.cases)).result(), call.level)
-    findings = list(strays(engine, prepared, call, outputs, judge))
+    outputs = read(engine.decode(decode_request(prepared, call, call.cases)).result(), call.level)
+    findings = list(find_stray_rows(engine, prepared, call, outputs, judge))
     by_id = {case.id: case for case in call.cases}
     return [CaseResult(by_id[f.case], judge.verdict(by_id[f.case], (f,)), (f,)) for f in findings]
 
@@ -214,13 +223,13 @@ def _changing(
         for n, w in enumerate(case.written)
         if w.message.size < 100_000
     ]
-    picked = sample(seed, f"liar/{prepared.decoder}", messages, LAW_SAMPLE)
+    picked = seeded_sample(seed, f"liar/{prepared.decoder}", messages, LAW_SAMPLE)
     owners = {prepared.place(w.message): (case, n) for case, n, w in picked}
     asked = Request(
-        prepared.handle, to_ranges(owners), prepared.decoder, level, call.deployment, call.table
+        prepared.handle, ranges_of(owners), prepared.decoder, level, call.deployment, call.table
     )
     cases = {case.id: case for case, _, _ in picked}
-    findings = laws.again(engine, asked, owners, judge)
+    findings = laws.try_each_circumstance(engine, asked, owners, judge)
     return [CaseResult(cases[f.case], judge.verdict(cases[f.case], (f,)), (f,)) for f in findings]
 
 

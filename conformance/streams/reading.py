@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cases.catalogue import profiles
-from conformance.cases.tables import reading, usable
-from conformance.engines.asking import then
+from conformance.cases.catalogue import select_profiles
+from conformance.cases.tables import profiles_of_source, usable_tables
+from conformance.engines.asking import convert_result
 from conformance.engines.child import SMALL, ChildEngine
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.sheets import grid, marked
@@ -111,8 +111,10 @@ class GroupReader:
             "hold": dict(hold or {}),
             "conf": dict(SMALL),
         }
-        return then(
-            self.engine.ask("stream", request, self.limit_s), lambda answer: answer, self._in_time
+        return convert_result(
+            self.engine.ask_service("stream", request, self.limit_s),
+            lambda answer: answer,
+            self._in_time,
         )
 
     def _in_time(self, error: BaseException) -> BaseException:
@@ -443,7 +445,7 @@ def run(
     with contextlib.ExitStack() as stack:
         # The reader that is killed is another child, which starts while the streams are made.
         victim = (
-            stack.enter_context(engine.twin())
+            stack.enter_context(engine.make_twin())
             if settings.restart and bootstrap is not None
             else None
         )
@@ -454,7 +456,7 @@ def run(
                 if why := not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
             group = group_of(fmt, chosen, nemeses, settings.seed, of, settings.pattern)
-            decoder = decoder_of(fmt.name, settings.decoder)
+            decoder = decoder_spec(fmt.name, settings.decoder)
             if all(nemesis.compacted for nemesis in nemeses) and not order_of(name).compacted:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
             if all(nemesis.ordered for nemesis in nemeses) and order_of(name).arrival:
@@ -489,11 +491,15 @@ def _chosen(
     """The profiles, and the tables of their streams: of a user's, those that have a key and that
     the format can write.
     """
-    chosen, values = profiles(fmt, settings.glob), settings.tables
+    chosen, values = select_profiles(fmt, settings.glob), settings.tables
     if values is None:
         return chosen, OURS
-    users = [user for user in usable(fmt, values.schema).users if not of_tables.why_not_keyed(user)]
-    return reading(fmt, chosen, values.schema), tuple(
+    users = [
+        user
+        for user in usable_tables(fmt, values.schema).users
+        if not of_tables.why_not_keyed(user)
+    ]
+    return profiles_of_source(fmt, chosen, values.schema), tuple(
         Subject(values.fill_pools(), user) for user in users
     )
 

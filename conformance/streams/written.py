@@ -61,7 +61,7 @@ class Written:
 
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless every message was acknowledged."""
-        registry.hold(messages)
+        registry.register_schemas(messages)
         sent = [replace(message, topic=self.names[message.topic]) for message in messages]
         if self._writer is None:
             done = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)

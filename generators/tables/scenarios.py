@@ -30,7 +30,7 @@ from generators.tables.histories import histories, schema_change
 from generators.tables.schema import Schema, UserTable, referred_columns, table_name
 from generators.tables.user_values import Identity, Values, identity
 
-TAG = "tables"
+TABLES_TAG = "tables"
 TYPED = "/typed"
 ROWS = 3
 """Rows of a statement of several rows."""
@@ -71,7 +71,7 @@ def _scenarios_without_computed(
     for number, user in enumerate(values.schema.tables):
         if user not in users:
             continue
-        name = f"{TAG}/{labels_by_number[number]}"
+        name = f"{TABLES_TAG}/{labels_by_number[number]}"
         for level_one in (
             *_operation_scenarios(values, user, name),
             *_column_scenarios(values, user, name),
@@ -90,7 +90,7 @@ def boundary_scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Sc
         name,
         History(tuple(events), seed=sum(name.encode())),
         1,
-        frozenset({TAG, "boundary", *tags}),
+        frozenset({TABLES_TAG, "boundary", *tags}),
     )
 
 
@@ -266,7 +266,7 @@ def _parents_first_scenario(values: Values, users: Sequence[UserTable]) -> Scena
             add(table, Op.UPDATE, inserted_row, inserted_rows[number])
     for user, inserted_row in zip(reversed(ordered), reversed(inserted_rows), strict=True):
         add(user.table, Op.DELETE, inserted_row, None)
-    return boundary_scenario(f"{TAG}/histories/parents-first", *events)
+    return boundary_scenario(f"{TABLES_TAG}/histories/parents-first", *events)
 
 
 def drawn_scenarios(
@@ -275,14 +275,14 @@ def drawn_scenarios(
     """`count` drawn scenarios: two thirds are histories of all tables, a third changes of one
     table, for level two.
     """
-    labels_by_number, tags = table_labels(values.schema), frozenset({TAG, "drawn"})
+    labels_by_number, tags = table_labels(values.schema), frozenset({TABLES_TAG, "drawn"})
     history_count, scenarios = count - count // 3, []
     start = Instant(0, 1)
     for number, history in enumerate(
         strategies.draw(histories(values, users, start, ddl=ddl), history_count, seed)
     ):
         moved = _shift_clock(history, START.ms + _DRAWN_MS + number * _GAP_MS)
-        scenarios.append(Scenario(f"{TAG}/histories/drawn/{seed}/{number}", moved, 1, tags))
+        scenarios.append(Scenario(f"{TABLES_TAG}/histories/drawn/{seed}/{number}", moved, 1, tags))
     numbers = [number for number, user in enumerate(values.schema.tables) if user in users]
     for turn, table_number in enumerate(numbers):
         share = (count // 3 + len(numbers) - 1 - turn) // len(numbers)
@@ -294,7 +294,7 @@ def drawn_scenarios(
         ):
             scenarios.append(
                 Scenario(
-                    f"{TAG}/{labels_by_number[table_number]}/drawn/{seed}/{number}{TYPED}",
+                    f"{TABLES_TAG}/{labels_by_number[table_number]}/drawn/{seed}/{number}{TYPED}",
                     history,
                     2,
                     tags,

@@ -29,7 +29,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, away
+from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, cluster_url
 from conformance.engines.specs import LIAR, SERVICES
 from conformance.judging.output import ENVELOPE, REQUIRED
 from generators.model import Deployment, Table
@@ -319,7 +319,7 @@ class SparkEngine:
         except UnsettableError as error:
             raise DecoderError(str(error)) from error
         if not cluster.local(self._spark):
-            self._place = away(conf)
+            self._place = cluster_url(conf)
             cluster.send_own(self._spark, home)
         if not renewal.take_over():
             warm_up(self._spark)

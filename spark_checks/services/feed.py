@@ -39,7 +39,7 @@ def _parts(start: int, end: int, slices: int, step: int) -> list[Units]:
 
 class _Batch(DataSourceReader):
     def __init__(self, asked: Options) -> None:
-        self._feed = Feed.of(asked)
+        self._feed = Feed.make_feed(asked)
         self._parts = _parts(0, int(asked.count or 10_000), asked.number("slices"), self._feed.step)
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -58,7 +58,7 @@ class _Stream(DataSourceStreamReader):
         self._feed: Feed | Staged = (
             pickle.loads(Path(asked.kept).read_bytes())  # noqa: S301
             if asked.kept
-            else Feed.of(asked)
+            else Feed.make_feed(asked)
         )
         self._slices, self._batch = asked.number("slices"), asked.number("batch")
         self._count = asked.number("count") if asked.count else None
@@ -109,14 +109,14 @@ class ChangeFeed(DataSource):
         """The columns of Spark's Kafka source; with `expected` one more."""
         return DDL + (
             ", expected array<string>"
-            if Options.of(self.options).expected.lower() == "true"
+            if Options.parse_options(self.options).expected.lower() == "true"
             else ""
         )
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """See DataSource."""
-        return _Batch(Options.of(self.options))
+        return _Batch(Options.parse_options(self.options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         """See DataSource."""
-        return _Stream(Options.of(self.options))
+        return _Stream(Options.parse_options(self.options))

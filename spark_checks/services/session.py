@@ -11,8 +11,8 @@ from typing import Any, Final
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from conformance.brokers.archive import WRITES, spark_classes, using
-from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, away
+from conformance.brokers.archive import WRITES, archive_options, spark_classes
+from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, cluster_url
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
@@ -53,7 +53,7 @@ def session(
     """
     if conf.get(REMOTE):
         return _connected(conf)
-    here = not away(conf)
+    here = not cluster_url(conf)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if here:
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -78,7 +78,7 @@ def session(
     classes = (
         ""
         if WRITES in conf.get(_DRIVER, "")
-        else " ".join(f'"{option}"' for option in using(spark_classes()))
+        else " ".join(f'"{option}"' for option in archive_options(spark_classes()))
     )
     if home:
         settings |= {"spark.sql.warehouse.dir": f"{home}/spark-warehouse", "spark.local.dir": home}

@@ -12,10 +12,10 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     """A session on two cores."""
-    from conformance.brokers.spark import ready
+    from conformance.brokers.spark import prepare_jars
     from spark_checks.services.session import session
 
-    started = session(jars=ready(("avro",), print))
+    started = session(jars=prepare_jars(("avro",), print))
     yield started
     started.stop()
 

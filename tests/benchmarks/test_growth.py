@@ -10,7 +10,7 @@ import fastavro
 import pytest
 
 from conformance.engines.engine import write_records
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.load.bench import generate, plain_profile
 from generators.bulk import expander as bulk
 from generators.formats.aliyun_dts_avro.schema import record_schema
@@ -62,7 +62,7 @@ def test_decoding(name, spark, count, rounds, benchmark, tmp_path):
 
     fmt = get(name)
     profile = plain_profile(fmt)
-    decoder = load(decoder_of(name, None))
+    decoder = load(decoder_spec(name, None))
     frames = []
     for number in (count, count * TIMES):
         messages, _ = generate(fmt, profile, number)
@@ -90,7 +90,7 @@ def test_against_fastavro(name, loaded, count, against, benchmark):
     from spark_checks.services.throughput import WARM_UP, Contestant, execute
 
     profile, messages, frame = loaded(name)
-    who = Contestant(name, load(decoder_of(name, None)), 2, bulk.load_table(), profile.deployment)
+    who = Contestant(name, load(decoder_spec(name, None)), 2, bulk.load_table(), profile.deployment)
     assert who.rows(frame) == count
     parsed, values = fastavro.parse_schema(SCHEMAS[name]()), [message.value for message in messages]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from conformance.cases.catalogue import Budget, calls, named_cases
+from conformance.cases.catalogue import Budget, group_calls, named_cases
 from conformance.running.prepared import Settings
 from conformance.running.run import run
 from generators.model import Kind
@@ -230,7 +230,9 @@ def test_a_strict_reader_of_json_meets_raw_controls_among_the_messages_of_anothe
         if case.level == 2 and case.scenario.startswith(RAW[1:])
     ]
     sent = {id(written.message): written for case in cases for written in case.written}
-    met = [sent[id(message)] for call in calls(fmt, cases, (2,), 7) for message in call.foreign]
+    met = [
+        sent[id(message)] for call in group_calls(fmt, cases, (2,), 7) for message in call.foreign
+    ]
     assert any(
         (Kind.CORRUPT, None) in change.accept for written in met for change in written.changes
     )

@@ -5,7 +5,7 @@ Spark is told of them.
 import pytest
 from text_tables import rows
 
-from conformance.brokers.asked import asked
+from conformance.brokers.asked import broker_options
 from conformance.brokers.spark_options import spark_options
 from generators.errors import UsageError
 from generators.publishing.cluster import Cluster
@@ -21,24 +21,24 @@ def file(tmp_path):
 
 
 def test_the_command_line_wins_over_the_file_and_the_file_names_the_broker(file):
-    broker = asked("auto", file, [("client.id", "yours")], prefix="team-")
+    broker = broker_options("auto", file, [("client.id", "yours")], prefix="team-")
     cluster = broker.at(broker.spec)
     assert (cluster.bootstrap, cluster.prefix, cluster.topic) == ("kafka:9093", "team-", "")
     assert cluster.properties == {"security.protocol": "SSL", "client.id": "yours"}
-    assert asked("other:9094", file).spec == "other:9094"
-    assert asked(None, file).spec == "kafka:9093"
+    assert broker_options("other:9094", file).spec == "other:9094"
+    assert broker_options(None, file).spec == "kafka:9093"
 
 
 def test_without_anything_it_is_as_before():
-    broker = asked()
+    broker = broker_options()
     assert (broker.spec, dict(broker.properties), broker.topic, broker.prefix) == (
         "auto",
         {},
         "",
         "cdc-conformance",
     )
-    assert (broker.kafka, asked("none").kafka) == (True, False)
-    assert asked("embedded", None, [("compression.type", "zstd")]).properties == {
+    assert (broker.kafka, broker_options("none").kafka) == (True, False)
+    assert broker_options("embedded", None, [("compression.type", "zstd")]).properties == {
         "compression.type": "zstd"
     }
 
@@ -49,12 +49,12 @@ def test_without_anything_it_is_as_before():
 def test_what_does_not_go_together(spec, given, topic, expected):
     pairs = [tuple(given.split("=", 1))] if given != "-" else []
     with pytest.raises(UsageError) as caught:
-        asked(spec, None, pairs, topic if topic != "-" else None)
+        broker_options(spec, None, pairs, topic if topic != "-" else None)
     assert str(caught.value).startswith(expected)
 
 
 def test_what_spark_cannot_take_is_told_before_it_starts():
-    broker = asked(
+    broker = broker_options(
         "kafka:9093",
         None,
         [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")],

@@ -167,7 +167,7 @@ mkdir -p "$folder"; echo jar > "$folder/kafka_2.13-{version}.jar"; echo jar > "$
 
 
 def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
-    pinned = _jars.pins(_jars.KAFKA)
+    pinned = _jars.read_pins(_jars.KAFKA)
     assert f"kafka_2.13-{_jars.KAFKA_VERSION}.jar" in pinned
     assert all(re.fullmatch("[0-9a-f]{64}", pin.digest) for pin in pinned.values())
     # Each is fetched by itself, without what it depends on: the list is all.
@@ -182,18 +182,20 @@ def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
         name: _jars.Pin(hashlib.sha256(name[:1].encode()).hexdigest())
         for name in ("a.jar", "b.jar")
     }
-    monkeypatch.setattr(_jars, "pins", lambda _bundle: digests)
+    monkeypatch.setattr(_jars, "read_pins", lambda _bundle: digests)
     both = sorted(tmp_path.glob("*.jar"))
-    assert _jars.unpinned(_jars.KAFKA, both) == ""
-    assert _jars.unpinned(_jars.KAFKA, both[:1]) == "b.jar"
+    assert _jars.unpinned_jars(_jars.KAFKA, both) == ""
+    assert _jars.unpinned_jars(_jars.KAFKA, both[:1]) == "b.jar"
     (tmp_path / "a.jar").write_bytes(b"other")
     (tmp_path / "c.jar").write_bytes(b"c")
-    assert _jars.unpinned(_jars.KAFKA, sorted(tmp_path.glob("*.jar"))) == "c.jar, a.jar"
+    assert _jars.unpinned_jars(_jars.KAFKA, sorted(tmp_path.glob("*.jar"))) == "c.jar, a.jar"
 
 
 def test_jars_of_other_content_are_refused_and_not_kept(fake_ivy, monkeypatch):
     names = (f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar")
-    monkeypatch.setattr(_jars, "pins", lambda _bundle: dict.fromkeys(names, _jars.Pin("0" * 64)))
+    monkeypatch.setattr(
+        _jars, "read_pins", lambda _bundle: dict.fromkeys(names, _jars.Pin("0" * 64))
+    )
     with pytest.raises(
         HarnessError,
         match=r"not those that this release was tested with: kafka_2\.13-.*, other-1\.jar",
@@ -205,7 +207,7 @@ def test_jars_of_other_content_are_refused_and_not_kept(fake_ivy, monkeypatch):
 @pytest.fixture
 def fake_ivy(tmp_path, monkeypatch):
     """An environment in which Java pretends to be Ivy; `count` has a line per run."""
-    monkeypatch.setattr(_jars, "pins", lambda _bundle: {})
+    monkeypatch.setattr(_jars, "read_pins", lambda _bundle: {})
     java = fake_java(tmp_path / "java", "")
     count = tmp_path / "count"
     java.write_text(FAKE_IVY.format(count=count, version=_jars.KAFKA_VERSION))

@@ -16,10 +16,17 @@ import pytest
 from command_lines import performed
 
 from conformance.brokers import registry
-from conformance.brokers.asked import Asked
-from conformance.brokers.registry import ADDRESS, CA, USER, Remote, reached, served
+from conformance.brokers.asked import BrokerOptions
+from conformance.brokers.registry import (
+    ADDRESS,
+    CA,
+    USER,
+    Remote,
+    local_registry_url,
+    reachable_registry,
+)
 from conformance.cases.catalogue import named_cases
-from conformance.engines.engine import lay_out
+from conformance.engines.engine import write_table
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
 from generators.model import Message
@@ -60,15 +67,15 @@ def reply(url, number):
 @pytest.mark.slow
 def test_apicurio_and_the_small_registry_answer_alike(named):
     before, notes = os.environ.get(ADDRESS), []
-    with reached(FORMATS, Asked("embedded"), notes.append):
+    with reachable_registry(FORMATS, BrokerOptions("embedded"), notes.append):
         url = os.environ[ADDRESS]
-        registry.hold(named)
+        registry.register_schemas(named)
         later = message("a", '"bytes"')
         number = int.from_bytes(later.value[1:5])
         assert reply(url, number) == (404, 40403)
-        registry.hold([later, message("d", '"string"')])
+        registry.register_schemas([later, message("d", '"string"')])
         for known in (*confluent.SCHEMAS, 77):
-            assert reply(url, known) == reply(served(), known), known
+            assert reply(url, known) == reply(local_registry_url(), known), known
         assert reply(url, number) == (200, '"bytes"')
         with urllib.request.urlopen(f"{url}/subjects", timeout=20) as answer:
             assert set(json.loads(answer.read())) == {"a-value", "b/ü-value", "c-value", "d-value"}
@@ -83,16 +90,16 @@ def test_apicurio_and_the_small_registry_answer_alike(named):
 @pytest.mark.parametrize("formats", [(), ("debezium-json", "ticdc-simple-avro")])
 def test_formats_without_a_registry_start_none(formats, monkeypatch):
     monkeypatch.delenv(ADDRESS, raising=False)
-    with reached(formats, Asked("embedded"), pytest.fail):
+    with reachable_registry(formats, BrokerOptions("embedded"), pytest.fail):
         assert ADDRESS not in os.environ
-    registry.ensure(formats)
+    registry.ensure_registry(formats)
     assert ADDRESS not in os.environ
 
 
 def test_without_a_broker_the_small_one_is_named(monkeypatch):
     monkeypatch.delenv(ADDRESS, raising=False)
-    with reached(FORMATS, Asked("none"), pytest.fail):
-        assert os.environ[ADDRESS] == served()
+    with reachable_registry(FORMATS, BrokerOptions("none"), pytest.fail):
+        assert os.environ[ADDRESS] == local_registry_url()
     assert ADDRESS not in os.environ
 
 
@@ -162,10 +169,10 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
     url, asked = own
     monkeypatch.setattr(registry, "_NOTED", 2)
     notes = []
-    with reached(FORMATS, Asked("none", registry=url), notes.append):
+    with reachable_registry(FORMATS, BrokerOptions("none", registry=url), notes.append):
         assert os.environ[ADDRESS] == url
-        registry.hold(named)
-        registry.hold(named)
+        registry.register_schemas(named)
+        registry.register_schemas(named)
     assert notes == ["removing what the run put into the registry: 2 of 3 subjects"]
     # A connection to put in, and another to remove.
     assert sum(method == "CONNECT" for method, _ in asked) == 2
@@ -195,8 +202,8 @@ def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
     fmt = get("debezium-avro")
     profile = fmt.profile("3.5.0.Final")
     case = next(case for case in named_cases(fmt, (profile,)) if case.id.endswith("/shape/insert"))
-    with reached(FORMATS, Asked("none", registry=url), lambda _text: None):
-        lay_out(tmp_path, "one", [written.message for written in case.written])
+    with reachable_registry(FORMATS, BrokerOptions("none", registry=url), lambda _text: None):
+        write_table(tmp_path, "one", [written.message for written in case.written])
     subjects = {path.split("/")[2] for method, path in asked if method == "POST"}
     assert subjects == {
         quote(f"{case.written[0].message.topic}-{side}", safe="") for side in ("key", "value")
@@ -208,10 +215,10 @@ def test_a_refusal_names_no_password(own, named, certificates):
     url, _ = own
     remote = Remote(url, "alice:wr0ng!", str(certificates / "ca.pem"))
     with pytest.raises(HarnessError, match="answers PUT /mode/a-value with 401") as refusal:
-        remote.hold(named)
+        remote.register_schemas(named)
     assert "wr0ng" not in str(refusal.value)
     with pytest.raises(HarnessError, match=r"does not answer: .*certificate"):
-        Remote(url).hold(named)
+        Remote(url).register_schemas(named)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +231,7 @@ def test_a_refusal_names_no_password(own, named, certificates):
 )
 def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named):
     with pytest.raises((UsageError, HarnessError), match=says) as refusal:
-        Remote(url).hold(named)
+        Remote(url).register_schemas(named)
     assert "s3cret" not in str(refusal.value)
 
 

@@ -9,16 +9,16 @@ from threading import Barrier
 import pytest
 
 from conformance.brokers import spark
-from conformance.brokers.jars import Java, fetched, lacked, pyspark_jars
+from conformance.brokers.jars import Java, missing_modules, progress_text, pyspark_jars
 from conformance.brokers.spark import (
     MODULES,
     check_java,
+    fetch_packages,
     java_words,
+    missing_artefacts,
     named_jars,
-    next_asked,
-    packages,
-    ready,
-    wanted,
+    next_revisions,
+    prepare_jars,
 )
 from generators.errors import HarnessError, UnknownName, UsageError
 
@@ -41,7 +41,7 @@ SQL, TOKEN, AVRO = (
     ],
 )
 def test_a_jar_s_name_says_artefact_and_release(jar, name, release):
-    assert spark.artefact(jar) == (name, release)
+    assert spark.parse_jar_name(jar) == (name, release)
 
 
 def test_the_release_of_spark_is_that_of_its_core():
@@ -73,30 +73,30 @@ def test_each_release_has_bounds_of_java(release, words, legal, refused):
 
 def test_what_spark_has_or_the_user_names_is_not_fetched():
     kafka, avro = MODULES["kafka"], MODULES["avro"]
-    assert wanted(kafka, {"commons-pool2"}, ["own.jar"]) == (SQL, TOKEN)
-    assert wanted(avro, {AVRO}, []) == ()
-    assert wanted(avro, set(), ["spark-avro_2.13-4.1.1.jar"]) == ()
+    assert missing_artefacts(kafka, {"commons-pool2"}, ["own.jar"]) == (SQL, TOKEN)
+    assert missing_artefacts(avro, {AVRO}, []) == ()
+    assert missing_artefacts(avro, set(), ["spark-avro_2.13-4.1.1.jar"]) == ()
     given = [
         f"{SQL}-4.2.0.jar",
         f"{TOKEN}-4.0.0.jar",
         "kafka-clients-3.9.2.jar",
         "commons-pool2-2.13.1.jar",
     ]
-    assert wanted(kafka, set(), given) == ()
-    assert wanted(kafka, {"commons-pool2"}, given[:3]) == ()
+    assert missing_artefacts(kafka, set(), given) == ()
+    assert missing_artefacts(kafka, {"commons-pool2"}, given[:3]) == ()
     message = (
         r"names spark-sql-kafka-0-10_2\.13, which also needs kafka-clients, commons-pool2; name"
     )
     with pytest.raises(UsageError, match=message):
-        wanted(kafka, set(), given[:2])
+        missing_artefacts(kafka, set(), given[:2])
 
 
 def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_minor_or_major_release():
-    minor = next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {TOKEN, "kafka-clients"}, "4.3.1")
+    minor = next_revisions({SQL: "4.3.1", TOKEN: "4.3.1"}, {TOKEN, "kafka-clients"}, "4.3.1")
     assert minor == {SQL: "4.3.1", TOKEN: "4.3.+"}
-    assert next_asked(minor, {TOKEN}, "4.3.1") == {SQL: "4.3.1", TOKEN: "4.+"}
-    assert next_asked({SQL: "4.3.1", TOKEN: "4.+"}, {TOKEN}, "4.3.1") is None
-    assert next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {"kafka-clients"}, "4.3.1") is None
+    assert next_revisions(minor, {TOKEN}, "4.3.1") == {SQL: "4.3.1", TOKEN: "4.+"}
+    assert next_revisions({SQL: "4.3.1", TOKEN: "4.+"}, {TOKEN}, "4.3.1") is None
+    assert next_revisions({SQL: "4.3.1", TOKEN: "4.3.1"}, {"kafka-clients"}, "4.3.1") is None
     jars = [f"{SQL}-4.3.0.jar", f"{TOKEN}-4.2.0.jar", "kafka-clients-3.9.2.jar"]
     assert spark.substitutes("4.3.0", (SQL, TOKEN), jars) == {TOKEN: "4.2.0"}
     assert spark.substitution(TOKEN, "4.2.0", "4.3.0") == (
@@ -126,7 +126,7 @@ UNRESOLVED = """
     ],
 )
 def test_a_registry_that_lacks_a_module_differs_from_one_that_does_not_answer(text, expected):
-    assert lacked(text) == expected
+    assert missing_modules(text) == expected
 
 
 def test_jars_are_named_by_file_or_folder(tmp_path):
@@ -220,7 +220,7 @@ FETCHING = """downloading https://repo.test/spark-sql-kafka-0-10_2.13-4.0.0.jar 
     ],
 )
 def test_progress_of_a_download_says_how_much_of_how_much(log, total, words):
-    assert fetched(log, total) == words
+    assert progress_text(log, total) == words
 
 
 def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(
@@ -233,8 +233,8 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(
         note(module.title)
         return [tmp_path / f"{module.title}.jar"]
 
-    monkeypatch.setattr(spark, "_fetched", meeting)
-    jars = spark.ready(("kafka", "avro"), notes.append, environ=machine)
+    monkeypatch.setattr(spark, "_fetch_module", meeting)
+    jars = spark.prepare_jars(("kafka", "avro"), notes.append, environ=machine)
     assert (
         [path.stem for path in jars]
         == sorted(notes, reverse=True)
@@ -249,10 +249,10 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(
             time.sleep(0.02)
         return []
 
-    monkeypatch.setattr(spark, "_fetched", failing)
+    monkeypatch.setattr(spark, "_fetch_module", failing)
     began = time.monotonic()
     with pytest.raises(HarnessError, match="no registry"):
-        spark.ready(("kafka", "avro"), notes.append, environ=machine)
+        spark.prepare_jars(("kafka", "avro"), notes.append, environ=machine)
     assert time.monotonic() - began < 15
 
 
@@ -272,7 +272,7 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
     published.
     """
     notes = Notes()
-    jars = [jar.name for jar in ready(("kafka",), notes, environ=machine)]
+    jars = [jar.name for jar in prepare_jars(("kafka",), notes, environ=machine)]
     assert jars == ["kafka-clients-3.9.2.jar", f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar"]
     assert any(
         text.startswith(f"the registry lacks {SQL}, {TOKEN} for Spark 4.3.0; looking")
@@ -281,7 +281,7 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
     lines = [spark.substitution(SQL, "4.2.0", "4.3.0"), spark.substitution(TOKEN, "4.0.0", "4.3.0")]
     assert notes.stay == lines
     again = Notes()
-    assert [jar.name for jar in ready(("kafka",), again, environ=machine)] == jars
+    assert [jar.name for jar in prepare_jars(("kafka",), again, environ=machine)] == jars
     assert (list(again), again.stay) == ([], lines)
     assert spark.state(machine) == ({"kafka": f"{SQL} 4.2.0, {TOKEN} 4.0.0"}, ["avro"])
 
@@ -290,12 +290,12 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
 def test_what_no_release_has_is_named_in_ivy_s_words(machine):
     for fetch, name, lacks in (
         (
-            lambda: ready(("avro",), Notes(), environ=machine),
+            lambda: prepare_jars(("avro",), Notes(), environ=machine),
             "Spark Avro",
             "org.apache.spark#spark-avro_2.13;4.+",
         ),
         (
-            lambda: packages(OWN, Notes(), environ=machine),
+            lambda: fetch_packages(OWN, Notes(), environ=machine),
             "decoders_2.13",
             "org.example#decoders_2.13;1.0",
         ),
@@ -320,13 +320,13 @@ def test_packages_come_with_what_they_depend_on_but_for_spark_s_own(machine):
         Notes(),
     )
     expected = ["kafka-clients-3.9.2.jar", f"{TOKEN}-4.0.0.jar"]
-    assert [jar.name for jar in packages(asked, notes, environ=machine)] == expected
+    assert [jar.name for jar in fetch_packages(asked, notes, environ=machine)] == expected
     assert notes[0].startswith(
         f"downloading {TOKEN}, kafka-clients 4.0.0 (with all that they depend on)"
     )
     again = Notes()
-    assert [jar.name for jar in packages(asked, again, environ=machine)] == expected
-    assert (list(again), packages((), again, environ={})) == ([], ())
+    assert [jar.name for jar in fetch_packages(asked, again, environ=machine)] == expected
+    assert (list(again), fetch_packages((), again, environ={})) == ([], ())
 
 
 def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):
@@ -337,12 +337,13 @@ def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):
     )
     environ = {**machine, "CDC_CONFORMANCE_SPARK_JARS": places}
     notes = Notes()
-    assert [jar.name for jar in ready(("avro",), notes, environ=environ)] == [
+    assert [jar.name for jar in prepare_jars(("avro",), notes, environ=environ)] == [
         "spark-avro_2.13-4.1.1.jar",
         "own.jar",
     ]
     assert [
-        jar.name for jar in ready((), notes, named=(str(tmp_path / "own.jar"),), environ=machine)
+        jar.name
+        for jar in prepare_jars((), notes, extra_jars=(str(tmp_path / "own.jar"),), environ=machine)
     ] == ["own.jar"]
     assert not notes
     assert spark.state(environ) == (
@@ -350,7 +351,7 @@ def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):
         ["kafka"],
     )
     with pytest.raises(UnknownName, match="unknown module 'arvo'"):
-        ready(("arvo",), notes, environ=machine)
+        prepare_jars(("arvo",), notes, environ=machine)
 
 
 def test_a_temporary_folder_that_cannot_be_written_is_told_at_once(machine, monkeypatch, tmp_path):
@@ -360,7 +361,7 @@ def test_a_temporary_folder_that_cannot_be_written_is_told_at_once(machine, monk
         with pytest.raises(
             HarnessError, match=f"^{place} cannot be written: .*Set TMPDIR to a folder that can$"
         ):
-            ready((), Notes(), environ=machine)
+            prepare_jars((), Notes(), environ=machine)
 
 
 def test_without_pyspark_there_is_no_release(monkeypatch, tmp_path):
@@ -369,10 +370,10 @@ def test_without_pyspark_there_is_no_release(monkeypatch, tmp_path):
         with pytest.raises(
             HarnessError, match=r"pyspark is not installed.*pip install 'pyspark>=4\.0,<5'"
         ):
-            spark.installed()
+            spark.installed_spark()
     (tmp_path / "spark-core_2.12-3.5.9.jar").touch()
     with pytest.raises(
         HarnessError,
         match=r"^pyspark 3\.5\.9 is installed; the harness needs Spark 4\. Install it: pip install",
     ):
-        spark.installed()
+        spark.installed_spark()

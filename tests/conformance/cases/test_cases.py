@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from conformance.cases import catalogue
 from conformance.cases.catalogue import (
-    calls,
     drawn_cases,
-    matches,
+    group_calls,
+    matches_pattern,
     may_match,
     named_cases,
     pool_tables,
-    profiles,
     recorded_cases,
+    select_profiles,
 )
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
@@ -63,7 +63,7 @@ def grouped(request):
     """The calls of two profiles' named cases and sixty drawn ones."""
     fmt, selected = some(request.param)
     cases = [*named_cases(fmt, selected), *drawn_cases(fmt, selected, 60, 3)]
-    return cases, calls(fmt, cases, (1, 2), 3)
+    return cases, group_calls(fmt, cases, (1, 2), 3)
 
 
 def test_ids_are_unique_and_say_format_profile_and_scenario(named):
@@ -193,8 +193,11 @@ def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
 def test_calls_of_one_level_only():
     fmt, selected = some(FORMATS[0])
     cases = list(named_cases(fmt, selected))
-    assert {call.level for call in calls(fmt, cases, (1,), 1)} == {1}
-    assert ({call.level for call in calls(fmt, cases, (2,), 1)}, calls(fmt, cases, (), 1)) == (
+    assert {call.level for call in group_calls(fmt, cases, (1,), 1)} == {1}
+    assert (
+        {call.level for call in group_calls(fmt, cases, (2,), 1)},
+        group_calls(fmt, cases, (), 1),
+    ) == (
         {2},
         [],
     )
@@ -259,7 +262,7 @@ MIXED = Format(
 def test_a_profile_gets_cases_of_its_source():
     """The writer refuses any other."""
     cases = [*named_cases(MIXED, MIXED.profiles), *drawn_cases(MIXED, MIXED.profiles, 90, 4)]
-    groups = calls(MIXED, cases, (1, 2), 4)
+    groups = group_calls(MIXED, cases, (1, 2), 4)
     assert sum(len(call.cases) for call in groups) == len(cases)
     for call in groups:
         profiles = {MIXED.profile(case.profile) for case in call.cases}
@@ -296,7 +299,7 @@ def test_a_drawn_case_is_found_again():
     for case in drawn_cases(MIXED, MIXED.profiles, 45, 5):
         scenario = catalogue.find_scenario(MIXED, MIXED.profiles, case, 45, 5)
         profile = MIXED.profile(case.profile)
-        assert catalogue.perhaps_spoiled(MIXED, profile, as_case(MIXED, profile, scenario)) == case
+        assert catalogue.spoil_some_drawn(MIXED, profile, as_case(MIXED, profile, scenario)) == case
     named = next(
         case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil"
     )
@@ -353,7 +356,7 @@ def test_the_drawn_table_of_the_pool_depends_on_the_seed():
     ],
 )
 def test_selection_by_prefix_and_glob(pattern, matched):
-    assert matches("f/v1.0/int/max", pattern) is matched
+    assert matches_pattern("f/v1.0/int/max", pattern) is matched
     assert may_match([pattern], "f/*/int") >= matched
 
 
@@ -361,7 +364,7 @@ def test_selection_by_prefix_and_glob(pattern, matched):
 def test_what_a_pattern_matches_it_may_match(start, end, between):
     name = "f/v1/drawn/1/7"
     pattern = name[:start] + between + name[max(start, end) :]
-    assert may_match([pattern], "f/*/drawn") >= matches(name, pattern)
+    assert may_match([pattern], "f/*/drawn") >= matches_pattern(name, pattern)
     assert may_match([f"f/v1/int/{pattern}", f"g/{pattern}"], "f/*/drawn") is False
 
 
@@ -380,7 +383,7 @@ def test_patterns_write_the_matching_cases_alone(name):
     every = [
         c
         for c in named_cases(fmt, (profile,))
-        if any(matches(c.id, pattern) for pattern in patterns)
+        if any(matches_pattern(c.id, pattern) for pattern in patterns)
     ]
     assert list(named_cases(watched, (profile,), patterns)) == every
     assert {c.origin for c in every} == {Origin.NAMED, Origin.FAULT}
@@ -389,28 +392,31 @@ def test_patterns_write_the_matching_cases_alone(name):
 
 def test_profiles_by_glob():
     fmt = get("ticdc-canal-json")
-    assert (profiles(fmt), [p.name for p in profiles(fmt, "v7.1.6")]) == (fmt.profiles, ["v7.1.6"])
-    assert all(p.name.startswith("v5.") for p in profiles(fmt, "v5.*"))
+    assert (select_profiles(fmt), [p.name for p in select_profiles(fmt, "v7.1.6")]) == (
+        fmt.profiles,
+        ["v7.1.6"],
+    )
+    assert all(p.name.startswith("v5.") for p in select_profiles(fmt, "v5.*"))
     with pytest.raises(
         UnknownName,
         match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?",
     ):
-        profiles(fmt, "v7.1.7")
-    assert [p.name for p in profiles(fmt, "v7.1.6+only-updated+extension")] == [
+        select_profiles(fmt, "v7.1.7")
+    assert [p.name for p in select_profiles(fmt, "v7.1.6+only-updated+extension")] == [
         "v7.1.6+extension+only-updated"
     ]
     with pytest.raises(UnknownName, match="Did you mean 'extension'"):
-        profiles(fmt, "v7.1.6+extnsion")
+        select_profiles(fmt, "v7.1.6+extnsion")
     with pytest.raises(UsageError, match="is an option of"):
-        profiles(fmt, "v5.3.4+extension")
+        select_profiles(fmt, "v5.3.4+extension")
 
 
 def test_budgets():
-    assert catalogue.budget("ci").drawn >= 1000
-    assert catalogue.budget("nightly").drawn == 10 * catalogue.budget("ci").drawn
+    assert catalogue.find_budget("ci").drawn >= 1000
+    assert catalogue.find_budget("nightly").drawn == 10 * catalogue.find_budget("ci").drawn
     assert all(0 < entry.sampled <= 200 for entry in catalogue.BUDGETS.values())
     with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
-        catalogue.budget("nightlly")
+        catalogue.find_budget("nightlly")
 
 
 def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name():
@@ -433,7 +439,7 @@ def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name()
 
 def test_a_typed_call_of_recorded_cases_has_one_table_at_one_version_and_no_foreign_version_of_it():
     fmt = get("alibaba-canal-json")
-    grouped = calls(fmt, recorded_cases(fmt, "1.1.8+mariadb", None), (1, 2), 1)
+    grouped = group_calls(fmt, recorded_cases(fmt, "1.1.8+mariadb", None), (1, 2), 1)
     assert (len({call.name for call in grouped}), [call.level for call in grouped].count(1)) == (
         len(grouped),
         1,
@@ -456,8 +462,8 @@ def test_a_typed_call_of_recorded_cases_has_one_table_at_one_version_and_no_fore
                 call.table.database,
                 call.table.name,
             )
-    named = calls(fmt, named_cases(fmt, (fmt.profile("1.1.8"),)), (2,), 1)
-    both = calls(
+    named = group_calls(fmt, named_cases(fmt, (fmt.profile("1.1.8"),)), (2,), 1)
+    both = group_calls(
         fmt,
         (*named_cases(fmt, (fmt.profile("1.1.8"),)), *recorded_cases(fmt, "1.1.8+mariadb", None)),
         (2,),

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases import catalogue, kept
-from conformance.cases.catalogue import made, named_cases
+from conformance.cases.catalogue import named_cases, write_named_cases
 from generators.errors import HarnessError
 from generators.families import confluent
 from generators.wire_format import FORMATS, get
@@ -25,16 +25,16 @@ def place(tmp_path, monkeypatch):
     """
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
     monkeypatch.setattr(kept, "_STARTED", float("inf"))
-    for cached in (kept._generation, kept._say, catalogue._named):
+    for cached in (kept._generation, kept._warn_once, catalogue._cached_named_cases):
         cached.cache_clear()
     yield tmp_path / "cases"
-    for cached in (kept._generation, kept._say, catalogue._named):
+    for cached in (kept._generation, kept._warn_once, catalogue._cached_named_cases):
         cached.cache_clear()
 
 
 def anew():
     """The profile's cases as another process gets them."""
-    catalogue._named.cache_clear()
+    catalogue._cached_named_cases.cache_clear()
     return list(named_cases(FMT, (PROFILE,)))
 
 
@@ -67,9 +67,9 @@ def alike(left, right, seen):
 @pytest.mark.parametrize("name", FORMATS[::5])
 def test_kept_cases_equal_those_made_anew(name):
     fmt = get(name)
-    new = made(fmt, fmt.profiles[-1])
-    kept.keep(fmt, fmt.profiles[-1], new)
-    read = kept.read(fmt, fmt.profiles[-1])
+    new = write_named_cases(fmt, fmt.profiles[-1])
+    kept.write_cases(fmt, fmt.profiles[-1], new)
+    read = kept.read_cases(fmt, fmt.profiles[-1])
     assert read == new and len(read) > 400
     assert alike(read, new, set())
     assert [hash(case.tables) for case in read] == [hash(case.tables) for case in new]
@@ -77,12 +77,12 @@ def test_kept_cases_equal_those_made_anew(name):
 
 def test_equal_messages_and_changes_stay_two():
     """A run knows them by their identity."""
-    (case, *_) = made(FMT, PROFILE)
+    (case, *_) = write_named_cases(FMT, PROFILE)
     (sent, *_) = case.written
     (change, *_) = sent.changes
     again = replace(sent, message=replace(sent.message), changes=(replace(change), replace(change)))
-    (read,) = kept._unpacked(
-        kept._packed(
+    (read,) = kept._unpack_cases(
+        kept._pack_cases(
             (replace(case, written=(again, replace(again, message=replace(sent.message)))),)
         )
     )
@@ -96,7 +96,7 @@ def test_a_later_process_makes_no_cases(place, monkeypatch):
     first = anew()
     (file,) = place.rglob("*.cases")
     assert file.parts[-3:] == (kept._generation(), FMT.name, f"{PROFILE.name}.cases")
-    monkeypatch.setattr(catalogue, "made", None)
+    monkeypatch.setattr(catalogue, "write_named_cases", None)
     assert anew() == first
     patterns = ("*/fault/*",)
     some = list(named_cases(FMT, (PROFILE,), patterns))
@@ -117,7 +117,7 @@ def test_a_spoiled_file_is_written_again(place, spoil):
     (file,) = place.rglob("*.cases")
     data = file.read_bytes()
     file.write_bytes(spoil(data))
-    assert kept.read(FMT, PROFILE) is None
+    assert kept.read_cases(FMT, PROFILE) is None
     assert (anew(), file.read_bytes()) == (first, data)
 
 
@@ -125,11 +125,11 @@ def test_a_file_of_another_user_is_not_read(place, monkeypatch):
     first = anew()
     (file,) = place.rglob("*.cases")
     owner = file.stat().st_uid
-    monkeypatch.setattr(kept, "_trusted", lambda uid: uid != owner)
-    assert kept.read(FMT, PROFILE) is None
+    monkeypatch.setattr(kept, "_is_trusted_owner", lambda uid: uid != owner)
+    assert kept.read_cases(FMT, PROFILE) is None
     monkeypatch.undo()
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    assert [kept._trusted(uid) for uid in (0, 1000, 1001)] == [True, True, False]
+    assert [kept._is_trusted_owner(uid) for uid in (0, 1000, 1001)] == [True, True, False]
     assert first
 
 
@@ -138,7 +138,7 @@ def test_where_nothing_can_be_written_cases_are_made_and_it_is_said_once(
 ):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path / "file"))
-    assert anew() == list(made(FMT, PROFILE))
+    assert anew() == list(write_named_cases(FMT, PROFILE))
     anew()
     path = tmp_path / "file" / "cases" / kept._generation() / FMT.name / f"{PROFILE.name}.cases"
     advice = "Free space, or choose another place. Until then every process makes them again."
@@ -158,14 +158,14 @@ def test_cases_of_sources_that_changed_meanwhile_are_not_kept(place, monkeypatch
 
 def test_formats_and_profiles_that_are_not_registered_are_not_kept(place):
     for fmt, profile in ((replace(FMT), PROFILE), (FMT, replace(PROFILE))):
-        kept.keep(fmt, profile, ())
-        assert kept.read(fmt, profile) is None
+        kept.write_cases(fmt, profile, ())
+        assert kept.read_cases(fmt, profile) is None
     assert not place.exists()
 
 
 def test_other_sources_have_other_cases(tmp_path, monkeypatch):
     source = tmp_path / "a.py"
-    monkeypatch.setattr(kept, "_sources", lambda: [source])
+    monkeypatch.setattr(kept, "_source_files", lambda: [source])
     names = []
     for text, release in (("x = 1", "1"), ("x = 2", "1"), ("x = 2", "2"), ("x = 1", "1")):
         source.write_text(text)
@@ -177,7 +177,8 @@ def test_other_sources_have_other_cases(tmp_path, monkeypatch):
 
 def test_the_sources_are_those_of_the_writers_and_of_the_catalogue():
     names = {
-        path.as_posix().split("/", path.as_posix().count("/") - 1)[-1] for path in kept._sources()
+        path.as_posix().split("/", path.as_posix().count("/") - 1)[-1]
+        for path in kept._source_files()
     }
     assert names >= {
         "generators/model.py",
@@ -202,16 +203,20 @@ def test_the_oldest_generations_go(place):
 
 
 def test_a_value_of_another_type_is_not_kept():
-    (case, *_) = made(FMT, PROFILE)
+    (case, *_) = write_named_cases(FMT, PROFILE)
     with pytest.raises(HarnessError, match=r"cannot write the named cases: they hold a set\."):
-        kept._packed((replace(case, tags={"a"}),))
+        kept._pack_cases((replace(case, tags={"a"}),))
 
 
 def test_the_schemas_that_messages_name_come_with_them(monkeypatch):
     fmt = get("debezium-avro")
-    case = next(case for case in made(fmt, fmt.profiles[0], ("*/schema/evolved",)) if case.written)
+    case = next(
+        case
+        for case in write_named_cases(fmt, fmt.profiles[0], ("*/schema/evolved",))
+        if case.written
+    )
     named = confluent.named_in([case])
-    packed = kept._packed((case,))
+    packed = kept._pack_cases((case,))
     monkeypatch.setattr(confluent, "SCHEMAS", {})
-    assert kept._unpacked(packed) == (case,)
+    assert kept._unpack_cases(packed) == (case,)
     assert named == confluent.SCHEMAS and len(named) >= 5

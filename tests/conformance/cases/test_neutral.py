@@ -13,8 +13,8 @@ from collections import Counter
 import pytest
 
 from conformance.cases.catalogue import drawn_cases, find_scenario, named_cases
-from conformance.cases.covering import EACH, covering
-from conformance.reducing.candidates import recipe
+from conformance.cases.covering import PROFILES_EACH, select_covering
+from conformance.reducing.candidates import make_recipe
 from generators.model import Case, Kind, Origin
 from generators.wire_format import FORMATS, get
 
@@ -93,7 +93,7 @@ def test_drawn_cases_are_spoiled_too(name: str) -> None:
     again = next(case for case in spoiled if case.level == 1)
     scenario = find_scenario(fmt, fmt.profiles, again, 70, 1)
     assert scenario
-    rebuilt = recipe(fmt, fmt.profile(again.profile), again).case(scenario)
+    rebuilt = make_recipe(fmt, fmt.profile(again.profile), again).case(scenario)
     assert [w.message.value for w in rebuilt.written] == [w.message.value for w in again.written]
 
 
@@ -106,7 +106,7 @@ def every():
 
 
 def test_each_scenario_of_a_deployment_stays_and_each_tag_of_a_profile(every):
-    chosen = covering(every, 1)
+    chosen = select_covering(every, 1)
     assert len(chosen) < len(every) / 2
     ids = {case.id for case in chosen}
     assert [case for case in every if case.id in ids] == chosen
@@ -123,17 +123,21 @@ def test_each_scenario_of_a_deployment_stays_and_each_tag_of_a_profile(every):
 
 
 def test_seeds_choose_other_profiles_and_together_all(every):
-    turns = [{case.id for case in covering(every, seed)} for seed in range(len(FMT.profiles))]
+    turns = [
+        {case.id for case in select_covering(every, seed)} for seed in range(len(FMT.profiles))
+    ]
     assert turns[0] != turns[1]
     assert set().union(*turns) == {case.id for case in every}
-    assert {case.id for case in covering(every, 3)} == turns[3]
+    assert {case.id for case in select_covering(every, 3)} == turns[3]
 
 
 def test_what_few_profiles_have_stays_whole(every):
     few = [
-        case for case in every if case.profile in {profile.name for profile in FMT.profiles[:EACH]}
+        case
+        for case in every
+        if case.profile in {profile.name for profile in FMT.profiles[:PROFILES_EACH]}
     ]
-    assert covering(few, 1) == few
+    assert select_covering(few, 1) == few
 
 
 @pytest.mark.parametrize("seed", [5, 7])
@@ -148,7 +152,7 @@ def test_each_scenario_of_a_source_stays_and_a_database_in_capitals_of_a_profile
         )
         return {(source[case.profile], case.level, case.scenario) for case in valued}
 
-    chosen = covering(every, seed)
+    chosen = select_covering(every, seed)
     capitals = {case.profile for case in chosen if named_in_capitals(case)}
     assert capitals == {case.profile for case in every if named_in_capitals(case)} != set()
     assert scenarios(chosen) == scenarios(every)

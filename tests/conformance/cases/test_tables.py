@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from conformance.cases import tables
-from conformance.cases.catalogue import calls
+from conformance.cases.catalogue import group_calls
 from conformance.cases.tables import (
     drawn_cases,
     find_scenario,
-    histories,
     named_cases,
-    reading,
-    usable,
+    profiles_of_source,
+    table_histories,
+    usable_tables,
 )
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import claimed
@@ -80,7 +80,7 @@ def test_a_fault_spoils_an_insert_of_each_table(named):
 
 
 def test_level_two_has_a_call_for_each_table(named):
-    groups = calls(TICDC, named.values(), (1, 2), 1)
+    groups = group_calls(TICDC, named.values(), (1, 2), 1)
     assert [(call.level, call.table and call.table.name) for call in groups] == [
         (1, None),
         (2, "customers"),
@@ -94,13 +94,13 @@ def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
     both = Values(
         Schema("mysql", (user, replace(user, table=replace(user.table, database="archive"))))
     )
-    groups = calls(TICDC, named_cases(TICDC, [V716], both), (2,), 1)
+    groups = group_calls(TICDC, named_cases(TICDC, [V716], both), (2,), 1)
     assert [call.table.database for call in groups] == ["app", "archive"]
 
 
 def test_drawn_cases_are_found_again_by_their_scenario_and_drawn_once(monkeypatch):
     honest, drawn = tables.scenarios.drawn_scenarios, []
-    tables._drawn.cache_clear()
+    tables._drawn_scenarios.cache_clear()
     monkeypatch.setattr(
         tables.scenarios,
         "drawn_scenarios",
@@ -129,7 +129,7 @@ def test_a_named_case_is_found_by_its_scenario_and_a_fault_is_not(named):
 def test_schemas_are_sent_ahead_where_the_format_sends_them():
     formats = (get("ticdc-simple-json"), TICDC)
     ahead, plain = (
-        [event for history in histories(fmt, SHOP, 6, 1) for event in history.events]
+        [event for history in table_histories(fmt, SHOP, 6, 1) for event in history.events]
         for fmt in formats
     )
     assert [any(isinstance(event, Bootstrap) for event in events) for events in (ahead, plain)] == [
@@ -140,7 +140,7 @@ def test_schemas_are_sent_ahead_where_the_format_sends_them():
 
 
 def test_garbage_is_made_of_the_tables_messages():
-    mutants = Mutants(TICDC, [V716], 1, histories(TICDC, SHOP, 6, 1))
+    mutants = Mutants(TICDC, [V716], 1, table_histories(TICDC, SHOP, 6, 1))
     values = [mutant.message.value or b"" for mutant in mutants.mutants_from(0, 200)]
     assert sum(b'"orders"' in value or b'"customers"' in value for value in values) > 100
     assert not any(b'"database":"pool"' in value for value in values)
@@ -152,7 +152,7 @@ def test_a_table_with_a_type_that_the_format_has_not_is_left_out_and_told():
         Table("app", "places", (Column("id", mysql.integer("int"), False), strange), ("id",))
     )
     fmt = replace(TICDC, supports=lambda kind: kind.name != "geometry")
-    choice = usable(fmt, Schema("mysql", (odd, *SHOP.schema.tables)))
+    choice = usable_tables(fmt, Schema("mysql", (odd, *SHOP.schema.tables)))
     assert [user.table.name for user in choice.users] == ["customers", "orders"]
     assert choice.notes == (
         "ticdc-canal-json: table places is left out: the format has not this type: place geometry",
@@ -160,14 +160,16 @@ def test_a_table_with_a_type_that_the_format_has_not_is_left_out_and_told():
 
 
 def test_the_profiles_must_read_the_database_of_the_tables():
-    assert reading(TICDC, TICDC.profiles, SHOP.schema) == TICDC.profiles
+    assert profiles_of_source(TICDC, TICDC.profiles, SHOP.schema) == TICDC.profiles
     with pytest.raises(
         UsageError,
         match="ticdc-canal-json: the tables are of postgresql, the selected profiles read mysql",
     ):
-        reading(TICDC, TICDC.profiles, replace(SHOP.schema, dialect="postgresql"))
+        profiles_of_source(TICDC, TICDC.profiles, replace(SHOP.schema, dialect="postgresql"))
     debezium = get("debezium-json")
-    profiles = reading(debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql"))
+    profiles = profiles_of_source(
+        debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql")
+    )
     assert {profile.source for profile in profiles} == {"postgresql"}
 
 

@@ -43,7 +43,7 @@ class Engine:
         self._spoil, self._change = spoil, change
         self.started = done({})
 
-    def ask(self, service, request, limit_s):
+    def ask_service(self, service, request, limit_s):
         assert service == "fuzz"
         every = [row for path in request["expected"] for row in pq.read_table(path).to_pylist()]
         rows = [row for row in every if request["low"] <= row["offset"] <= request["high"]]
@@ -101,11 +101,11 @@ def test_a_perfect_decoder_passes_and_every_mutant_is_counted_once(tmp_path):
 class Looking(Engine):
     """Keeps the records of its first call; a second one is interrupted."""
 
-    def ask(self, service, request, limit_s):
+    def ask_service(self, service, request, limit_s):
         if self.asked:
             raise KeyboardInterrupt
         self.seen = pq.read_table(request["records"][0])
-        return super().ask(service, request, limit_s)
+        return super().ask_service(service, request, limit_s)
 
 
 def test_records_have_the_shape_of_sparks_kafka_source_and_an_interrupt_gives_what_has_been_seen(
@@ -175,7 +175,7 @@ def test_a_call_that_ends_the_child_or_hangs_is_told_apart(tmp_path):
 def test_the_words_of_an_expired_limit_are_the_engines(fake):
     make, _ = fake
     with pytest.raises(ChildDied, match=r"^did not end within"):
-        make().ask("fuzz", {"decoder": "hang"}, 1).result()
+        make().ask_service("fuzz", {"decoder": "hang"}, 1).result()
 
 
 def accepting(tally):

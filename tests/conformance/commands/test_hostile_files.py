@@ -127,10 +127,10 @@ def test_values_name_no_attribute_of_python(cloned, provider):
 def test_kept_cases_of_another_content_are_made_again(tmp_path, monkeypatch, content):
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
     packed = bytes(zstd.compress(marshal.dumps(content), 3))
-    path = kept._path(FMT, FMT.profiles[0])
+    path = kept._case_path(FMT, FMT.profiles[0])
     path.parent.mkdir(parents=True)
     path.write_bytes(kept.sealed(packed))
-    assert kept.read(FMT, FMT.profiles[0]) is None
+    assert kept.read_cases(FMT, FMT.profiles[0]) is None
 
 
 def test_a_regex_that_no_text_can_be_drawn_from_is_named(cloned):

@@ -15,7 +15,13 @@ from command_lines import performed
 from conformance.brokers import archive as _archive
 from conformance.brokers import jars as _jars
 from conformance.brokers import spark as _spark
-from conformance.brokers.archive import kafka_classes, spark_classes, using, whole, writing
+from conformance.brokers.archive import (
+    archive_options,
+    archive_writing,
+    complete_archive,
+    kafka_classes,
+    spark_classes,
+)
 from conformance.commands import prepare
 from generators.errors import HarnessError
 
@@ -42,7 +48,7 @@ def ran(*options):
 def made(tmp_path_factory):
     """An archive of that program's classes."""
     path = tmp_path_factory.mktemp("archive") / "classes" / "ivy.jsa"
-    with writing(path, silent) as options:
+    with archive_writing(path, silent) as options:
         assert ran(*options).returncode == 0
     return path
 
@@ -55,9 +61,9 @@ def archive(made, tmp_path):
 
 def test_a_jvm_takes_the_archive_that_it_wrote(archive):
     assert [path.name for path in archive.parent.glob("*.jsa")] == [
-        f"ivy-{whole(archive).stat().st_size}.jsa"
+        f"ivy-{complete_archive(archive).stat().st_size}.jsa"
     ]
-    done = ran(*using(archive), "-Xlog:class+load")
+    done = ran(*archive_options(archive), "-Xlog:class+load")
     assert (done.returncode, done.stderr) == (0, "")
     assert "org.apache.ivy.Main source: shared objects file (top)" in done.stdout
     without = ran("-Xlog:class+load")
@@ -65,35 +71,35 @@ def test_a_jvm_takes_the_archive_that_it_wrote(archive):
 
 
 def test_a_jvm_does_without_an_archive_that_is_none_and_says_nothing(archive):
-    plain, file = ran(), whole(archive)
+    plain, file = ran(), complete_archive(archive)
     size = file.stat().st_size
     file.unlink()
     file.write_bytes(b"x" * size)
-    assert using(archive)
-    done = ran(*using(archive))
+    assert archive_options(archive)
+    done = ran(*archive_options(archive))
     assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
 
 
 def test_one_that_was_cut_short_is_not_used_and_made_again(archive):
-    file = whole(archive)
+    file = complete_archive(archive)
     data = file.read_bytes()
     file.unlink()
     file.write_bytes(data[: len(data) // 2])
-    assert using(archive) == ()
-    with writing(archive, silent) as options:
+    assert archive_options(archive) == ()
+    with archive_writing(archive, silent) as options:
         Path(options[0].partition("=")[2]).write_bytes(data)
-    assert using(archive)
+    assert archive_options(archive)
 
 
 def test_a_jvm_that_writes_none_is_an_error_and_leaves_nothing(tmp_path):
-    assert using(None) == using(tmp_path / "none.jsa") == ()
+    assert archive_options(None) == archive_options(tmp_path / "none.jsa") == ()
     path = tmp_path / "classes" / "x.jsa"
     with (
         pytest.raises(HarnessError, match=r"ended without writing .*x-\d+\.jsa"),
-        writing(path, silent),
+        archive_writing(path, silent),
     ):
         pass
-    with suppress(KeyError), writing(path, silent) as options:
+    with suppress(KeyError), archive_writing(path, silent) as options:
         Path(options[0].partition("=")[2]).write_bytes(b"half")
         raise KeyError
     assert not list(path.parent.glob("*.jsa"))
@@ -104,7 +110,7 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path):
     path = tmp_path / "classes" / "x.jsa"
     with (
         pytest.raises(HarnessError, match=r"cannot write .*x\.jsa: .*CDC_CONFORMANCE_CACHE"),
-        writing(path, silent),
+        archive_writing(path, silent),
     ):
         pytest.fail("nothing can be written")
 
@@ -117,17 +123,17 @@ def test_one_of_two_writes_and_the_other_waits(tmp_path):
         came.set()
 
     def second():
-        with writing(path, note) as options:
+        with archive_writing(path, note) as options:
             notes.append(options)
 
-    with writing(path, silent) as options:
+    with archive_writing(path, silent) as options:
         other = threading.Thread(target=second)
         other.start()
         assert came.wait(10)
         Path(options[0].partition("=")[2]).write_bytes(b"whole")
     other.join(10)
     assert notes == [f"another process is writing {path}; waiting for it", None]
-    assert whole(path).read_bytes() == b"whole"
+    assert complete_archive(path).read_bytes() == b"whole"
 
 
 def test_each_java_and_each_set_of_jars_has_an_archive_of_its_own(tmp_path, monkeypatch):
@@ -175,7 +181,7 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setattr(_jars, "kafka_jars", lambda note: [tmp_path / "kafka" / "a.jar"])
     monkeypatch.setattr(prepare, "ahead", lambda _spec, _note: None)
     monkeypatch.setattr(_spark, "state", lambda: ({"avro": "spark-avro_2.13 4.0.0"}, []))
-    monkeypatch.setattr(_spark, "ready", lambda modules, note: ())
+    monkeypatch.setattr(_spark, "prepare_jars", lambda modules, note: ())
     monkeypatch.setattr(_archive, "kafka_classes", lambda: tmp_path / "kafka.jsa")
     monkeypatch.setattr(_archive, "spark_classes", lambda: tmp_path / "spark.jsa")
     monkeypatch.setattr(prepare, "_broker", write("broker"))
@@ -207,7 +213,7 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
 
 def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeypatch):
     there = []
-    monkeypatch.setattr(_jars, "cached", lambda bundle: there or None)
+    monkeypatch.setattr(_jars, "cached_bundle", lambda bundle: there or None)
     monkeypatch.setattr(
         _jars,
         "jars_of",

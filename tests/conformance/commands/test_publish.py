@@ -193,7 +193,7 @@ class Writing:
     def __exit__(self, *_):
         pass
 
-    def ask(self, service, request, _limit_s):
+    def ask_service(self, service, request, _limit_s):
         assert (service, request["parts"]) == ("corpus", 3)
         fmt, out = get(request["format"]), Path(request["out"])
         out.mkdir()

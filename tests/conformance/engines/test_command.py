@@ -37,7 +37,7 @@ from generators.sources.mysql import TYPES
 
 ROOT = Path(__file__).resolve().parents[3]
 LIAR = Path(__file__).parent / "command_liars" / "liar.py"
-SCHEMA = jsonschema.Draft202012Validator(command.schema())
+SCHEMA = jsonschema.Draft202012Validator(command.protocol_schema())
 VALUES = (b"a", b"lie", b"\xff\x00", b"", None, "\u2028 é".encode(), b"c")
 EVERYTHING = (("cdc", 0, 0, 99),)
 WITHOUT_LIE = (("cdc", 0, 0, 0), ("cdc", 0, 2, 99))
@@ -49,7 +49,7 @@ def liar(lie):
 
 def schema_of(part):
     return jsonschema.Draft202012Validator(
-        {**command.schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]}
+        {**command.protocol_schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]}
     )
 
 
@@ -75,7 +75,7 @@ def put(engine, values=VALUES, handle="h"):
         for i, value in enumerate(values)
     ]
     write_records(path, messages, range(len(messages)))
-    return engine.open(handle, RecordSource(EVERYTHING, parquet=str(path))).result(60)
+    return engine.open_records(handle, RecordSource(EVERYTHING, parquet=str(path))).result(60)
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_a_mapping_is_refused(engine):
 
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
     started = engine()
-    opened = started.open("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet"))
+    opened = started.open_records("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet"))
     for future in (opened, started.decode(asking("cmd:x", handle="gone"))):
         with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
             future.result(60)
@@ -567,7 +567,7 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
             (topic, p, 0, max(record.offset for record in placed if record.partition == p))
             for p in (0, 1)
         )
-        assert started.open(
+        assert started.open_records(
             "k", RecordSource(ranges, bootstrap=kafka.bootstrap, topic=topic)
         ).result(60) == len(VALUES)
         rows = read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1)
@@ -585,6 +585,6 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
         )
         beyond = ((topic, 0, 0, 1000),)
         with pytest.raises(HarnessError, match=rf"offsets 0 to 1000 of {topic}/0 ends at offset 4"):
-            started.open(
+            started.open_records(
                 "far", RecordSource(beyond, bootstrap=kafka.bootstrap, topic=topic)
             ).result(60)

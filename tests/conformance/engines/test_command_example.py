@@ -164,7 +164,13 @@ def test_a_spoiled_copy_of_the_example_is_convicted_by_the_rule(tmp_path, monkey
 
 def test_the_engine_is_chosen_by_the_specification(monkeypatch):
     monkeypatch.setattr(command, "ChildEngine", lambda **options: options)
-    asked = {"packages": ("kafka",), "timeout_s": 120, "conf": QUICK, "note": print, "given": {}}
+    asked = {
+        "packages": ("kafka",),
+        "timeout_s": 120,
+        "conf": QUICK,
+        "note": print,
+        "pickled_decoders": {},
+    }
     assert command.engine_for("mine.py:decode", (NAME,), kafka=True, note=print) == asked
     with command.engine_for("cmd:x", (NAME,)) as started:
         assert isinstance(started, CommandEngine)

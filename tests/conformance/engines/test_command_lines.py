@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conformance.engines import command
 from conformance.engines._command_cells import CellProblem, Cells
-from conformance.engines._command_lines import Answers, LineRecord, maps, parse
+from conformance.engines._command_lines import Answers, LineRecord, parse_object, to_map_array
 from conformance.engines.command import ProtocolBreak
 from conformance.judging.compare import Typed
 from conformance.judging.output import check_columns, read
@@ -27,7 +27,7 @@ from generators.sources import registry as sources
 
 def schema_of(part):
     return jsonschema.Draft202012Validator(
-        {**command.schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]}
+        {**command.protocol_schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]}
     )
 
 
@@ -36,7 +36,7 @@ def test_every_type_of_the_sources_has_a_form(source):
     types = {kind.spark for kind in sources.source(source).types.values()}
     assert len(types) > 10
     for spark in types:
-        Cells({"c": spark}).structs([{"c": None}, None])
+        Cells({"c": spark}).to_struct_array([{"c": None}, None])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_type_of_the_sources_has_a_form(source):
     ],
 )
 def test_a_cell_of_another_form_is_named_with_its_problem(spark, value, problem):
-    values, wrong = Cells({"c": spark, "d": "int"}).row({"c": value, "d": 5})
+    values, wrong = Cells({"c": spark, "d": "int"}).read_image({"c": value, "d": 5})
     assert values == {"d": 5}
     assert re.search(problem, wrong.pop("c"))
     assert not wrong
@@ -73,9 +73,9 @@ def test_a_cell_of_another_form_is_named_with_its_problem(spark, value, problem)
 def answered(table, labels, after):
     """The one row of an answer at level two, as the judge reads it."""
     answers = Answers(2, table, frozenset(), labels)
-    answers.expect(1, 1, [LineRecord("t", 0, 7, 0, 0, None, None, ())])
+    answers.expect_batch(1, 1, [LineRecord("t", 0, 7, 0, 0, None, None, ())])
     rows = [{"row": 0, "kind": "ROW", "op": "INSERT", "after": after}]
-    answers.take(json.dumps({"type": "rows", "seq": 1, "rows": rows}).encode(), True)
+    answers.take_line(json.dumps({"type": "rows", "seq": 1, "rows": rows}).encode(), True)
     ((row,),) = read(answers.finish(), 2).values()
     return row.after
 
@@ -95,8 +95,8 @@ def test_a_cell_of_another_form_is_a_wrong_value_of_its_row():
 )
 def test_a_decimal_may_have_all_the_digits_of_its_type(spark, text):
     cells = Cells({"c": spark})
-    values, wrong = cells.row({"c": text})
-    (cell,) = cells.structs([values]).field(0).to_pylist()
+    values, wrong = cells.read_image({"c": text})
+    (cell,) = cells.to_struct_array([values]).field(0).to_pylist()
     assert (cell, wrong) == (Decimal(text), {})
 
 
@@ -108,7 +108,7 @@ def test_enum_and_set_are_labels_for_a_decoder_that_says_so():
 
 def test_a_column_that_the_table_has_not_is_refused():
     with pytest.raises(CellProblem, match="the table has no such column; it has c"):
-        Cells({"c": "int"}).row({"d": 1})
+        Cells({"c": "int"}).read_image({"d": 1})
 
 
 TEXT = st.text(st.characters(codec="utf-8"))
@@ -146,7 +146,7 @@ IMAGES = st.lists(st.none() | st.dictionaries(TEXT, st.none() | TEXT))
 @given(IMAGES)
 def test_images_become_the_map_that_arrow_makes_of_pairs(images):
     pairs = [None if image is None else list(image.items()) for image in images]
-    assert maps(images) == pa.array(pairs, pa.map_(pa.string(), pa.string()))
+    assert to_map_array(images) == pa.array(pairs, pa.map_(pa.string(), pa.string()))
 
 
 JUNK = st.sampled_from(
@@ -193,9 +193,9 @@ CHANGES = st.fixed_dictionaries(REQUIRED, optional=dict.fromkeys(OPTIONAL, JUNK)
 def test_our_checks_and_the_schema_agree_on_every_change(change):
     line = {"type": "changes", "seq": 1, "changes": [change]}
     answers = Answers(1, None, frozenset(DECLARED))
-    answers.expect(1, 1, [LineRecord("t", 0, 0, 0, 0, None, None, ())])
+    answers.expect_batch(1, 1, [LineRecord("t", 0, 0, 0, 0, None, None, ())])
     try:
-        answers.take(json.dumps(line).encode(), True)
+        answers.take_line(json.dumps(line).encode(), True)
     except ProtocolBreak:
         accepted = False
     else:
@@ -214,6 +214,6 @@ def test_our_checks_and_the_schema_agree_on_every_change(change):
 )
 def test_what_is_read_strictly_or_leniently_is_the_same(data):
     held = {"x": data}
-    assert parse(orjson.dumps(held)) == held
+    assert parse_object(orjson.dumps(held)) == held
     with_surrogate = json.dumps({**held, "\n": "\ud800\U0001f600"}).encode()
-    assert parse(with_surrogate) == {**held, "\n": "\ufffd\U0001f600"}
+    assert parse_object(with_surrogate) == {**held, "\n": "\ufffd\U0001f600"}

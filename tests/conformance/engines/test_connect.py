@@ -10,7 +10,7 @@ import pytest
 
 import conformance
 from conformance.brokers.embedded import free_ports
-from conformance.brokers.spark import ready
+from conformance.brokers.spark import prepare_jars
 from conformance.engines.child import SMALL
 from generators.errors import HarnessError, UsageError
 
@@ -40,7 +40,7 @@ def server(program):
         "--master",
         "local[2]",
     )
-    jars = ("--jars", ",".join(map(str, ready(("kafka",), print))))
+    jars = ("--jars", ",".join(map(str, prepare_jars(("kafka",), print))))
     program("Spark Connect server started", "spark-submit", *main, *jars, *given)
     return f"sc://127.0.0.1:{port}"
 

@@ -55,7 +55,7 @@ def test_calls_go_together_under_settings_that_are_equal(fake):
 def test_other_records_are_read_beside_a_call(fake):
     engine = fake[0]()
     first = engine.decode(asking(LATE))
-    assert engine.open("other", RecordSource(RANGES, parquet="p")).result(60) == 3
+    assert engine.open_records("other", RecordSource(RANGES, parquet="p")).result(60) == 3
     assert outcome(first) == SAID_LATE
 
 
@@ -71,7 +71,7 @@ def test_what_does_not_go_together_waits(fake, second):
             other = engine.decode(second)
             assert (outcome(first)[0], outcome(other)) == (DecodeTimeout, SAID_SO)
         case "open the same":
-            assert engine.open("h", RecordSource(RANGES, parquet="p")).result(60) == 3
+            assert engine.open_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
         case "load":
             assert engine.load("fine", "auto").result(60).levels == (1,)
         case "release":
@@ -103,7 +103,7 @@ def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(
 ):
     make, asked = fake
     engine = make(timeout_s=0.5)
-    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(60) == 3
+    assert engine.open_records("h", RecordSource(RANGES, parquet="p")).result(60) == 3
     guilty, other = f"{DECODERS}.{word}", LATE if not first else RAISED
     futures = {
         name: engine.decode(asking(name))
@@ -202,14 +202,14 @@ def engine(monkeypatch):
 
 def test_an_idle_session_is_left_without_an_interruption(engine):
     engine.close()
-    assert engine._side.said == ["left", "restored"]
+    assert engine._session.said == ["left", "restored"]
     assert not engine.directory.exists()
 
 
 def test_what_runs_is_interrupted_and_what_waits_is_withdrawn(engine):
     running, waiting = (engine.put({"op": "release", "handle": name}) for name in "ab")
-    assert engine._side.asked.wait(20)
+    assert engine._session.asked.wait(20)
     engine.close()
-    assert engine._side.said == ["interrupted", "left", "restored"]
+    assert engine._session.said == ["interrupted", "left", "restored"]
     assert (running.result(), waiting.cancelled()) == ({"rows": 1}, True)
     assert not engine.directory.exists()

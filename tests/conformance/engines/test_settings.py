@@ -10,20 +10,25 @@ import pytest
 from conformance.brokers.embedded import free_ports
 from conformance.engines._child_log import ChildLog
 from conformance.engines.child import QUICK
-from conformance.engines.cluster import other_machines, places, settings, unreachable
+from conformance.engines.cluster import (
+    driver_address,
+    host_ports,
+    unreachable_broker,
+    uses_other_machines,
+)
 from conformance.engines.command import engine_for
-from conformance.engines.memory import DEFAULT_MB, bound_mb, of_session, remark
+from conformance.engines.memory import DEFAULT_MB, bound_mb, memory_remark, session_bound_mb
 from conformance.engines.spark_conf import (
     BOUND,
     NAMES,
     OWNED,
-    away,
-    checked,
-    joined,
-    merged,
-    packages,
+    check_setting,
+    cluster_url,
+    merge_settings,
+    parse_packages,
+    settings_of_options,
 )
-from conformance.engines.specs import check
+from conformance.engines.specs import check_decoder_file
 from generators.errors import HarnessError, UnknownName, UsageError
 
 MODULE = "import os\nfrom a.b import c as read\nVALUE = 1\n\nif VALUE:\n    def decode(records):\n        return records\n"
@@ -32,7 +37,7 @@ MODULE = "import os\nfrom a.b import c as read\nVALUE = 1\n\nif VALUE:\n    def 
 @pytest.mark.parametrize("name", ["decode", "read", "VALUE", "os"])
 def test_a_function_that_the_file_has_is_taken(tmp_path, name):
     (tmp_path / "mine.py").write_text(MODULE, "utf-8")
-    check(f"{tmp_path / 'mine.py'}:{name}")
+    check_decoder_file(f"{tmp_path / 'mine.py'}:{name}")
 
 
 @pytest.mark.parametrize(
@@ -40,12 +45,12 @@ def test_a_function_that_the_file_has_is_taken(tmp_path, name):
 )
 def test_what_a_module_makes_while_it_runs_may_have_any_name(tmp_path, line):
     (tmp_path / "mine.py").write_text(line, "utf-8")
-    check(f"{tmp_path / 'mine.py'}:decod")
+    check_decoder_file(f"{tmp_path / 'mine.py'}:decod")
 
 
 @pytest.mark.parametrize("spec", ["cmd:node mine.py", "mine.module:decod", "mine.module"])
 def test_commands_and_modules_are_not_parsed(spec):
-    check(spec)
+    check_decoder_file(spec)
 
 
 def test_a_wrong_function_a_wrong_file_and_a_wrong_syntax_are_told_with_their_place(
@@ -56,15 +61,15 @@ def test_a_wrong_function_a_wrong_file_and_a_wrong_syntax_are_told_with_their_pl
     with pytest.raises(
         UnknownName, match=r"unknown function 'decod' of mine\.py\. Did you mean 'decode'"
     ):
-        check("mine.py:decod")
+        check_decoder_file("mine.py:decod")
     with pytest.raises(UsageError, match=r"decoder other\.py:decode: there is no file other\.py"):
-        check("other.py:decode")
+        check_decoder_file("other.py:decode")
     (tmp_path / "mine.py").write_text("def decode(records):\n    return records.where(\n", "utf-8")
     with pytest.raises(
         UsageError, match=r"decoder mine\.py:decode: mine\.py, line 2: '\(' was never closed"
     ):
-        check("mine.py:decode")
-    check("mine.py:decode", whole=False)
+        check_decoder_file("mine.py:decode")
+    check_decoder_file("mine.py:decode", parse_file=False)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ def test_a_wrong_function_a_wrong_file_and_a_wrong_syntax_are_told_with_their_pl
 )
 def test_settings_of_the_harness_are_refused_with_the_reason(name, why):
     with pytest.raises(UsageError, match=rf"^--spark-conf {name}: the harness sets it; .*{why}$"):
-        checked(name, "x")
+        check_setting(name, "x")
     assert not re.search(NAMES, name)
 
 
@@ -93,47 +98,49 @@ def test_every_other_name_of_spark_is_taken():
         "spark.jars",
         "spark.jars.packages",
     ):
-        assert checked(name, "x") == (name, "x")
+        assert check_setting(name, "x") == (name, "x")
         assert re.search(NAMES, name)
     with pytest.raises(
         UsageError,
         match=r"^--spark-conf driver\.memory: names of Spark's settings begin with spark\.$",
     ):
-        checked("driver.memory", "x")
+        check_setting("driver.memory", "x")
     assert all(why and name.startswith("spark.") for name, why in OWNED.items())
 
 
 def test_the_user_s_settings_win_and_a_jvm_gets_both_options():
     options = "spark.driver.extraJavaOptions"
     conf = {options: "-Xmn1g", "spark.a": "1"}
-    assert merged(conf, {"spark.a": "2", "spark.b": "3"}) == {
+    assert merge_settings(conf, {"spark.a": "2", "spark.b": "3"}) == {
         options: "-Xmn1g",
         "spark.a": "2",
         "spark.b": "3",
     }
-    assert merged(conf, {options: "-Dx=y"}) == {options: "-Xmn1g -Dx=y", "spark.a": "1"}
-    assert merged({}, {options: "-Dx=y"}) == {options: "-Dx=y"}
+    assert merge_settings(conf, {options: "-Dx=y"}) == {options: "-Xmn1g -Dx=y", "spark.a": "1"}
+    assert merge_settings({}, {options: "-Dx=y"}) == {options: "-Dx=y"}
 
 
 def test_options_of_their_own_go_by_spark_s_names():
-    assert joined({"spark.a": "1"}) == {"spark.a": "1"}
-    given = joined(
-        {"spark.jars.packages": "a:b:1"}, master="spark://h:7077", added=("c:d:2,e:f:3",)
+    assert settings_of_options({"spark.a": "1"}) == {"spark.a": "1"}
+    given = settings_of_options(
+        {"spark.jars.packages": "a:b:1"}, master="spark://h:7077", added_packages=("c:d:2,e:f:3",)
     )
     assert given == {"spark.master": "spark://h:7077", "spark.jars.packages": "a:b:1,c:d:2,e:f:3"}
-    assert joined({}, remote="sc://h:15002/;token=x") == {"spark.remote": "sc://h:15002/;token=x"}
-    assert packages("a:b_2.13:1,c/d/2") == (("a", "b_2.13", "1"), ("c", "d", "2"))
+    assert settings_of_options({}, remote="sc://h:15002/;token=x") == {
+        "spark.remote": "sc://h:15002/;token=x"
+    }
+    assert parse_packages("a:b_2.13:1,c/d/2") == (("a", "b_2.13", "1"), ("c", "d", "2"))
 
 
 def test_the_driver_s_address_can_be_set_on_a_cluster_alone():
     host = {"spark.driver.host": "me"}
-    assert joined(host, master="yarn") == {**host, "spark.master": "yarn"}
+    assert settings_of_options(host, master="yarn") == {**host, "spark.master": "yarn"}
     for master in ("", "local[2]"):
         with pytest.raises(
             UsageError,
             match=r"^--spark-conf spark.driver.host: without --master Spark listens on loopback",
         ):
-            joined(host, master=master)
+            settings_of_options(host, master=master)
 
 
 @pytest.mark.parametrize(
@@ -150,40 +157,46 @@ def test_the_driver_s_address_can_be_set_on_a_cluster_alone():
             {"master": "yarn", "remote": "sc://h"},
             "--master yarn and --remote sc://h: give one of them",
         ),
-        ({"remote": "sc://h", "added": ("a:b:1",)}, "--remote sc://h: the server has its own jars"),
-        ({"added": ("a:b",)}, "--spark-packages 'a:b': expected GROUP:ARTEFACT:VERSION"),
+        (
+            {"remote": "sc://h", "added_packages": ("a:b:1",)},
+            "--remote sc://h: the server has its own jars",
+        ),
+        ({"added_packages": ("a:b",)}, "--spark-packages 'a:b': expected GROUP:ARTEFACT:VERSION"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(UsageError, match=f"^{re.escape(message)}"):
-        joined({}, **options)
+        settings_of_options({}, **options)
 
 
 def test_a_session_is_away_or_here():
-    assert away({}) == away({"spark.master": "local[4]"}) == ""
-    assert away({"spark.master": "yarn"}) == "yarn"
-    assert away({"spark.remote": "sc://h"}) == "sc://h"
+    assert cluster_url({}) == cluster_url({"spark.master": "local[4]"}) == ""
+    assert cluster_url({"spark.master": "yarn"}) == "yarn"
+    assert cluster_url({"spark.remote": "sc://h"}) == "sc://h"
 
 
 def test_the_harness_s_heap_sizes_go_where_the_user_sets_the_driver_s_memory():
-    given = merged(
+    given = merge_settings(
         QUICK, {"spark.driver.memory": "512m", "spark.driver.extraJavaOptions": "-Xms64m"}
     )
     flags = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseParallelGC -Xms64m"
     assert given["spark.driver.extraJavaOptions"] == flags
-    assert "-Xms1g -Xmn512m" in merged(QUICK, {})["spark.driver.extraJavaOptions"]
+    assert "-Xms1g -Xmn512m" in merge_settings(QUICK, {})["spark.driver.extraJavaOptions"]
 
 
 def test_what_a_jvm_says_before_pythons_traceback_is_shown():
     log = ChildLog()
     os.write(
-        log.writing,
+        log.writing_end,
         b"Heap size is too large\nTraceback (most recent call last):\n"
         + b"  File\n" * 20
         + b"Error: no\n",
     )
-    log.started()
-    assert (log.tail(words=True), log.tail()[-9:]) == ("Heap size is too large", "Error: no")
+    log.close_writing_end()
+    assert (log.tail(before_traceback=True), log.tail()[-9:]) == (
+        "Heap size is too large",
+        "Error: no",
+    )
 
 
 @pytest.mark.parametrize(
@@ -196,8 +209,8 @@ def test_what_a_jvm_says_before_pythons_traceback_is_shown():
     ],
 )
 def test_the_heap_of_the_jvm_is_added_to_the_bound_of_memory(given, mb):
-    assert (of_session(given), bound_mb(given)) == (mb, int(given.get(BOUND, DEFAULT_MB)))
-    assert of_session({**given, "spark.remote": "sc://h"}) == bound_mb(given)
+    assert (session_bound_mb(given), bound_mb(given)) == (mb, int(given.get(BOUND, DEFAULT_MB)))
+    assert session_bound_mb({**given, "spark.remote": "sc://h"}) == bound_mb(given)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +226,10 @@ def test_the_heap_of_the_jvm_is_added_to_the_bound_of_memory(given, mb):
     ],
 )
 def test_last_words_of_memory_are_followed_by_the_bound(words):
-    assert remark(words, 4096) == "\nEach process of the decoder may have 4,096 MB (--memory)."
-    assert (remark(words, 0), remark("KeyError: 'memories'", 4096)) == ("", "")
+    assert (
+        memory_remark(words, 4096) == "\nEach process of the decoder may have 4,096 MB (--memory)."
+    )
+    assert (memory_remark(words, 0), memory_remark("KeyError: 'memories'", 4096)) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +247,7 @@ def test_last_words_of_memory_are_followed_by_the_bound(words):
     ],
 )
 def test_a_url_names_hosts_and_ports(url, expected):
-    assert places(url) == expected
+    assert host_ports(url) == expected
 
 
 @pytest.fixture
@@ -244,19 +259,21 @@ def listening():
 
 def test_the_driver_listens_where_the_master_reaches_it(listening):
     conf = {"spark.master": f"spark://127.0.0.1:{free_ports(1)[0]},127.0.0.1:{listening}"}
-    assert settings(conf) == {
+    assert driver_address(conf) == {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }
-    assert settings(conf | {"spark.driver.host": "me"}) == {"spark.driver.bindAddress": "127.0.0.1"}
-    assert settings({"spark.master": f"k8s://https://127.0.0.1:{listening}"}) == {}
-    assert settings({"spark.master": "local[2]"}) == settings({}) == {}
+    assert driver_address(conf | {"spark.driver.host": "me"}) == {
+        "spark.driver.bindAddress": "127.0.0.1"
+    }
+    assert driver_address({"spark.master": f"k8s://https://127.0.0.1:{listening}"}) == {}
+    assert driver_address({"spark.master": "local[2]"}) == driver_address({}) == {}
 
 
 def test_a_master_that_does_not_answer_is_named():
     port = free_ports(1)[0]
     with pytest.raises(HarnessError) as error:
-        settings({"spark.master": f"spark://127.0.0.1:{port}"})
+        driver_address({"spark.master": f"spark://127.0.0.1:{port}"})
     assert (
         str(error.value)
         == f"--master spark://127.0.0.1:{port} does not answer: 127.0.0.1:{port}: Connection refused"
@@ -267,9 +284,9 @@ def test_yarn_needs_its_configuration(monkeypatch):
     monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
     monkeypatch.delenv("YARN_CONF_DIR", raising=False)
     with pytest.raises(HarnessError, match=r"^--master yarn: set HADOOP_CONF_DIR or YARN_CONF_DIR"):
-        settings({"spark.master": "yarn"})
+        driver_address({"spark.master": "yarn"})
     monkeypatch.setenv("YARN_CONF_DIR", "x")
-    assert settings({"spark.master": "yarn"}) == {}
+    assert driver_address({"spark.master": "yarn"}) == {}
 
 
 def test_a_server_needs_the_client_of_spark_connect(monkeypatch, listening):
@@ -281,22 +298,24 @@ def test_a_server_needs_the_client_of_spark_connect(monkeypatch, listening):
         HarnessError,
         match=r"needs the client of Spark Connect: pip install 'cdc-conformance\[connect\]'$",
     ):
-        settings({"spark.remote": f"sc://127.0.0.1:{listening}"})
+        driver_address({"spark.remote": f"sc://127.0.0.1:{listening}"})
 
 
 def test_a_broker_on_loopback_serves_this_machine_alone():
     near, far = {"spark.master": "spark://127.0.0.1:7077"}, {"spark.master": "yarn"}
-    assert [other_machines(conf) for conf in ({}, {"spark.master": "local[2]"}, near, far)] == [
+    assert [
+        uses_other_machines(conf) for conf in ({}, {"spark.master": "local[2]"}, near, far)
+    ] == [
         False,
         False,
         False,
         True,
     ]
     expected = "the broker 127.0.0.1:9 listens on loopback alone: machines of yarn other than this one need --broker HOST:PORT"
-    assert unreachable(far, "embedded", "127.0.0.1:9") == expected
+    assert unreachable_broker(far, "embedded", "127.0.0.1:9") == expected
     assert (
-        unreachable(far, "running", "127.0.0.1:9")
-        == unreachable(near, "embedded", "127.0.0.1:9")
+        unreachable_broker(far, "running", "127.0.0.1:9")
+        == unreachable_broker(near, "embedded", "127.0.0.1:9")
         == ""
     )
 

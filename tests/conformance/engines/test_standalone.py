@@ -68,9 +68,9 @@ def test_executors_publish_beside_a_decoder_and_write_a_corpus(
     with ChildEngine(
         packages=("kafka",), conf={"spark.master": cluster, **OURS, **EXECUTORS}
     ) as engine:
-        outcome = loading.run(settings, engine, kafka.bootstrap)
+        outcome = loading.run_load(settings, engine, kafka.bootstrap)
         request = {"format": TICDC, "profile": "v8.5.7", "seed": 3, "count": 300, "parts": 3}
-        answer = engine.ask(
+        answer = engine.ask_service(
             "corpus", {**request, "out": str(tmp_path / "out"), "near": str(tmp_path)}, 120
         ).result()
     assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)

@@ -8,7 +8,7 @@ from conformance.cases.catalogue import Budget, named_cases
 from conformance.judging.judge import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.running.prepared import Settings
-from conformance.running.run import _claimed_rows
+from conformance.running.run import _cases_of_claimed_types
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import get
 
@@ -69,5 +69,5 @@ def test_rows_of_any_claimed_types(types, some):
         1,
         writer_profile=("3.5.0.Final", "3.5.0.Final+postgresql"),
     )
-    rows = _claimed_rows(settings, FMT, Capabilities(types=(types,)), frozenset())
+    rows = _cases_of_claimed_types(settings, FMT, Capabilities(types=(types,)), frozenset())
     assert bool(rows) is some and {case.level for case in rows} <= {2}

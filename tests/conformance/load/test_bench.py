@@ -82,11 +82,11 @@ def result(name=FORMAT, level=1, decoder="reference", median=0.8, **more):
 
 def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path):
     path = tmp_path / "bench.json"
-    measure.save([result(), result(level=2)], path, {"pyspark": "4.0.0"})
+    measure.write_results([result(), result(level=2)], path, {"pyspark": "4.0.0"})
     document = json.loads(path.read_text("utf-8"))
     assert document["versions"] == {"pyspark": "4.0.0"}
     assert document["machine"]["processors"] >= 1
-    assert measure.saved(path) == [result(), result(level=2)]
+    assert measure.read_results(path) == [result(), result(level=2)]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_file_that_save_did_not_write_is_refused(tmp_path, text, problem):
     if text is not None:
         path.write_text(text, "utf-8")
     with pytest.raises(UsageError, match=problem):
-        measure.saved(path)
+        measure.read_results(path)
 
 
 def test_ratios_are_compared_by_format_level_and_decoder():
@@ -120,7 +120,7 @@ def test_ratios_are_compared_by_format_level_and_decoder():
         result(decoder="gone", **whole),
     ]
     new = [result(level=2, median=0.89), result(median=0.72), result(decoder="new", **whole)]
-    comparison = measure.compare(old, new, 0.9)
+    comparison = measure.compare_results(old, new, 0.9)
     names = ("format", "level", "decoder", "saved_ratio", "ratio", "below")
     assert [
         tuple(row[name] for name in names) for row in comparison if row["type"] == "bench-change"
@@ -133,12 +133,14 @@ def test_ratios_are_compared_by_format_level_and_decoder():
         ("bench-added", "new"),
         ("bench-gone", "gone"),
     ]
-    assert measure.slower(comparison) and not measure.slower(measure.compare(old, new, 0.8))
+    assert measure.is_slower(comparison) and not measure.is_slower(
+        measure.compare_results(old, new, 0.8)
+    )
 
 
 def test_a_comparison_shows_old_new_change_and_names_what_it_leaves_out():
     old = [result(median=0.8), result(decoder="gone"), result(level=2, messages=100)]
-    comparison = measure.compare(
+    comparison = measure.compare_results(
         old, [result(median=0.4), result(decoder="new"), result(level=2)], 0.9
     )
     text = shown(measure.render_comparison(comparison, 0.9))

@@ -86,12 +86,12 @@ def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
 
 def test_a_decoder_that_takes_all_that_there_is_keeps_up():
     step = made(1_000, 100_000)
-    assert (step.judgement(), step.offered, step.short) == ((True, ""), 1_000, False)
+    assert (step.judgement(), step.send_rate, step.is_producer_slow) == ((True, ""), 1_000, False)
     assert (quantile(step.lags(), 0.5), quantile(step.lags(), 1.0)) == pytest.approx(
         (0.75, 1.0), abs=0.05
     )
     step.rate = 2_000
-    assert step.short, "a producer that comes to less than the rate is noticed"
+    assert step.is_producer_slow, "a producer that comes to less than the rate is noticed"
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
 ):
     fmt = get("debezium-json")
     own = two_tables(tmp_path)
-    ends = _topics.routes(fmt, fmt.profiles[0], 1, 2, own, "{topic}")
+    ends = _topics.find_routes(fmt, fmt.profiles[0], 1, 2, own, "{topic}")
     assert ends == ("cdc.shop.a", "cdc.shop.b")
-    assert _topics.routes(fmt, fmt.profiles[0], 1, 2) == ("",)
+    assert _topics.find_routes(fmt, fmt.profiles[0], 1, 2) == ("",)
     routes = Routes({end: f"run.{end}" for end in ends}, "{topic}", 2)
     source = ProducerSource(fmt, fmt.profiles[0], 1, Layout(partitions=2), 1, 10, own, routes)
     sent = [next(source) for _ in range(20)]
@@ -177,8 +177,8 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
 
 
 def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for():
-    assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}, read=4).taken == 4
-    assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}).taken == 10
+    assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}, read=4).messages_read == 4
+    assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}).messages_read == 10
     lane = Lane(None, "h:1", LoadResult(replace(SMALL, used=True), "1.0", 1), print)
     lane.producer = SimpleNamespace(ends={0: 8, 1: 3}, acked=2)
     lane._reached = {0: 9, 1: 2}
@@ -201,7 +201,7 @@ TASK = Task(
     False,
     every=4,
     pool=10,
-    own="",
+    encoded_tables="",
     producers=2,
 )
 
@@ -211,7 +211,7 @@ class Numbered:
 
     drawn = 0
 
-    def about(self, number):
+    def describe_message(self, number):
         return (number, 0), number % 3 != 2
 
 
@@ -223,7 +223,7 @@ class Answering:
     def __init__(self, *commands):
         self.asked, self._commands = [], iter(commands)
 
-    def ask(self, service, request, _limit_s):
+    def ask_service(self, service, request, _limit_s):
         assert service == "produce"
         self.asked.append(request)
         return done(next(self._commands) if request["do"] == "status" else {})
@@ -243,7 +243,7 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
     engine = Answering({"done": False}, "later")
     with Executors(engine, TASK) as producers:
         assert producers.take() == [{"ready": True}]
-        producers.tell({"count": 20, "rate": 10.0, "duration_s": 3.0})
+        producers.begin_command({"count": 20, "rate": 10.0, "duration_s": 3.0})
         command = engine.asked[-1]
         assert (command["do"], command["first"], command["thin"], command["width"]) == (
             "begin",
@@ -264,7 +264,7 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
         engine._commands = iter(
             [{"done": True, "figures": [tallies[0].figures(published(10), "no broker")]}]
         )
-        producers.tell({"count": 8})
+        producers.begin_command({"count": 8})
         assert engine.asked[-1]["first"] == 20
         with pytest.raises(HarnessError, match="no broker"):
             producers.take()
@@ -291,7 +291,7 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
 def test_what_ends_the_tasks_is_an_error_of_the_environment_and_not_the_decoders():
     with Executors(Answering(DecodeRaised("executor lost")), TASK) as producers:
         producers.take()
-        producers.tell({"count": 8})
+        producers.begin_command({"count": 8})
         with pytest.raises(HarnessError, match="publishing on executors failed: executor lost"):
             producers.take()
 
@@ -322,8 +322,8 @@ def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them(
     table = SentSample()
     for offset, at in ((10, 100.0), (14, 99.0), (12, 101.0)):
         table.add(0, offset, at, 3)
-    assert table.spread({0: (10, 14), 1: (0, 99)}) == [(100.0, 3.0), (101.0, 3.0)]
-    assert table.spread({0: (14, 15)}) == [(99.0, 3.0)]
+    assert table.times_within({0: (10, 14), 1: (0, 99)}) == [(100.0, 3.0), (101.0, 3.0)]
+    assert table.times_within({0: (14, 15)}) == [(99.0, 3.0)]
 
 
 def test_what_a_producer_is_doing_is_told_while_it_does_it(monkeypatch, eventually):
@@ -345,7 +345,7 @@ def test_what_a_producer_is_doing_is_told_while_it_does_it(monkeypatch, eventual
     monkeypatch.setattr(Task, "source", lambda _task: Numbered())
     with Producer(replace(TASK, producers=1)) as producer:
         eventually(lambda: producer.take() == [{"ready": True}])
-        producer.tell({"count": 10})
+        producer.begin_command({"count": 10})
         assert going.wait(60)
         *ticks, sent = producer.take()
         assert [tick["tick"][1] for tick in ticks] == [0, 9]
@@ -377,11 +377,11 @@ def test_a_producer_that_is_closed_ends_what_publishes_and_what_aborts(monkeypat
         ended.append("aborting")
 
     monkeypatch.setattr(_producers, "publish", publish)
-    monkeypatch.setattr(_producers, "_aborting", aborting)
+    monkeypatch.setattr(_producers, "_abort_transactions", aborting)
     monkeypatch.setattr(Task, "source", lambda _task: Numbered())
     with Producer(replace(TASK, producers=1, used=True)) as producer:
         eventually(lambda: producer.take() == [{"ready": True}])
-        producer.tell({"count": 10})
+        producer.begin_command({"count": 10})
         assert going.wait(60) and not ended
     assert sorted(ended) == ["aborting", "publishing"]
 
@@ -389,8 +389,8 @@ def test_a_producer_that_is_closed_ends_what_publishes_and_what_aborts(monkeypat
 def test_what_is_counted_late_is_told_with_the_last_interval():
     producer = Executors(Answering("opened"), TASK)
     producer._accounted({"count": 10})
-    *early, _ = producer._news({0: 2, 1: 3}, [], producer._base, producer._base + 9)
-    *late, _ = producer._news({0: 3, 1: 3, 5: 4}, [], producer._base, producer._base + 9)
+    *early, _ = producer._progress_events({0: 2, 1: 3}, [], producer._base, producer._base + 9)
+    *late, _ = producer._progress_events({0: 3, 1: 3, 5: 4}, [], producer._base, producer._base + 9)
     assert [event["tick"][1] for event in early] == [0, 2, 5]
     assert [event["tick"][1] for event in late] == [6, 10]
 
@@ -402,7 +402,7 @@ def test_a_producer_without_a_broker_fails(monkeypatch, eventually):
             lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60
         )
         monkeypatch.setitem(publish_paced.__kwdefaults__, "timeout_s", 1)
-        producer.tell({"count": 1})
+        producer.begin_command({"count": 1})
         with pytest.raises(HarnessError, match=r"no Kafka broker answers at 127\.0\.0\.1:1"):
             eventually(lambda: producer.take() == ["never"])
 
@@ -423,14 +423,14 @@ def sampled(rows):
     fmt = get(FORMAT)
     profile = fmt.profile("v7.1.6")
     outcome = LoadResult(LoadSettings(FORMAT), profile.name, 2)
-    return loading.judged(
+    return loading.judge_sample(
         fmt, profile, outcome, Capabilities(), {(0, 8): (3, 0), (1, 4): (5, 0)}, rows
     )
 
 
 def test_a_sampled_message_without_rows_breaks_a_must():
     sample = sampled({})
-    assert (sample.messages, sample.bad, sum(sample.findings.values())) == (2, True, 2)
+    assert (sample.messages, sample.breaks_must, sum(sample.findings.values())) == (2, True, 2)
     assert sample.failures[0].finding.actual == "no output row"
     assert "load/1/" in sample.failures[0].finding.case
 
@@ -498,7 +498,8 @@ def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, ve
 
 def test_a_run_that_ends_before_it_falls_behind_says_so(outcome):
     outcome.steps[0].batches = [
-        replace(batch, ended=batch.began + batch.taken / 800) for batch in outcome.steps[0].batches
+        replace(batch, ended=batch.began + batch.messages_read / 800)
+        for batch in outcome.steps[0].batches
     ]
     said = "keeps up at 1,000/s; the run is too short to be sure, since a batch decodes 800/s while it runs"
     assert report.headline(outcome) == ("keeps up", said)
@@ -621,7 +622,7 @@ def test_what_the_source_owes_is_counted_for_each_query_without_the_source(
     table = own.table.name if own else orders.load_table(chosen.source).name
     fed = Fed(feed, level, table, 8, [], lambda _options: None)
     for count in (30, 80):
-        fed.tell({"count": count})
+        fed.begin_command({"count": count})
         assert [event["done"]["acked"] for event in fed.take()] == [count]
         assert fed.take() == []
     fed.settle()
@@ -655,7 +656,7 @@ def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatc
     began, batches = [], []
     feed = Feed(FORMAT, "v7.1.6", 1, Layout(partitions=2), LoadOptions(), "", "", (), False, b"")
     fed = Fed(feed, 1, "orders", 8, batches, began.append)
-    fed.tell({"rate": 100.0, "count": 1_000})
+    fed.begin_command({"rate": 100.0, "count": 1_000})
     assert (began, fed.take()) == ([{"count": 1_000, "batch": 1_000, "rate": 100.0}], [])
     batches.append(Batch(0, BEGAN + 1, BEGAN + 2, {0: (0, 100)}, 100, 100, 0, {}))
     monkeypatch.setattr(time, "time", lambda: BEGAN + 4.0)
@@ -715,7 +716,7 @@ def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(
         def warm_up(self):
             self.outcome.kinds["ROW"] += 5
 
-        def hold(self, rate, duration_s):
+        def hold_rate(self, rate, duration_s):
             self.outcome.steps.append(made(1_000, 100_000))
             raise KeyboardInterrupt
 
@@ -792,7 +793,7 @@ def under_load(kafka, engine, tmp_path_factory):
     """
     path = tmp_path_factory.mktemp("decoders") / "mine.py"
     path.write_text(DECODERS, "utf-8")
-    return lambda name=None, at=None, **changed: loading.run(
+    return lambda name=None, at=None, **changed: loading.run_load(
         replace(SMALL, decoder=name and f"{path}:{name}", **changed), engine, at or kafka.bootstrap
     )
 
@@ -827,13 +828,13 @@ def all_arrived(outcome):
         0,
         acked,
     )
-    assert sum(batch.taken for batch in step.batches) == acked
+    assert sum(batch.messages_read for batch in step.batches) == acked
     assert sum(weight for _, weight in step.lags()) == pytest.approx(acked)
 
 
 class TestWithoutABroker:
     def test_the_source_is_accounted_for_and_its_sample_passes(self, engine):
-        outcome = loading.run(SMALL, engine, None)
+        outcome = loading.run_load(SMALL, engine, None)
         good(outcome)
         assert (outcome.mode, outcome.level, outcome.broker) == ("stream", 2, "")
         all_arrived(outcome)
@@ -846,15 +847,17 @@ class TestWithoutABroker:
             re.escape("warming up did not end within 120 s: ")
             + r"\d+ of 100 messages wait; Spark says: \w+"
         )
-        assert re.match(waiting, loading.run(SMALL, engine, None).failed)
+        assert re.match(waiting, loading.run_load(SMALL, engine, None).failed)
 
     def test_lost_offsets_are_counted_and_wrong_rows_are_found(self, engine, tmp_path):
         path = tmp_path / "mine.py"
         path.write_text(DECODERS, "utf-8")
-        outcome = loading.run(replace(SMALL, decoder=f"{path}:decode_rows_losing"), engine, None)
+        outcome = loading.run_load(
+            replace(SMALL, decoder=f"{path}:decode_rows_losing"), engine, None
+        )
         assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
         assert outcome.missing == outcome.owed - outcome.messages > 10
-        assert outcome.sample.bad and "op" in {
+        assert outcome.sample.breaks_must and "op" in {
             failure.finding.path for failure in outcome.sample.failures
         }
 

@@ -20,19 +20,27 @@ from hypothesis import strategies as st
 from conformance.cases.catalogue import named_cases
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure
-from conformance.reducing._plain_values import simpler, weight
+from conformance.reducing._plain_values import simpler_values, weight
 from conformance.reducing.candidates import (
     Hint,
     Recipe,
     RecordedRecipe,
-    apart,
-    candidates,
-    fault_of,
-    hint,
-    measure,
-    tables,
+    fault_recipe,
+    find_hint,
+    measure_scenario,
+    scenario_tables,
+    separate_databases,
+    smaller_scenarios,
 )
-from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, _track, propose, reduce
+from conformance.reducing.reduce import (
+    LIMITS,
+    Batch,
+    Limits,
+    Track,
+    _start_track,
+    propose_batches,
+    reduce_tracks,
+)
 from conformance.rules.rules import Aspect, rules
 from generators import model
 from generators.drawing import strategies
@@ -79,7 +87,7 @@ def changes(candidate: Scenario) -> list[RowChange]:
 
 
 def shape(candidate: Scenario) -> tuple[int, int, int]:
-    return measure(candidate)[:3]
+    return measure_scenario(candidate)[:3]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +131,7 @@ def shape(candidate: Scenario) -> tuple[int, int, int]:
 def test_the_plainest_value_of_a_type_comes_first(
     type: SourceType, value: Value, plain: Value
 ) -> None:
-    assert simpler(type, value)[0] == plain
+    assert simpler_values(type, value)[0] == plain
 
 
 @pytest.mark.parametrize("source", sources.SOURCES)
@@ -131,7 +139,7 @@ def test_every_simpler_value_fits_its_type_and_weighs_less(source: str) -> None:
     dialect = sources.source(source)
     for slug, kind in dialect.types.items():
         for value in dialect.boundary_values(slug).values():
-            for other in simpler(kind, value):
+            for other in simpler_values(kind, value):
                 assert dialect.fits(kind, other), (slug, value, other)
                 assert 0 < weight(kind, other) < weight(kind, value), (slug, value, other)
 
@@ -143,17 +151,17 @@ def test_simpler_values_of_drawn_ones_fit_and_weigh_less(data: st.DataObject) ->
     value = data.draw(strategies.values(kind))
     assert all(
         sources.fits(kind, other) and weight(kind, other) < weight(kind, value)
-        for other in simpler(kind, value)
+        for other in simpler_values(kind, value)
     )
 
 
 def test_a_boundary_is_among_the_simpler_values_of_what_lies_beyond_it() -> None:
-    assert 1 << 63 in simpler(mysql.integer("bigint", unsigned=True), 18446744073709551615)
-    assert (1 << 53) + 1 in simpler(mysql.integer("bigint"), 9_223_372_036_854_775_807)
+    assert 1 << 63 in simpler_values(mysql.integer("bigint", unsigned=True), 18446744073709551615)
+    assert (1 << 53) + 1 in simpler_values(mysql.integer("bigint"), 9_223_372_036_854_775_807)
 
 
 def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
-    assert (weight(mysql.json(), None), simpler(mysql.json(), None)) == (0, [])
+    assert (weight(mysql.json(), None), simpler_values(mysql.json(), None)) == (0, [])
 
 
 @QUICK
@@ -161,11 +169,11 @@ def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
 def test_every_candidate_is_smaller_and_keeps_what_is_left_of_the_key(
     drawn: Scenario, event: int, named: bool, data: st.DataObject
 ) -> None:
-    names = [c.name for table in tables(drawn) for c in table.columns]
+    names = [c.name for table in scenario_tables(drawn) for c in table.columns]
     where = Hint(event, 0, data.draw(st.sampled_from(names)) if named else None)
-    keyed = all(table.handle_key for table in tables(drawn))
-    for smaller in candidates(drawn, where):
-        assert measure(smaller) < measure(drawn)
+    keyed = all(table.handle_key for table in scenario_tables(drawn))
+    for smaller in smaller_scenarios(drawn, where):
+        assert measure_scenario(smaller) < measure_scenario(drawn)
         assert smaller.history.events
         for change_ in changes(smaller):
             assert {c.name for c in change_.table.columns} >= set(change_.table.handle_key)
@@ -185,7 +193,7 @@ def test_every_candidate_is_smaller_and_keeps_what_is_left_of_the_key(
 
 @pytest.mark.parametrize("name", AWKWARD_NAMES[2:])
 def test_a_cell_is_reduced_to_the_key_and_its_column_at_once(name: str) -> None:
-    first, second, *_ = candidates(
+    first, second, *_ = smaller_scenarios(
         scenario("s", insert(COMPOSITE, ROW), level=2), Hint(column=name)
     )
     assert {c.name for c in changes(second)[0].table.columns} == {*COMPOSITE.primary_key, name}
@@ -204,7 +212,9 @@ def test_short_names_never_meet_another_column() -> None:
         replace(table.columns[1], name="C1"),
     )
     row: Row = {"id": 1, "c": 2, "null": 3, "C1": 4}
-    for smaller in candidates(scenario("s", insert(replace(table, columns=columns), row)), Hint()):
+    for smaller in smaller_scenarios(
+        scenario("s", insert(replace(table, columns=columns), row)), Hint()
+    ):
         names = [c.name.casefold() for c in changes(smaller)[0].table.columns]
         assert len(names) == len(set(names)) == len(changes(smaller)[0].rows[0].after or ())
 
@@ -212,8 +222,9 @@ def test_short_names_never_meet_another_column() -> None:
 def test_the_failing_row_of_many_is_tried_first() -> None:
     rows = [(None, {"a": i, "b": "x", "c": None}) for i in range(5)]
     first = next(
-        candidates(
-            scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(row=3, column="a")
+        smaller_scenarios(
+            scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2),
+            Hint(row_number=3, column="a"),
         )
     )
     assert changes(first)[0].rows == (RowImages(None, {"a": 3}),)
@@ -222,7 +233,9 @@ def test_the_failing_row_of_many_is_tried_first() -> None:
 def test_rows_are_tried_alone_and_without_each_half() -> None:
     rows = [(None, {"a": i, "b": "x", "c": None}) for i in range(3)]
     smaller = list(
-        candidates(scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(column="a"))
+        smaller_scenarios(
+            scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(column="a")
+        )
     )
     kept = [
         tuple(images.after.get("a") for images in changes(candidate)[0].rows)
@@ -233,11 +246,11 @@ def test_rows_are_tried_alone_and_without_each_half() -> None:
 
 def test_the_smallest_scenario_has_no_candidate() -> None:
     table = replace(boundaries.one_column("d", "t", mysql.integer("int")), name="t")
-    (key_alone,) = candidates(
+    (key_alone,) = smaller_scenarios(
         scenario("s", change(table, Op.INSERT, (None, {"id": 0, "c": None}))), Hint(column="c")
     )
     assert [column.name for column in changes(key_alone)[0].table.columns] == ["id"]
-    assert list(candidates(key_alone, Hint())) == []
+    assert list(smaller_scenarios(key_alone, Hint())) == []
 
 
 def test_a_database_of_its_own_is_told_in_statements_too() -> None:
@@ -246,9 +259,9 @@ def test_a_database_of_its_own_is_told_in_statements_too() -> None:
         model.Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table
     )
     row = insert(table, {"id": 1, "c": 2})
-    moved = apart(Scenario("s", History((row, ddl))), "xy").history.events
+    moved = separate_databases(Scenario("s", History((row, ddl))), "xy").history.events
     assert moved[0] == insert(
-        apart(scenario("s", row), "xy").history.events[0].table, {"id": 1, "c": 2}
+        separate_databases(scenario("s", row), "xy").history.events[0].table, {"id": 1, "c": 2}
     )
     assert moved[0].table.database == "d`bxy"
     assert (moved[1].sql, moved[1].database, moved[1].before.database) == (
@@ -269,7 +282,7 @@ def test_every_fault_is_written_again_as_the_catalogue_has_it(name: str) -> None
     ]
     assert len(cases) > 30
     for case in cases:
-        base = fault_of(fmt, profile, case)
+        base = fault_recipe(fmt, profile, case)
         assert base is not None, case.id
         assert base[1].case(base[0]) == case
 
@@ -278,7 +291,7 @@ def test_a_case_of_no_fault_has_no_base() -> None:
     case = as_case(
         CANAL, PROFILE, scenario("shape/insert", insert(KEYLESS, {"a": 1, "b": None, "c": None}))
     )
-    assert fault_of(CANAL, PROFILE, case) is None
+    assert fault_recipe(CANAL, PROFILE, case) is None
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -290,7 +303,7 @@ def test_a_writer_takes_every_candidate_of_a_named_scenario_or_refuses_it_on_pur
     recipe = Recipe(fmt, profile)
     taken: Counter[str] = Counter()
     for named in random.Random(name).sample(list(boundary_scenarios(fmt, profile)), 30):
-        for smaller in itertools.islice(candidates(named, Hint()), 0, 24, 7):
+        for smaller in itertools.islice(smaller_scenarios(named, Hint()), 0, 24, 7):
             try:
                 taken["written" if recipe.case(smaller).written else "empty"] += 1
             except Refused:
@@ -306,7 +319,7 @@ def track_of(drawn: Scenario, finding: Callable[[Scenario, Any], Finding | None]
         CaseResult(case, Verdict.FAIL, (first,)),
         next(rule for rule in rules(CANAL.name) if rule.id == first.rule),
     )
-    size = measure(drawn, sum(w.message.size for w in case.written))
+    size = measure_scenario(drawn, sum(w.message.size for w in case.written))
     return Track(
         Failure(rule, first, result, 1),
         Recipe(CANAL, PROFILE),
@@ -388,7 +401,7 @@ def test_a_failing_cell_ends_at_one_row_and_at_most_one_column_beside_the_key(
     assume(as_case(CANAL, PROFILE, drawn).written)
     track = track_of(drawn, fails)
     asked: list[list[Batch]] = []
-    reduce([track], oracle(fails, asked), Limits(rounds=100))
+    reduce_tracks([track], oracle(fails, asked), Limits(rounds=100))
     assert len(asked) < 60
     (event,) = changes(track.scenario)
     assert (track.scenario.history.events, len(event.rows)) == ((event,), 1)
@@ -408,13 +421,13 @@ def test_reduction_ends_whether_everything_fails_or_nothing_does(drawn: Scenario
         track_of(drawn, cell_fails(lambda _k, _v: True)),
         track_of(drawn, cell_fails(lambda _k, _v: True)),
     )
-    reduce([always], oracle(cell_fails(lambda _k, _v: True)), Limits(rounds=200))
+    reduce_tracks([always], oracle(cell_fails(lambda _k, _v: True)), Limits(rounds=200))
     asked: list[list[Batch]] = []
-    reduce([never], oracle(lambda _s, _c: None, asked), Limits(rounds=200))
-    assert (shape(always.scenario), propose([always])) == ((1, 1, 1), [])
+    reduce_tracks([never], oracle(lambda _s, _c: None, asked), Limits(rounds=200))
+    assert (shape(always.scenario), propose_batches([always])) == ((1, 1, 1), [])
     assert never.scenario is drawn
     assert len(asked) < 200
-    assert propose([never]) == []
+    assert propose_batches([never]) == []
 
 
 def test_a_value_ends_at_the_smallest_that_still_fails() -> None:
@@ -424,7 +437,7 @@ def test_a_value_ends_at_the_smallest_that_still_fails() -> None:
     track = track_of(
         scenario("drawn", insert(table, {"id": 12345, "c": 18446744073709551615})), fails
     )
-    reduce([track], oracle(fails))
+    reduce_tracks([track], oracle(fails))
     assert changes(track.scenario)[0].rows == (
         RowImages(None, {"id": 0, "c": 9_223_372_036_854_775_808}),
     )
@@ -452,7 +465,7 @@ def test_a_rule_that_needs_a_name_keeps_it() -> None:
     columns = (*table.columns, replace(table.columns[1], name="a`b", type=mysql.text()))
     named = insert(replace(table, columns=columns), {"id": 9, "c": 8, "a`b": "text"})
     track = track_of(scenario("drawn", named), fails)
-    reduce([track], oracle(fails))
+    reduce_tracks([track], oracle(fails))
     assert [c.name for c in changes(track.scenario)[0].table.columns] == ["id", "a`b"]
     assert changes(track.scenario)[0].table.name == "t"
 
@@ -474,7 +487,7 @@ def test_a_smaller_case_that_breaks_another_rule_does_not_count() -> None:
         )
 
     track = track_of(scenario("drawn", insert(KEYLESS, {"a": 5, "b": "x", "c": 8_000_000})), fails)
-    reduce([track], oracle(fails))
+    reduce_tracks([track], oracle(fails))
     assert changes(track.scenario)[0].rows == (RowImages(None, {"a": 0, "b": "", "c": None}),)
     assert track.finding.rule == "ticdc-canal-json/cell/value"
 
@@ -492,7 +505,7 @@ def test_candidates_of_one_call_never_share_a_table_at_level_one_and_always_at_l
         track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),)), 2), fails)
         for _ in range(3)
     ]
-    (first, *more) = propose([*level_one, *level_two])
+    (first, *more) = propose_batches([*level_one, *level_two])
     assert (first.level, first.table) == (1, None)
     homes = [(t.database, t.name) for candidate in first.candidates for t in candidate.case.tables]
     assert len(homes) == len(set(homes)) > LIMITS.candidates
@@ -518,13 +531,13 @@ def test_a_round_has_no_more_calls_than_it_may_and_the_rest_has_its_turn() -> No
         for i, (kind, value) in enumerate(zip(kinds, values, strict=True))
     ]
     few = Limits(rounds=50, round_calls=2)
-    assert (len(propose(tracks, few)), [track.deferred for track in tracks[2:]]) == (
+    assert (len(propose_batches(tracks, few)), [track.deferred for track in tracks[2:]]) == (
         2,
         [True, True],
     )
     for track in tracks:
-        track.tried.clear()
-    reduce(tracks, oracle(fails), few)
+        track.tried_hashes.clear()
+    reduce_tracks(tracks, oracle(fails), few)
     assert [changes(track.scenario)[0].rows[0].after["c"] for track in tracks] == [
         0,
         "",
@@ -544,11 +557,13 @@ def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
         CANAL, PROFILE, scenario("drawn", insert(KEYLESS, {"a": 1, "b": "x", "c": None}), rows)
     )
     last = len(case.written) - 1
-    assert hint(
+    assert find_hint(
         Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case
     ) == Hint(1, 1, "b", last)
-    assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
-    assert hint(
+    assert find_hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(
+        0, 0, None
+    )
+    assert find_hint(
         Finding("", "", 0, 0, Aspect.VALUE, "after['gone']", "", "", "after", "gone"), case
     ) == Hint(0, 0, None)
 
@@ -584,8 +599,8 @@ def test_the_messages_that_a_failure_needs_are_left_with_their_bytes(needed):
             )
             yield candidate, CaseResult(candidate.case, Verdict.FAIL, (finding,) if broken else ())
 
-    track = _track(FMT, failure(whole, needed[-1]), lambda _case: None)
-    reduce([track], ask)
+    track = _start_track(FMT, failure(whole, needed[-1]), lambda _case: None)
+    reduce_tracks([track], ask)
     assert list(track.case.written) == [whole.written[at] for at in needed]
     assert (track.case.id, track.finding.message, track.size[0]) == (
         whole.id,

@@ -28,7 +28,7 @@ from conformance.reducing.reduce import (
     Limits,
     OutOfTime,
     _first_raising,
-    shrink_all,
+    reduce_failures,
 )
 from conformance.rules.rules import Aspect, rules
 from conformance.running import replay
@@ -67,7 +67,7 @@ class Fake:
         self.directory, self.fail = directory, fail
         self.opened, self.asked, self.released = {}, [], []
 
-    def open(self, handle, source):
+    def open_records(self, handle, source):
         rows = pq.read_table(source.parquet).to_pylist()
         self.opened[handle] = {
             (row["topic"], row["partition"], row["offset"]): row["value"] for row in rows
@@ -100,7 +100,7 @@ def failed(scenario=BIG, rule=MISSING, **finding):
 def shrunk(engine, *failures, fmt=CANAL, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
     """What comes of failures."""
     note = (lambda _text: None) if notes is None else notes.append
-    return shrink_all(
+    return reduce_failures(
         fmt,
         failures,
         Decoding(engine, "mine", {}, Judge(rules(fmt.name)), limits),
@@ -369,7 +369,7 @@ def test_an_answer_that_does_not_come_in_time_is_not_waited_for(fake) -> None:
 
 def test_records_that_cannot_be_opened_end_the_reduction(fake) -> None:
     engine, failure, notes = fake(), failed(), []
-    engine.open = lambda _handle, _source: done(HarnessError("Spark, open: no"))
+    engine.open_records = lambda _handle, _source: done(HarnessError("Spark, open: no"))
     assert shrunk(engine, failure, notes=notes) == [failure]
     assert notes[-1].endswith("Spark, open: no")
 
@@ -444,13 +444,13 @@ def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> 
         Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)
     ]
     batch = Batch(PROFILE.deployment, 1, None, candidates)
-    assert _first_raising(decoding, decoding.open([batch]), batch) == (
+    assert _first_raising(decoding, decoding.open_batches([batch]), batch) == (
         candidates[6],
         "cannot read y",
     )
     assert [len(decoded) for _, decoded in engine.asked] == [8, 4, 2, 1, 1]
     texts_left = replace(batch, candidates=[candidates[0], candidates[2]])
-    assert _first_raising(decoding, decoding.open([texts_left]), texts_left) is None
+    assert _first_raising(decoding, decoding.open_batches([texts_left]), texts_left) is None
 
 
 # ---- seeded faults of real decoders, each from a large drawn case
@@ -544,7 +544,7 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     failure = Failure(broken, next(f for f in result.findings if f.rule == broken.id), result, 1)
     decoding = Decoding(engine, spec, {}, Judge(rules(name)), PATIENT)
 
-    (small,) = shrink_all(fmt, [failure], decoding, lambda _case: drawn, lambda _text: None)
+    (small,) = reduce_failures(fmt, [failure], decoding, lambda _case: drawn, lambda _text: None)
 
     (written,) = small.result.case.written
     (table,) = small.result.case.tables

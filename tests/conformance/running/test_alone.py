@@ -184,13 +184,13 @@ def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(mo
 
     monkeypatch.setattr(alone._Trial, "_fails", fails)
     trial, passing = alone._Trial(MagicMock(), prepared), ""
-    assert (trial.turns(failures, str.upper), asked) == (
+    assert (trial.try_in_turns(failures, str.upper), asked) == (
         {id(failure): True for failure in failures},
         ["B", "C"],
     )
     passing = "C"
-    assert list(trial.turns(failures, str.upper).values()) == [True, True, False]
+    assert list(trial.try_in_turns(failures, str.upper).values()) == [True, True, False]
     assert asked[2:] == ["B", "C", "A", "B", "A", "B"]
     trial.engine.reset_mock()
-    assert trial.turns(failures[:1], str.upper) == {id(failures[0]): True}
+    assert trial.try_in_turns(failures[:1], str.upper) == {id(failures[0]): True}
     trial.engine.renew.assert_not_called()

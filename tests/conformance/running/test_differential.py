@@ -74,8 +74,8 @@ def test_every_source_and_every_loss_leave_the_sources_table(
 ) -> None:
     """The cells of the others are those of the cases of `run`."""
     fmt = get(name)
-    outcome = differential.check(engine, fmt, fmt.profile(profile), 7)
-    assert outcome.differences == 0, outcome.wrong
+    outcome = differential.compare_profile(engine, fmt, fmt.profile(profile), 7)
+    assert outcome.differences == 0, outcome.difference_texts
     assert outcome.cells > 400 or any(
         loss.left is None for loss in fmt.losses(fmt.profile(profile))
     )
@@ -83,17 +83,17 @@ def test_every_source_and_every_loss_leave_the_sources_table(
 
 def test_a_wrong_decoder_is_seen(engine: ChildEngine) -> None:
     fmt = get("alibaba-canal-json")
-    outcome = differential.check(
+    outcome = differential.compare_profile(
         engine, fmt, fmt.profile("1.1.7"), 7, f"liar:{fmt.name}/timestamp-as-utc"
     )
     assert outcome.differences > 10
-    assert all(", moment:" in what for what in outcome.wrong)
+    assert all(", moment:" in what for what in outcome.difference_texts)
 
 
 def test_a_loss_that_is_not_declared_is_a_difference(engine: ChildEngine) -> None:
     fmt = replace(get("ticdc-canal-json"), losses=lambda _profile: ())
-    outcome = differential.check(engine, fmt, fmt.profile("v5.3.4"), 7)
-    assert outcome.differences and all(", raw:" in what for what in outcome.wrong)
+    outcome = differential.compare_profile(engine, fmt, fmt.profile("v5.3.4"), 7)
+    assert outcome.differences and all(", raw:" in what for what in outcome.difference_texts)
 
 
 def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine, tmp_path: Path) -> None:
@@ -101,9 +101,11 @@ def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine, tmp_path: Pa
     mine.write_text(
         "def decode_rows(records, table):\n    raise RuntimeError('not today')\n", "utf-8"
     )
-    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, f"{mine}:decode_rows")
+    outcome = differential.compare_profile(
+        engine, fmt, fmt.profile("1.1.8"), 7, f"{mine}:decode_rows"
+    )
     assert outcome.differences == 1
-    assert "not today" in outcome.wrong[0]
+    assert "not today" in outcome.difference_texts[0]
 
 
 def test_the_command_prints_a_line_a_profile(

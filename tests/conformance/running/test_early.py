@@ -80,4 +80,4 @@ def test_a_decoder_that_raises_is_told_by_its_own_calls(judged):
 
 def test_a_selection_has_no_first_cases():
     chosen = replace(SETTINGS, decoder="mine.py:decode", select=(f"{NAME}/v7.1.6/shape/*",))
-    assert early.draw(chosen, None, get(NAME), ignore) is None
+    assert early.start_early(chosen, None, get(NAME), ignore) is None

@@ -15,7 +15,7 @@ from conformance.engines.command import CommandEngine
 from conformance.engines.engine import DecodeRaised, DecodeTimeout
 from conformance.judging.judge import Verdict
 from conformance.running.events import noting
-from conformance.running.hangs import HANGS, guilty
+from conformance.running.hangs import HANGS, find_culprits
 from conformance.running.prepared import Settings
 from conformance.running.run import run
 
@@ -119,7 +119,7 @@ def test_the_items_to_blame_are_found_among_many():
         if {3, 41} & set(items):
             raise DecodeTimeout("late")
 
-    assert (list(guilty(ask, range(64), 120)), set(asked), len(asked)) == (
+    assert (list(find_culprits(ask, range(64), 120)), set(asked), len(asked)) == (
         [3, 41],
         {(8, 15.0), (1, 0.0)},
         8 + 2 * 8,
@@ -130,4 +130,4 @@ def test_an_item_that_raises_is_not_searched_further():
     def ask(items, _limit_s):
         raise DecodeRaised("no")
 
-    assert guilty(ask, range(64), 120) == {}
+    assert find_culprits(ask, range(64), 120) == {}

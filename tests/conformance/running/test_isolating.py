@@ -71,7 +71,7 @@ def prepared():
 )
 def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict):
     engine = memory(lambda offsets: error if 37 in offsets else None)
-    outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
+    outputs, blamed = isolating.isolate_failing_cases(engine, prepared(), CALL, error)
     assert [(blame.case.id, blame.verdict, blame.why, blame.alone) for blame in blamed] == [
         ("c37", verdict, str(error), True)
     ]
@@ -84,14 +84,16 @@ def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict)
 def test_cases_that_raise_are_found_by_halving_and_the_search_gives_up_after_its_calls(monkeypatch):
     raised = DecodeRaised("no")
     engine = memory(lambda offsets: raised if {3, 41} & set(offsets) else None)
-    outputs, blamed = isolating.isolate(engine, prepared(), CALL)
+    outputs, blamed = isolating.isolate_failing_cases(engine, prepared(), CALL)
     assert ({(blame.case.id, blame.why) for blame in blamed}, len(outputs)) == (
         {("c3", "no"), ("c41", "no")},
         COUNT - 2,
     )
     assert len(engine.asked) <= 2 * 2 * 7
     monkeypatch.setattr(isolating, "CALLS", 3)
-    outputs, blamed = isolating.isolate(memory(lambda _offsets: raised), prepared(), CALL)
+    outputs, blamed = isolating.isolate_failing_cases(
+        memory(lambda _offsets: raised), prepared(), CALL
+    )
     assert (outputs, {blame.case.id for blame in blamed}) == ({}, {case.id for case in CASES})
     assert any("not isolated within 3 calls" in blame.why and not blame.alone for blame in blamed)
 
@@ -106,7 +108,7 @@ def test_a_case_that_is_late_in_a_cold_process_is_asked_again_before_it_is_convi
         return late if busy or guilty in offsets else None
 
     engine = memory(fail)
-    outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
+    outputs, blamed = isolating.isolate_failing_cases(engine, prepared(), CALL, late)
     convicted = [] if guilty is None else [(f"c{guilty}", "late", True)]
     assert [(blame.case.id, blame.why, blame.alone) for blame in blamed] == convicted
     assert (len(outputs), asked.count([32])) == (COUNT - len(blamed), 2)
@@ -115,7 +117,9 @@ def test_a_case_that_is_late_in_a_cold_process_is_asked_again_before_it_is_convi
 def test_a_case_alone_is_asked_again_even_if_nothing_else_is_left():
     late = DecodeTimeout("late")
     engine = memory(lambda _offsets: late)
-    _, blamed = isolating.isolate(engine, prepared(), replace(CALL, cases=CASES[:1]), late)
+    _, blamed = isolating.isolate_failing_cases(
+        engine, prepared(), replace(CALL, cases=CASES[:1]), late
+    )
     assert ([(blame.case.id, blame.why) for blame in blamed], limits(engine)) == (
         [("c0", "late")],
         [(1, 0.0), (1, 0.0)],
@@ -125,7 +129,7 @@ def test_a_case_alone_is_asked_again_even_if_nothing_else_is_left():
 def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
     late = DecodeTimeout("late")
     engine = memory(lambda offsets: late if 37 in offsets else None)
-    isolating.isolate(engine, prepared(), CALL, late)
+    isolating.isolate_failing_cases(engine, prepared(), CALL, late)
     assert limits(engine)[0] == (1, 60.0), "whether every call ends so"
     assert set(limits(engine)[1:]) == {(8, 15.0), (1, 0.0)}
 
@@ -135,7 +139,7 @@ def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
     monkeypatch.setattr(isolating.time, "monotonic", lambda: next(clock))
     late = DecodeTimeout("late")
     engine = memory(lambda offsets: None if offsets == [COUNT - 1] else late)
-    outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
+    outputs, blamed = isolating.isolate_failing_cases(engine, prepared(), CALL, late)
     assert (outputs, len(limits(engine)), [blame.case.id for blame in blamed if blame.alone]) == (
         {},
         2 + 4,
@@ -156,14 +160,15 @@ def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_agai
     engine, work, waits = memory(lambda _offsets: error), prepared(), Future()
     work.futures = [Future(), waits]
     work.futures[0].set_exception(error)
-    outputs, blamed = isolating.isolate(engine, work, CALL, error)
+    outputs, blamed = isolating.isolate_failing_cases(engine, work, CALL, error)
     within = 60.0 if verdict is Verdict.TIMEOUT else 0.0
     assert (outputs, limits(engine), waits.cancelled()) == ({}, [(1, within)] * 2, True)
     why = f"{error}\nSo ends every call: one of many messages, and 2 of one case each."
     assert {(blame.verdict, blame.why) for blame in blamed} == {(verdict, why)}
     assert [blame.case.id for blame in blamed if blame.alone] == ["c0", f"c{COUNT - 1}"]
     assert (
-        isolating.isolate(engine, work, CALL, work.always)[1] == blamed and len(limits(engine)) == 2
+        isolating.isolate_failing_cases(engine, work, CALL, work.always)[1] == blamed
+        and len(limits(engine)) == 2
     )
 
 
@@ -174,7 +179,7 @@ def test_a_decoder_that_hangs_costs_twice_its_limit_and_one_retry_of_a_short_one
     late = DecodeTimeout("late")
     engine, work = memory(lambda _offsets: late), prepared()
     work.settings = replace(work.settings, timeout_s=limit_s)
-    isolating.isolate(engine, work, CALL, late)
+    isolating.isolate_failing_cases(engine, work, CALL, late)
     waited = limit_s + sum(asked or limit_s for _, asked in limits(engine))
     assert waited / limit_s == pytest.approx(calls, abs=0.1)
 
@@ -185,18 +190,18 @@ def test_calls_that_were_withdrawn_in_vain_are_asked_for_again():
     work.calls = [CALL, replace(CALL, cases=CASES[:5])]
     work.futures = [Future(), Future()]
     work.futures[0].set_exception(gone)
-    isolating.isolate(engine, work, CALL, gone)
+    isolating.isolate_failing_cases(engine, work, CALL, gone)
     assert len(work.futures[1].result()) == 5
 
 
 def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
     engine, fine = memory(stray=37), {("cdc", 0, i): [ROW] for i in range(COUNT)}
     assert (
-        list(isolating.strays(engine, prepared(), CALL, fine, Judge(rules(NAME)))),
+        list(isolating.find_stray_rows(engine, prepared(), CALL, fine, Judge(rules(NAME)))),
         limits(engine),
     ) == ([], [])
     outputs = fine | {(None, 0, 5): [ROW]}
-    (finding,) = isolating.strays(engine, prepared(), CALL, outputs, Judge(rules(NAME)))
+    (finding,) = isolating.find_stray_rows(engine, prepared(), CALL, outputs, Judge(rules(NAME)))
     assert (finding.case, finding.rule) == ("c37", f"{NAME}/law/places")
     assert finding.actual == "1 of 2 rows, the first at NULL/0/5: ROW INSERT"
 
@@ -205,7 +210,7 @@ def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
 def test_an_error_that_every_message_raises_is_not_searched_for(fine):
     error = DecodeRaised("KeyError: 'old'\nat mine.py, line 7")
     engine = memory(lambda offsets: error if set(offsets) - set(fine) else None)
-    outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
+    outputs, blamed = isolating.isolate_failing_cases(engine, prepared(), CALL, error)
     if fine:
         assert not any("Each of" in blame.why for blame in blamed)
         return
@@ -222,5 +227,5 @@ def test_an_error_that_every_message_raises_is_not_searched_for(fine):
 def test_numbers_of_spark_s_tasks_make_no_other_error(text, alike):
     numbers = itertools.count(1)
     engine = memory(lambda _offsets: DecodeRaised(text.format(next(numbers))))
-    isolating.isolate(engine, prepared(), CALL, DecodeRaised(text.format(0)))
+    isolating.isolate_failing_cases(engine, prepared(), CALL, DecodeRaised(text.format(0)))
     assert (len(limits(engine)) == isolating.ALIKE) == alike

@@ -8,8 +8,15 @@ from dataclasses import replace
 import pytest
 from remembered import Memory
 
-from conformance.cases.catalogue import Budget, calls, named_cases
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, lay
+from conformance.cases.catalogue import Budget, group_calls, named_cases
+from conformance.engines.engine import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    Loaded,
+    Request,
+    assign_places,
+)
 from conformance.judging.judge import Capabilities, Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect, rules
@@ -47,7 +54,7 @@ def no_arrow(monkeypatch):
 def tried(lie=lambda request, rows: rows, alone=None):
     """The findings of the laws, tried one by one, and the judge that counted."""
     judge = Judge(rules(NAME))
-    return laws.again(memory(lie), PLAIN, OWNERS, judge, alone), judge
+    return laws.try_each_circumstance(memory(lie), PLAIN, OWNERS, judge, alone), judge
 
 
 def with_row(rows, **changed):
@@ -202,9 +209,9 @@ def test_a_run_tries_one_message_and_none_at_both_levels_or_at_one_by_the_seed(c
         for c in named_cases(get(NAME), get(NAME).profiles[:1])
         if c.scenario.startswith(("shape/", "fault/", "int/"))
     ]
-    grouped = calls(get(NAME), cases, (1, 2), 0)
+    grouped = group_calls(get(NAME), cases, (1, 2), 0)
     sent = [w.message for call in grouped for case in call.cases for w in case.written]
-    places = dict(zip(map(id, sent), lay(sent), strict=True))
+    places = dict(zip(map(id, sent), assign_places(sent), strict=True))
     seen, loaded = [], Loaded((1, 2), Capabilities())
     for seed in range(8):
         engine, settings = (
@@ -222,7 +229,8 @@ def test_a_run_tries_one_message_and_none_at_both_levels_or_at_one_by_the_seed(c
             futures=[Future() for _ in grouped],
         )
         drawn = [
-            (len(sample.owners), sample.plain.level) for sample in laws.submit(engine, prepared)
+            (len(sample.owners), sample.plain.level)
+            for sample in laws.submit_trials(engine, prepared)
         ]
         tried = [
             (sum(high - low + 1 for _, _, low, high in r.ranges), r.level) for r in engine.asked
@@ -246,7 +254,11 @@ def sampled(lie=lambda request, rows: rows, judged=JUDGED, failed=False):
     )
     sample = laws.Sample("call", PLAIN, OWNERS, PLACES, [trial])
     failed = {"call"} if failed else set()
-    return laws.collect(engine, [sample], {"call": judged}, failed, judge, 120), judge, engine
+    return (
+        laws.collect_findings(engine, [sample], {"call": judged}, failed, judge, 120),
+        judge,
+        engine,
+    )
 
 
 def test_trials_are_compared_with_the_judged_call_and_count_for_each_law():
@@ -301,7 +313,7 @@ def hanging(guilty, conf):
 
 def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_others():
     engine, judge = memory(hanging([PLACES[3]], CARACAS)), Judge(rules(NAME))
-    findings = laws.again(engine, PLAIN, OWNERS, judge)
+    findings = laws.try_each_circumstance(engine, PLAIN, OWNERS, judge)
     assert [(f.rule, f.message, f.actual) for f in findings] == [
         (ENVIRONMENT, 3, "Caracas: no end")
     ]
@@ -316,7 +328,7 @@ def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_oth
 
 def test_a_hang_on_every_message_of_a_circumstance_is_one_finding():
     engine, judge = memory(hanging(PLACES, CARACAS)), Judge(rules(NAME))
-    findings = laws.again(engine, PLAIN, OWNERS, judge)
+    findings = laws.try_each_circumstance(engine, PLAIN, OWNERS, judge)
     assert [(f.rule, f.message, f.actual) for f in findings] == [
         (ENVIRONMENT, 0, "Caracas: no end")
     ]

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from conformance.cases.catalogue import matches, named_cases
+from conformance.cases.catalogue import matches_pattern, named_cases
 from conformance.judging.compare import Typed
 from conformance.running import look as module
-from conformance.running.look import LookFailed, look
+from conformance.running.look import LookFailed, decode_corpora
 from generators.bulk import expander as bulk
 from generators.errors import NothingSelected
 from generators.storage import corpus
@@ -19,9 +19,9 @@ FORMAT, PROFILE = "ticdc-canal-json", "v7.1.6"
 
 @pytest.fixture
 def looking(engine, monkeypatch):
-    """`look` on the child of the session, of which it leaves nothing."""
+    """`decode_corpora` on the child of the session, of which it leaves nothing."""
     monkeypatch.setattr(module, "ChildEngine", lambda **_options: nullcontext(engine))
-    yield look
+    yield decode_corpora
     assert list(engine.directory.glob("out-*")) == []
 
 
@@ -70,9 +70,9 @@ def test_cells_are_shown_without_loss(cell, shown):
 
 def test_what_is_not_there_is_told(directory):
     with pytest.raises(NothingSelected, match="no corpus is of format alibaba-canal-json"):
-        next(look("alibaba-canal-json", directory, None, lambda _id: True))
+        next(decode_corpora("alibaba-canal-json", directory, None, lambda _id: True))
     with pytest.raises(NothingSelected, match="no case is selected"):
-        next(look(FORMAT, directory, None, lambda _id: False))
+        next(decode_corpora(FORMAT, directory, None, lambda _id: False))
 
 
 RAISES = """
@@ -126,7 +126,7 @@ def test_level_two_shows_typed_rows_of_the_level_two_cases(directory, looking):
             FORMAT,
             directory,
             spec,
-            lambda case_id: matches(case_id, f"{FORMAT}/{PROFILE}/bulk-rows"),
+            lambda case_id: matches_pattern(case_id, f"{FORMAT}/{PROFILE}/bulk-rows"),
         )
     )
     assert lines

@@ -9,14 +9,14 @@ import pytest
 import right
 from remembered import Memory
 
-from conformance.cases.catalogue import Budget, calls, named_cases
-from conformance.engines.engine import DecodeRaised, Loaded, lay
+from conformance.cases.catalogue import Budget, group_calls, named_cases
+from conformance.engines.engine import DecodeRaised, Loaded, assign_places
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
 from conformance.running import isolating, mixing, run
-from conformance.running.mixing import groups, together
-from conformance.running.prepared import Prepared, Settings, request
+from conformance.running.mixing import group_compatible, merge_calls
+from conformance.running.prepared import Prepared, Settings, decode_request
 from generators.wire_format import get
 
 NAME = "alibaba-canal-json"
@@ -38,9 +38,9 @@ def written():
     ]
     cases = [case for case in named_cases(FMT, several) if case.level == 1 and "/shape/" in case.id]
     # The call of New York is the larger.
-    grouped = calls(FMT, [case for case in cases if case.id != cases[-1].id], (1,), 0)
+    grouped = group_calls(FMT, [case for case in cases if case.id != cases[-1].id], (1,), 0)
     sent = [w for call in grouped for case in call.cases for w in case.written]
-    laid = lay([w.message for w in sent])
+    laid = assign_places([w.message for w in sent])
     places = {id(w.message): place for w, place in zip(sent, laid, strict=True)}
     return (
         grouped,
@@ -73,13 +73,15 @@ def judged(written, monkeypatch):
             "handle",
             [],
             0,
-            kept=kept,
+            counted_rules=kept,
         )
         alike = [[0, 1]] if together_first else []
-        work.mixed = run._mixed(engine, work, alike)
+        work.mixed = run._submit_groups(engine, work, alike)
         for number, call in enumerate(work.calls):
             work.futures.append(
-                Future() if number in work.mixed else engine.decode(request(work, call, call.cases))
+                Future()
+                if number in work.mixed
+                else engine.decode(decode_request(work, call, call.cases))
             )
         result = run.finish(engine, work)
         outcome = {case.case.id: (case.verdict, case.findings) for case in result.cases}
@@ -167,7 +169,7 @@ def test_compression_and_schemas_stay_apart_and_so_does_one_group_by_the_seed(wr
     ]
     alike, chosen = (
         [[0, 1], [2, 3], [4, 5]],
-        [groups([first, second, *packed, *schemas], (), seed) for seed in range(20)],
+        [group_compatible([first, second, *packed, *schemas], (), seed) for seed in range(20)],
     )
     assert all(
         len(grouping) == 2 and all(pair in alike for pair in grouping) for grouping in chosen
@@ -177,7 +179,7 @@ def test_compression_and_schemas_stay_apart_and_so_does_one_group_by_the_seed(wr
         ((0, 1), (4, 5)),
         ((2, 3), (4, 5)),
     }
-    assert groups([first, second, *packed], (first.name,), 1) == []
+    assert group_compatible([first, second, *packed], (first.name,), 1) == []
 
 
 def test_a_group_has_the_deployment_of_its_largest_call_and_each_foreign_message_once(written):
@@ -187,7 +189,7 @@ def test_a_group_has_the_deployment_of_its_largest_call_and_each_foreign_message
         replace(first, cases=first.cases[:2], foreign=(message,)),
         replace(second, foreign=(message,)),
     )
-    group = together(some)
+    group = merge_calls(some)
     assert (group.deployment, group.cases, group.foreign) == (
         second.deployment,
         (*some[0].cases, *some[1].cases),

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.cases.catalogue import budget
+from conformance.cases.catalogue import find_budget
 from conformance.commands.observing import finish
 from conformance.inspecting.opening import ReadRecord
-from conformance.running.observed import observe
+from conformance.running.observed import observe_messages
 from conformance.running.prepared import Settings
 from generators.drawing.cases import LAYOUT
 from generators.errors import UsageError
@@ -83,8 +83,8 @@ def engine(engine, tmp_path_factory):
 
 def seen(engine, name, tables=(), sent=None):
     started, folder = engine
-    settings = Settings((FORMAT,), budget("smoke"), 1, decoder=f"{folder / name}.py")
-    return observe(
+    settings = Settings((FORMAT,), find_budget("smoke"), 1, decoder=f"{folder / name}.py")
+    return observe_messages(
         settings, started, started, PROFILE, FMT, records() if sent is None else sent, tables
     )
 
@@ -141,7 +141,7 @@ def test_a_broken_law_is_a_verdict_and_what_differs_is_told_by_part(
     engine, name, tables, counts, breaks, differs
 ):
     observed = seen(engine, name, tables)
-    assert (observed.messages, observed.refused, observed.tables) == (
+    assert (observed.messages, observed.refused_messages, observed.tables) == (
         4,
         1,
         tuple(table.name for table in tables),

@@ -79,7 +79,7 @@ def test_claimed_types_leave_tables_of_these_types_at_level_two():
         replace(SETTINGS, budget=replace(BUDGETS["smoke"], drawn=0)),
         Capabilities(types=("int", "varchar")),
     )
-    cases = job._claimed_rows(settings, get(NAME), claims, frozenset())
+    cases = job._cases_of_claimed_types(settings, get(NAME), claims, frozenset())
     assert {case.level for case in cases} == {2}
     # A format's own cases have tables of their own, which `claimed` leaves out.
     every = [case for case in cases if case.scenario.startswith("rows/every-type/")]

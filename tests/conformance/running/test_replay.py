@@ -50,7 +50,7 @@ class Fake:
     def load(self, _spec, _level):
         return done(Loaded((1,), self.claims))
 
-    def open(self, _handle, _source):
+    def open_records(self, _handle, _source):
         return done(1)
 
     def release(self, _handle):

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import Budget
-from conformance.engines.engine import to_ranges
+from conformance.engines.engine import ranges_of
 from conformance.engines.specs import DECODERS
 from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, Expectations
 from conformance.judging.known_files import under
 from conformance.rules.rules import Aspect
 from conformance.running import replay
-from conformance.running.prepared import Settings, sample
+from conformance.running.prepared import Settings, seeded_sample
 from conformance.running.run import run
 from generators.errors import HarnessError
 
@@ -119,8 +119,8 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
 
 def test_records_that_cannot_be_read_are_no_verdict(fake):
     engine = fake[0]()
-    opened = engine.open
-    engine.open = lambda handle, source: opened(handle, replace(source, parquet="harness"))
+    opened = engine.open_records
+    engine.open_records = lambda handle, source: opened(handle, replace(source, parquet="harness"))
     with pytest.raises(HarnessError, match="told so"):
         run(replace(SETTINGS, decoder="fine", select=SHAPES), engine)
 
@@ -138,13 +138,15 @@ def test_records_that_cannot_be_read_are_no_verdict(fake):
     ],
 )
 def test_ranges(places, ranges):
-    assert to_ranges(places) == ranges
+    assert ranges_of(places) == ranges
 
 
 def test_a_sample_is_seeded_and_in_order():
     items = list(range(100))
     assert (
-        sample(1, "a", items, 10) == sample(1, "a", items, 10) == sorted(sample(1, "a", items, 10))
+        seeded_sample(1, "a", items, 10)
+        == seeded_sample(1, "a", items, 10)
+        == sorted(seeded_sample(1, "a", items, 10))
     )
-    assert sample(1, "a", items, 10) != sample(2, "a", items, 10)
-    assert (sample(1, "a", items, 1000), sample(1, "a", [], 5)) == (items, [])
+    assert seeded_sample(1, "a", items, 10) != seeded_sample(2, "a", items, 10)
+    assert (seeded_sample(1, "a", items, 1000), seeded_sample(1, "a", [], 5)) == (items, [])

@@ -5,7 +5,7 @@ import shlex
 import sys
 from dataclasses import replace
 
-from conformance.cases.catalogue import budget
+from conformance.cases.catalogue import find_budget
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
 from conformance.running.watching import FIRST, changed, first, sources, state, turns
@@ -13,7 +13,7 @@ from conformance.running.watching import FIRST, changed, first, sources, state, 
 TICDC = "ticdc-canal-json"
 CASE = f"{TICDC}/v7.1.6/shape/insert"
 SETTINGS = Settings(
-    (TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,)
+    (TICDC,), find_budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,)
 )
 COMMAND = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
 

@@ -266,7 +266,7 @@ class Spark(Memory):
     def liars(self, _fmt):
         return done(list(self.known))
 
-    def open(self, handle, source):
+    def open_records(self, handle, source):
         return done(1)
 
     def release(self, handle):
@@ -316,7 +316,7 @@ def test_a_liar_in_spark_that_is_honest_or_cannot_be_run_fails_the_self_test(mon
 
 
 def test_a_reference_that_is_accused_in_spark_fails_the_self_test(monkeypatch, tried):
-    monkeypatch.setattr(checks, "decoder_of", lambda *_: "rows-elsewhere")
+    monkeypatch.setattr(checks, "decoder_spec", lambda *_: "rows-elsewhere")
     breach = "table-of-the-batch"
     monkeypatch.setattr(
         Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder=breach))
@@ -424,7 +424,7 @@ def kept_in_spark(monkeypatch, tmp_path, query=None, **wrong):
     engine = Spark({}, ())
     engine.directory = tmp_path
     monkeypatch.setattr(checks.streams, "made", lambda *_: {})
-    monkeypatch.setattr(checks, "decoder_of", lambda *_: "honest")
+    monkeypatch.setattr(checks, "decoder_spec", lambda *_: "honest")
     monkeypatch.setattr(checks.streams, "GroupReader", query or Query(STOPPED, {}))
     return [(check.name, check.ok) for check in checks.keepers_in_spark(engine, TRAPS)]
 

@@ -248,7 +248,9 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(
     class Raising:
         directory = tmp_path
 
-        def ask(self, _service: str, request: Mapping[str, Any], _limit: float) -> Future[Any]:
+        def ask_service(
+            self, _service: str, request: Mapping[str, Any], _limit: float
+        ) -> Future[Any]:
             asked.append(request["parts"])
             mine = codec.dump_deployment(bad) in [part[0] for part in request["parts"]]
             return done(DecodeRaised("cannot read it") if mine else ChildDied("gone"))
@@ -505,14 +507,14 @@ def test_the_reader_is_killed_as_soon_as_its_mark_is_there(
     make, asked = fake
     engine = make()
     engine.started.result()
-    reading = engine.ask("stream", {"decoder": "x.hang"}, 60)
+    reading = engine.ask_service("stream", {"decoder": "x.hang"}, 60)
     # A child that is killed before it is asked is replaced.
     eventually(lambda: "stream" in {op for _, op, *_ in asked()})
     (tmp_path / "mark").write_text("")
     victim = engine.pid
     assert streams._kill_when(engine, reading, (tmp_path / "mark",))
     assert "exit code -9" in str(reading.exception())
-    assert engine.ask("stream", {"decoder": "x.fine"}, 60).result()["rows"] == 3
+    assert engine.ask_service("stream", {"decoder": "x.fine"}, 60).result()["rows"] == 3
     assert engine.pid not in (None, victim)
 
 
@@ -574,7 +576,7 @@ class Answering:
         self.directory, self.answer, self.pid = directory, answer, None
         self.limits: list[float] = []
 
-    def ask(self, _service: str, request: Mapping[str, Any], limit_s: float) -> Future[Any]:
+    def ask_service(self, _service: str, request: Mapping[str, Any], limit_s: float) -> Future[Any]:
         self.limits.append(limit_s)
         return self.answer(request)
 

@@ -13,7 +13,7 @@ import pytest
 from avro.io import BinaryDecoder, DatumReader
 from avro.schema import parse
 
-from conformance.cases.catalogue import made
+from conformance.cases.catalogue import write_named_cases
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import HarnessError
 from generators.families import confluent
@@ -212,7 +212,7 @@ def test_a_case_keeps_its_schemas_under_its_profiles_subjects_whatever_else_was_
     ]
     names = []
     for profile in profiles:
-        (case,) = made(fmt, profile, (f"*/{name}",))
+        (case,) = write_named_cases(fmt, profile, (f"*/{name}",))
         names.append(
             {subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects}
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.cases.catalogue import made
+from conformance.cases.catalogue import write_named_cases
 from generators.errors import Refused
 from generators.garbage import faults
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, Way
@@ -416,6 +416,6 @@ def test_level_one_has_every_kind_of_types_in_every_way(name: str) -> None:
             for way in Way
             if f"{kind}/{way}" not in faults.FITS
         }
-        cases = made(fmt, profile, ("*/fault/text/*",))
+        cases = write_named_cases(fmt, profile, ("*/fault/text/*",))
         assert {case.fault for case in cases} == wanted
         assert {case.level for case in cases} == {1}

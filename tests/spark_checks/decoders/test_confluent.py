@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from conformance.brokers.registry import served
+from conformance.brokers.registry import local_registry_url
 from conformance.cases.catalogue import named_cases
 from conformance.judging.compare import same_text
 from generators.model import Case, Kind, State
@@ -270,7 +270,7 @@ def compared(name: str, cases: Sequence[Case]) -> int:
     batch = pa.RecordBatch.from_arrays(
         [pa.array(part, pa.binary()) for part in parts], schema=schema
     )
-    texts = confluent._converted(batch, Registry(served()))
+    texts = confluent._converted(batch, Registry(local_registry_url()))
     for (case, written), key, value in zip(
         sent, *(column.to_pylist() for column in texts.columns), strict=True
     ):

@@ -39,21 +39,21 @@ def rows(batches):
     ("name", "profile"), [(TICDC, "v8.5.7"), ("ticdc-simple-avro", "v8.5.7"), ("debezium-json", "")]
 )
 def test_the_messages_are_those_of_publish(name, profile):
-    feed, fmt = Feed.of(Options(name, profile, seed="7")), get(name)
+    feed, fmt = Feed.make_feed(Options(name, profile, seed="7")), get(name)
     chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
     published = list(traffic.messages(fmt, chosen, 7, 0, 300, layout=LAYOUT))
     made = rows(feed.batches(0, 120)) + rows(feed.batches(120, 300))
     offsets = [offset for offset, _ in bulk.numbered_messages(fmt, chosen, 7, 0, 300)]
     assert made == rows([records.batch(published, offsets)])
-    slow = rows(Feed.of(Options(name, profile, seed="7", expected="true")).batches(0, 300))
+    slow = rows(Feed.make_feed(Options(name, profile, seed="7", expected="true")).batches(0, 300))
     assert [{key: value for key, value in row.items() if key != "expected"} for row in slow] == made
     owed = [change for row in slow for change in map(json.loads, row["expected"])]
     assert len(owed) >= 300
 
 
 def test_faults_stand_between_the_messages_and_nothing_else_changes():
-    plain = Feed.of(Options(TICDC, "v8.5.7"))
-    spoiled = Feed.of(Options(TICDC, "v8.5.7", faults="truncated", expected="true"))
+    plain = Feed.make_feed(Options(TICDC, "v8.5.7"))
+    spoiled = Feed.make_feed(Options(TICDC, "v8.5.7", faults="truncated", expected="true"))
     made = rows(spoiled.batches(0, 256))
     corrupt = [row for row in made if json.loads(row["expected"][0])["kind"] == "CORRUPT"]
     assert len(corrupt) > 256 / 6
@@ -72,19 +72,21 @@ def test_faults_stand_between_the_messages_and_nothing_else_changes():
 
 
 def test_nemeses_repeat_and_reorder_but_keep_every_message():
-    plain = {row["value"] for row in rows(Feed.of(Options(TICDC, "v8.5.7")).batches(0, 128))}
-    made = rows(Feed.of(Options(TICDC, "v8.5.7", nemeses="duplicate,reorder")).batches(0, 128))
+    plain = {row["value"] for row in rows(Feed.make_feed(Options(TICDC, "v8.5.7")).batches(0, 128))}
+    made = rows(
+        Feed.make_feed(Options(TICDC, "v8.5.7", nemeses="duplicate,reorder")).batches(0, 128)
+    )
     assert {row["value"] for row in made} == plain
     assert len(made) > 150
     with pytest.raises(UsageError, match="nemesis compacted needs a broker"):
-        Feed.of(Options(TICDC, nemeses="compacted"))
+        Feed.make_feed(Options(TICDC, nemeses="compacted"))
     doubtful = next(fault.name for fault in faults.FAULTS if fault.obligation != faults.MUST)
     for name in ("nothing", doubtful):
         with pytest.raises(
             NothingSelected,
             match=f"no fault of ticdc-canal-json matches '{name}'; there are .*truncated",
         ):
-            Feed.of(Options(TICDC, faults=name))
+            Feed.make_feed(Options(TICDC, faults=name))
 
 
 def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
@@ -110,7 +112,9 @@ def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
         "headers",
     ]
     wanted = rows(
-        Feed.of(Options(TICDC, tables=str(ORDERS), expected="true", topic="mine")).batches(0, 100)
+        Feed.make_feed(Options(TICDC, tables=str(ORDERS), expected="true", topic="mine")).batches(
+            0, 100
+        )
     )
     assert [bytes(row.value) for row in collected] == [row["value"] for row in wanted]
     with pytest.raises(AnalysisException, match=r"unknown option 'sed'.*seed"):

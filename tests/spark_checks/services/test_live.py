@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import conformance
-from conformance.engines.live import pickled
+from conformance.engines.live import pickle_decoder
 from conformance.judging.judge import Verdict
 from generators.errors import UsageError
 from spark_checks import reference
@@ -145,7 +145,7 @@ def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
     def decode(records: DataFrame) -> str:
         return word
 
-    given = pickled(decode)
+    given = pickle_decoder(decode)
     (name,) = given
     monkeypatch.delitem(globals(), "CAPABILITIES")
     assert name.endswith(

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from conformance.brokers.spark_options import spark_options
-from conformance.engines.specs import decoder_of
+from conformance.engines.specs import decoder_spec
 from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
@@ -269,7 +269,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
         request = {
             "source": streams.made(group, tmp_path / "streams"),
             "format": name,
-            "decoder": decoder_of(fmt.name, None),
+            "decoder": decoder_spec(fmt.name, None),
             "parts": [
                 (codec.dump_deployment(deployment), *span) for deployment, *span in group.parts
             ],
