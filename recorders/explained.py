@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.rules.tables import TableFile, checked, placed
+from conformance.rules.tables import TableFile, checked, named_place
 from generators.errors import UsageError
 from recorders.audit import Difference
 
@@ -96,7 +96,7 @@ def load(path: Path, profile: str) -> Explained:
         raise UsageError(f"{path}: expected version = {VERSION}")
     entries = []
     for number, raw in enumerate(file.data.get("difference", ()), 1):
-        with placed(f"{path}, difference {number}"):
+        with named_place(f"{path}, difference {number}"):
             entries.append(_entry(raw))
     return Explained(tuple(entry for entry in entries if entry.applies(profile)))
 

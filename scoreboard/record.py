@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.judging.causes import covers
-from conformance.rules.tables import TableFile, checked, one_of, placed
+from conformance.rules.tables import TableFile, check_name, checked, named_place
 
 FAULTS: Final = Path(__file__).parent / "faults"
 
@@ -133,15 +133,17 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
         return (UNSENT,)
     made = []
     for entry in _read(file).data["fault"]:
-        with placed(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
+        with named_place(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
             checked(
                 entry,
                 _FIELDS,
                 ("id", "formats", "title", "outcome", "rules", "why"),
                 empty=("expected", "actual", "rules"),
             )
-            outcome = Outcome(one_of(entry["outcome"], "outcome", Outcome))
-            standing = Standing(one_of(entry.get("standing", Standing.FAULT), "standing", Standing))
+            outcome = Outcome(check_name(entry["outcome"], "outcome", Outcome))
+            standing = Standing(
+                check_name(entry.get("standing", Standing.FAULT), "standing", Standing)
+            )
         lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
         made.append(Fault(**{**entry, **lists, "outcome": outcome, "standing": standing}))
     return (*made, UNSENT)

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign, Watched
 from conformance.inspecting.opening import Seen
-from conformance.rules.tables import TableFile, checked, one_of, ours, placed
+from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
 from generators.errors import UsageError
 from generators.profiles import Choices
 from generators.wire_format import get
@@ -76,12 +76,13 @@ def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
     rows = {name: row for file, _ in files for name, row in file.data["books"].items()}
     for file, facts in files:
         for name, row in file.data["books"].items():
-            with placed(file.place(f"books.{name}")):
+            with named_place(file.place(f"books.{name}")):
                 checked(row, BOOK, ("product", "marks"))
                 asked = [
-                    one_of(group, "group of signs", groups) for group in row.get("signs", [name])
+                    check_name(group, "group of signs", groups)
+                    for group in row.get("signs", [name])
                 ]
-                like = rows[one_of(row.get("shapes_of", name), "book", rows)]
+                like = rows[check_name(row.get("shapes_of", name), "book", rows)]
             yield _book(
                 file.place(f"books.{name}"),
                 name,
@@ -101,7 +102,7 @@ def _book(
     shapes: Iterable[str],
 ) -> EvidenceBook:
     choices = get(name).choices
-    with placed(place):
+    with named_place(place):
         root = _fact(row.get("root", "members"), facts)
         members = _fact(row["members"], facts) if "members" in row else root
         hooks: dict[str, Any] = {
@@ -112,13 +113,13 @@ def _book(
         marks = condition(row["marks"], root, facts)
     signs: list[Sign] = []
     for where, says, sign in (entry for group in groups for entry in group):
-        with placed(f"{where}: {says}"):
+        with named_place(f"{where}: {says}"):
             checked(sign, SIGN, ("means",))
             if ("when" in sign) == ("watched" in sign):
                 raise UsageError("a sign says either when a message has it, or what a watch tells.")
             if "watched" in sign and "watch" not in row:
                 raise UsageError(f"{name} has no watch.")
-            one_of(sign.get("each", EACH), "each", (EACH,))
+            check_name(sign.get("each", EACH), "each", (EACH,))
             signs += (
                 _sign(says, sign, of, choices, root, facts)
                 for of in (choices.releases if "each" in sign else ("{}",))
@@ -140,7 +141,9 @@ def _sign(
     """A sign; in its texts `of` stands in place of {}."""
     when = sign.get("when", ())
     seen = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
-    watched = Watched(one_of(sign["watched"], "watched", Watched)) if "watched" in sign else None
+    watched = (
+        Watched(check_name(sign["watched"], "watched", Watched)) if "watched" in sign else None
+    )
     meaning = _meaning(choices, sign["means"].replace("{}", of).split())
     return Sign(
         says.replace("{}", of), seen, sign.get("cites", "").strip(), watched=watched, **meaning
@@ -153,7 +156,7 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
     """
     known = choices.releases
     given, without = (
-        tuple(one_of(word[1:], "option", choices.options) for word in words if word[0] == sign)
+        tuple(check_name(word[1:], "option", choices.options) for word in words if word[0] == sign)
         for sign in ("+", "-")
     )
     releases: list[str] = []
@@ -161,7 +164,7 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
         first, dots, last = word.partition("..")
         if dots:
             ends = [
-                known.index(one_of(end, "release", known))
+                known.index(check_name(end, "release", known))
                 for end in (first or known[0], last or known[-1])
             ]
             releases += known[ends[0] : ends[1] + 1]
@@ -175,7 +178,7 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
                 name for name in known if limits and all(name in allowed for allowed in limits)
             ]
         elif word[0] not in "+-" and word != "never":
-            releases.append(one_of(word, "release", known))
+            releases.append(check_name(word, "release", known))
     return {
         "given": given,
         "without": without,
@@ -189,7 +192,7 @@ def _fact(name: str, facts: Facts) -> Fact:
     if name in Seen.__annotations__ or hasattr(Seen, name):
         return facts.get(name) or attrgetter(name)
     fact: Fact = facts[
-        one_of(
+        check_name(
             name,
             "fact",
             [known for known, value in facts.items() if callable(value) and known[0] != "_"],

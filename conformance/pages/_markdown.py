@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 
-def table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
+def table(head: tuple[str, ...], cell_rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
     """Its lines; a bar or a line break in a cell does not end it."""
     yield f"|{'|'.join(head)}|"
     yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "|" + "|".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + "|"
+    for cells in cell_rows:
+        yield (
+            "|" + "|".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + "|"
+        )

@@ -60,16 +60,16 @@ def samples(fmt: Format[Any]) -> Iterator[Sample]:
     first.
     """
     profile = plain(fmt)
-    seen = set()
+    shown_before = set()
     for written in fmt.write(_history(profile.source), profile, LAYOUT):
         place = written.message.event, written.message.value
-        if place not in seen:
-            seen.add(place)
+        if place not in shown_before:
+            shown_before.add(place)
             yield _sample(fmt, profile, written)
 
 
 def _history(source: str) -> History:
-    integer, text, price, moment, schema = (
+    integer, text_type, price, moment, schema = (
         (
             postgresql.integer("bigint"),
             postgresql.text("varchar", 20),
@@ -86,26 +86,31 @@ def _history(source: str) -> History:
             None,
         )
     )
-    when = (postgresql if source == "postgresql" else mysql).temporal(moment, 3)
+    moment_type = (postgresql if source == "postgresql" else mysql).temporal(moment, 3)
     columns = (
         Column("id", integer, False),
-        Column("name", text),
+        Column("name", text_type),
         Column("price", price),
-        Column("sold", when),
+        Column("sold", moment_type),
     )
     table = Table("shop", "orders", columns, ("id",), schema=schema)
     sold = (
         int(dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC).timestamp()) * 1_000_000 + 125_000
     )
-    old: dict[str, Value] = {"id": 1, "name": "Ünal", "price": Decimal("19.90"), "sold": sold}
-    new: dict[str, Value] = old | {"price": Decimal("7.00"), "sold": None}
-    at = [Instant(_START_MS + 1000 * n, 1) for n in range(4)]
+    row_before: dict[str, Value] = {
+        "id": 1,
+        "name": "Ünal",
+        "price": Decimal("19.90"),
+        "sold": sold,
+    }
+    row_after: dict[str, Value] = row_before | {"price": Decimal("7.00"), "sold": None}
+    instants = [Instant(_START_MS + 1000 * n, 1) for n in range(4)]
     return History(
         (
-            Bootstrap(at[0], table),
-            RowChange(at[1], table, Op.INSERT, (RowImages(None, old),)),
-            RowChange(at[2], table, Op.UPDATE, (RowImages(old, new),)),
-            RowChange(at[3], table, Op.DELETE, (RowImages(new, None),)),
+            Bootstrap(instants[0], table),
+            RowChange(instants[1], table, Op.INSERT, (RowImages(None, row_before),)),
+            RowChange(instants[2], table, Op.UPDATE, (RowImages(row_before, row_after),)),
+            RowChange(instants[3], table, Op.DELETE, (RowImages(row_after, None),)),
         ),
         SEED,
     )
@@ -118,8 +123,8 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     if fmt.container == "confluent":
         return Sample(
             name,
-            replace(written.message, key=_named(written.message.key).encode()),
-            _named(value) or "null",
+            replace(written.message, key=_registry_datum_text(written.message.key).encode()),
+            _registry_datum_text(value) or "null",
         )
     if value is None:
         return Sample(name, written.message, "null")
@@ -132,7 +137,7 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     return Sample(name, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
 
 
-def _named(value: bytes | None) -> str:
+def _registry_datum_text(value: bytes | None) -> str:
     """A datum in Confluent's framing as its schema reads it, "" for none."""
     if not value:
         return ""
@@ -140,12 +145,12 @@ def _named(value: bytes | None) -> str:
     return _layout(_tree_of(_decoded(value[confluent.HEAD :], schema)), WIDTH)
 
 
-def pretty(text: str, width: int = WIDTH) -> str:
+def pretty(json_text: str, width: int = WIDTH) -> str:
     """A JSON text with line breaks; every name, number and string as it is spelt. Raises ValueError
     when it is no JSON.
     """
-    json.loads(text)
-    return _layout(_tree(iter(_TOKEN.findall(text))), width)
+    json.loads(json_text)
+    return _layout(_tree(iter(_TOKEN.findall(json_text))), width)
 
 
 def _tree(tokens: Iterator[str], first: str = "") -> Any:

@@ -88,10 +88,17 @@ class Homes:
 
 
 def homes(traps: Mapping[str, Iterable[Trap]]) -> Homes:
-    """Where each rule and each mistake of the formats stands."""
+    """The page of each rule and of each mistake: its format's, or that of all formats if several
+    formats have it.
+    """
     return Homes(
-        _homes({name: _rows(name, "") for name in FORMATS}),
-        _homes({name: ((trap.name, trap.why) for trap in own) for name, own in traps.items()}),
+        _homes({name: _rule_rows(name, "") for name in FORMATS}),
+        _homes(
+            {
+                name: ((trap.name, trap.why) for trap in format_traps)
+                for name, format_traps in traps.items()
+            }
+        ),
     )
 
 
@@ -108,14 +115,14 @@ def rules(name: str) -> tuple[Rule, ...]:
     return (*format_rules(name), *streams.rules(name))
 
 
-def _rows(name: str, where: str) -> Iterator[tuple[str, ...]]:
+def _rule_rows(name: str, where: str) -> Iterator[tuple[str, ...]]:
     for rule in rules(name):
         cited = (citation.where for citation in rule.citations)
         links = " ".join(
             f"[{place}]({where}sources/{place.replace('#', '.md#')})" for place in cited
         )
-        owed = f"{rule.obligation}, {rule.provenance}"
-        yield rule.id.removeprefix(f"{name}/"), rule.statement, owed, rule.effect.value, links
+        obligation = f"{rule.obligation}, {rule.provenance}"
+        yield rule.id.removeprefix(f"{name}/"), rule.statement, obligation, rule.effect.value, links
 
 
 _RULE: Final = ("rule", "statement", "owed", "effect", "source")
@@ -126,7 +133,7 @@ def formats_page(where: Homes) -> str:
     formats share.
     """
     head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "open")
-    common = (row for row, home in where.rules.items() if home == _COMMON)
+    common_rules = (rule_cells for rule_cells, home in where.rules.items() if home == _COMMON)
     lines = [
         "# Formats",
         "",
@@ -136,7 +143,7 @@ def formats_page(where: Homes) -> str:
         "",
         _TEXT,
         "",
-        *table(_RULE, common),
+        *table(_RULE, common_rules),
     ]
     lines += ["", "## Traps of several formats", "", _TRAPS, ""]
     lines += (f"- {name}: {why}" for (name, why), home in where.traps.items() if home == _COMMON)
@@ -151,12 +158,12 @@ def _overview(fmt: Format[Any]) -> tuple[object, ...]:
         len(listed),
         by[Obligation.MUST],
         by[Obligation.SHOULD],
-        sum(map(_open, listed)),
+        sum(map(_is_open, listed)),
     )
     return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *counts)
 
 
-def _open(rule: Rule) -> bool:
+def _is_open(rule: Rule) -> bool:
     weak = rule.obligation in (Obligation.UNSPECIFIED, Obligation.MAY)
     return not rule.law and (weak or rule.provenance is Provenance.ASSUMED)
 
@@ -213,14 +220,18 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
         )
     schema = ""
     for sample in samples(fmt):
-        text = sample.text
-        head = text[: text.find('\n  "payload"')] if text.startswith('{\n  "schema":{') else ""
+        sample_text = sample.text
+        head = (
+            sample_text[: sample_text.find('\n  "payload"')]
+            if sample_text.startswith('{\n  "schema":{')
+            else ""
+        )
         if head and head == schema:
-            text = '{\n  "schema":(the same again),' + text[len(head) :]
+            sample_text = '{\n  "schema":(the same again),' + sample_text[len(head) :]
         schema = head or schema
         yield from ("", f"**{sample.kind}**: {_record(sample)}", "")
-        count = text.count("\n") + 1
-        fenced = ("```json" if sample.message.value is not None else "```text", text, "```")
+        count = sample_text.count("\n") + 1
+        fenced = ("```json" if sample.message.value is not None else "```text", sample_text, "```")
         yield from (
             (f"<details><summary>{count} lines</summary>", "", *fenced, "", "</details>")
             if count > _FOLDED
@@ -236,12 +247,12 @@ def _record(sample: Sample) -> str:
     elif not message.key:
         key = "key of zero bytes"
     else:
-        text = message.key.decode()
-        read = json.loads(text) if text.startswith('{"schema":') else {}
+        key_text = message.key.decode()
+        key_json = json.loads(key_text) if key_text.startswith('{"schema":') else {}
         key = (
-            f'key `{{"schema": ..., "payload": {json.dumps(read["payload"])}}}`'
-            if read
-            else f"key `{printable(text)}`"
+            f'key `{{"schema": ..., "payload": {json.dumps(key_json["payload"])}}}`'
+            if key_json
+            else f"key `{printable(key_text)}`"
         )
     headers = "".join(f", header `{name}`" for name, _ in message.headers)
     size = "null" if message.value is None else f"{len(message.value):,} bytes"
@@ -250,12 +261,17 @@ def _record(sample: Sample) -> str:
 
 def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield from ("## Profiles", "")
-    alike: dict[tuple[str, str], list[str]] = {}
+    profiles_by_deployment: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
         deployment = unusual(profile.deployment) or "UTC, utf8mb4, not compressed"
-        alike.setdefault((profile.source, deployment), []).append(f"`{profile.name}`")
-    rows = ((", ".join(names), source, deployment) for (source, deployment), names in alike.items())
-    yield from table(("profiles", "database", "the decoder's `deployment`"), rows)
+        profiles_by_deployment.setdefault((profile.source, deployment), []).append(
+            f"`{profile.name}`"
+        )
+    profile_cells = (
+        (", ".join(names), source, deployment)
+        for (source, deployment), names in profiles_by_deployment.items()
+    )
+    yield from table(("profiles", "database", "the decoder's `deployment`"), profile_cells)
     if fmt.choices.options:
         releases = ", ".join(f"`{release}`" for release in fmt.choices.releases)
         yield ""
@@ -264,17 +280,19 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
             " together, behind a `+`:"
         )
         yield ""
-        yield from (f"- `{option}`: {text}" for option, text in fmt.choices.options.items())
+        yield from (
+            f"- `{option}`: {explanation}" for option, explanation in fmt.choices.options.items()
+        )
     assumed: dict[str, list[str]] = {}
     for profile in fmt.profiles:
         if profile.assumed:
             assumed.setdefault(profile.assumed, []).append(f"`{profile.name}`")
-    for text, names in assumed.items():
+    for explanation, names in assumed.items():
         yield from (
             "",
             (
                 f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_where(fmt, names)}'}:"
-                f" {text}."
+                f" {explanation}."
             ),
         )
     yield ""
@@ -305,12 +323,20 @@ def _where(fmt: Format[Any], names: list[str]) -> str:
 
 
 def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
-    placed = [
-        (own, where.rules[row])
-        for own, row in zip(_rows(fmt.name, "../"), _rows(fmt.name, ""), strict=True)
+    rules_with_home = [
+        (linked_cells, where.rules[rule_cells])
+        for linked_cells, rule_cells in zip(
+            _rule_rows(fmt.name, "../"), _rule_rows(fmt.name, ""), strict=True
+        )
     ]
-    yield from ("## Rules", "", *table(_RULE, (row for row, home in placed if home == fmt.name)))
-    yield from _elsewhere(fmt, "rules", ((f"`{row[0]}`", home) for row, home in placed))
+    yield from (
+        "## Rules",
+        "",
+        *table(_RULE, (rule_cells for rule_cells, home in rules_with_home if home == fmt.name)),
+    )
+    yield from _elsewhere(
+        fmt, "rules", ((f"`{rule_cells[0]}`", home) for rule_cells, home in rules_with_home)
+    )
     yield ""
 
 
@@ -327,18 +353,22 @@ def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[st
     mistakes = dict.fromkeys(
         (trap.name, trap.why, trap.convicts.removeprefix(f"{fmt.name}/")) for trap in traps
     )
-    placed = [(f"{name} (`{rule}`)", why, where.traps[name, why]) for name, why, rule in mistakes]
-    yield from (f"- {words}: {why}" for words, why, home in placed if home == fmt.name)
-    yield from _elsewhere(fmt, "traps", ((words, home) for words, _why, home in placed))
+    traps_with_home = [
+        (f"{name} (`{rule}`)", why, where.traps[name, why]) for name, why, rule in mistakes
+    ]
+    yield from (f"- {words}: {why}" for words, why, home in traps_with_home if home == fmt.name)
+    yield from _elsewhere(fmt, "traps", ((words, home) for words, _why, home in traps_with_home))
 
 
-def _elsewhere(fmt: Format[Any], what: str, placed: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _elsewhere(
+    fmt: Format[Any], what: str, items_with_home: Iterable[tuple[str, str]]
+) -> Iterator[str]:
     """What stands on other pages, a line a page."""
-    by: dict[str, list[str]] = {}
-    for words, home in placed:
+    items_by_home: dict[str, list[str]] = {}
+    for words, home in items_with_home:
         if home != fmt.name:
-            by.setdefault(home, []).append(words)
-    for home, listed in sorted(by.items()):
+            items_by_home.setdefault(home, []).append(words)
+    for home, items in sorted(items_by_home.items()):
         link = (
             f"../formats.md#{what}-of-several-formats" if home == _COMMON else f"{home}.md#{what}"
         )
@@ -346,7 +376,7 @@ def _elsewhere(fmt: Format[Any], what: str, placed: Iterable[tuple[str, str]]) -
             "",
             (
                 f"As in [{'several formats' if home == _COMMON else home}]({link}):"
-                f" {', '.join(listed)}."
+                f" {', '.join(items)}."
             ),
         )
 
@@ -355,12 +385,13 @@ def pages(traps: Mapping[str, Iterable[Trap]], *, recorded: bool = True) -> dict
     """Every generated page by its name below docs/; `traps` are by format. Not that on recorded
     messages, unless `recorded`.
     """
-    where = homes(traps)
-    made = {"formats.md": formats_page(where), **source_pages(_NOTE)}
+    homes_of_items = homes(traps)
+    page_texts = {"formats.md": formats_page(homes_of_items), **source_pages(_NOTE)}
     if recorded:
-        made["recorded.md"] = recorded_page(_NOTE)
+        page_texts["recorded.md"] = recorded_page(_NOTE)
     by_name = rooms(Path(__file__).parents[2])
-    made |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
-    return made | {
-        f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], where) for fmt in formats()
+    page_texts |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
+    return page_texts | {
+        f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], homes_of_items)
+        for fmt in formats()
     }

@@ -31,49 +31,59 @@ _SUMS: Final = ("count", "identical", "explained", "unexplained", "apart")
 
 def recorded_page(note: str) -> str:
     """The page."""
-    agreed = [result for fmt in formats() for result in recording_agreements(fmt)]
+    agreements = [result for fmt in formats() for result in recording_agreements(fmt)]
     sums: dict[tuple[str, str], Counter[str]] = {}
-    for result in agreed:
+    for result in agreements:
         sums.setdefault((result.recording.format, result.recording.server), Counter()).update(
             recordings=1,
             count=result.recording.count,
             **{name: getattr(result, name) for name in _SUMS[1:]},
         )
-    shown = ("identical", "environment", "different", "apart")
-    head = ("format", "server", "recordings", "messages", *shown)
-    rows = (
+    outcomes = ("identical", "environment", "different", "apart")
+    head = ("format", "server", "recordings", "messages", *outcomes)
+    sum_rows = (
         (*place, *(count[name] for name in ("recordings", *_SUMS))) for place, count in sums.items()
     )
-    lines = ["# Recorded messages", "", note, "", _TEXT, "", "## Agreement", "", *table(head, rows)]
+    lines = [
+        "# Recorded messages",
+        "",
+        note,
+        "",
+        _TEXT,
+        "",
+        "## Agreement",
+        "",
+        *table(head, sum_rows),
+    ]
     lines += [
         "",
         "## By recording",
         "",
-        *table(("recording", "profile", "messages", *shown), map(_recording, agreed)),
+        *table(("recording", "profile", "messages", *outcomes), map(_recording, agreements)),
     ]
     lines += [
         "",
         "## By kind of message",
         "",
-        *table(("format", "kind", *shown[:3]), _kinds(agreed)),
+        *table(("format", "kind", *outcomes[:3]), _kinds(agreements)),
     ]
     lines += [
         "",
         "## What the environment did",
         "",
-        *_reasons(agreed, lambda result: result.reasons, "what"),
+        *_reasons(agreements, lambda result: result.reasons, "what"),
     ]
     lines += [
         "",
         "## What the writers owe",
         "",
-        *_reasons(agreed, lambda result: result.owed_reasons, "what"),
+        *_reasons(agreements, lambda result: result.owed_reasons, "what"),
     ]
     lines += [
         "",
         "## Messages apart",
         "",
-        *_reasons(agreed, lambda result: result.without_episode_reasons, "reason"),
+        *_reasons(agreements, lambda result: result.without_episode_reasons, "reason"),
     ]
     return "\n".join(lines) + "\n"
 

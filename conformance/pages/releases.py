@@ -26,16 +26,20 @@ def release_table(fmt: Format[Any]) -> Iterator[str]:
     differing = [
         name
         for name in next(iter(facts.values()))
-        if len({row[name] for row in facts.values()}) > 1
+        if len({release_facts[name] for release_facts in facts.values()}) > 1
     ]
     if not differing:
         return
     yield from ("## What differs between releases", "")
-    rows = (
-        (f"`{name}`", docs.get(name, ""), *(_shown(row[name]) for row in facts.values()))
+    fact_rows = (
+        (
+            f"`{name}`",
+            docs.get(name, ""),
+            *(_cell_text(release_facts[name]) for release_facts in facts.values()),
+        )
         for name in differing
     )
-    yield from table(("fact", "meaning", *(f"`{release}`" for release in facts)), rows)
+    yield from table(("fact", "meaning", *(f"`{release}`" for release in facts)), fact_rows)
     yield ""
 
 
@@ -56,10 +60,10 @@ def flat_facts(record: Any, prefix: str = "") -> dict[str, Any]:
 def fact_docs(holder: type[Any], prefix: str = "") -> dict[str, str]:
     """The text under each field of a dataclass and of those that it is derived from, on one line."""
     docs: dict[str, str] = {}
-    for each in reversed(holder.__mro__):
-        if not is_dataclass(each):
+    for base_class in reversed(holder.__mro__):
+        if not is_dataclass(base_class):
             continue
-        (body,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(base_class))).body
         assert isinstance(body, ast.ClassDef)
         for line, after in pairwise(body.body):
             if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
@@ -73,7 +77,7 @@ def fact_docs(holder: type[Any], prefix: str = "") -> dict[str, str]:
     return docs
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     match value:
         case bool():
             return "yes" if value else "no"

@@ -41,15 +41,15 @@ def rooms(root: Path) -> dict[str, Room]:
     names = set(filter(None, owners.values()))
     by_name: dict[str, Room] = {}
     for name in sorted(names):
-        own = [path for path, owner in owners.items() if owner == name]
-        texts = {path: path.read_text("utf-8") for path in own}
+        room_files = [path for path, owner in owners.items() if owner == name]
+        texts = {path: path.read_text("utf-8") for path in room_files}
         head = root.joinpath(*name.split("."), "__init__.py")
-        about = ast.get_docstring(ast.parse(texts.get(head) or texts[own[0]])) or ""
+        about = ast.get_docstring(ast.parse(texts.get(head) or texts[room_files[0]])) or ""
         imports = {
             room
-            for text in texts.values()
-            for target in _imported(text)
-            if (room := _known(target, names)) != name and room
+            for source in texts.values()
+            for target in _imported(source)
+            if (room := _room_of_target(target, names)) != name and room
         }
         by_name[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
     return by_name
@@ -60,8 +60,8 @@ def _room(path: Path) -> str:
     return "" if len(parts) == 2 and parts[1].startswith("__") else ".".join(parts[:2])
 
 
-def _imported(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+def _imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names)
@@ -69,23 +69,23 @@ def _imported(text: str) -> Iterator[str]:
                 yield from (f"{module}.{alias.name}" for alias in names)
 
 
-def _known(target: str, names: set[str]) -> str:
+def _room_of_target(target: str, names: set[str]) -> str:
     room = ".".join(target.split(".")[:2])
     return room if room in names else ""
 
 
 def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
     """How far each room is above those that import nothing: the longest way down."""
-    known: dict[str, int] = {}
+    heights: dict[str, int] = {}
 
     def level(name: str) -> int:
-        if name not in known:
-            known[name] = 1 + max(map(level, by_name[name].imports), default=-1)
-        return known[name]
+        if name not in heights:
+            heights[name] = 1 + max(map(level, by_name[name].imports), default=-1)
+        return heights[name]
 
     for name in by_name:
         level(name)
-    return known
+    return heights
 
 
 def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
@@ -95,10 +95,10 @@ def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
         return set(by_name[name].imports).union(*map(below, by_name[name].imports))
 
     return {
-        (name, other)
+        (name, imported)
         for name, room in by_name.items()
-        for other in room.imports
-        if not any(other in below(third) for third in room.imports if third != other)
+        for imported in room.imports
+        if not any(imported in below(third) for third in room.imports if third != imported)
     }
 
 
@@ -107,19 +107,19 @@ def picture(by_name: Mapping[str, Room]) -> str:
     out.
     """
     height = levels(by_name)
-    rows = [
+    room_rows = [
         [name for name in by_name if height[name] == level]
         for level in range(max(height.values()), -1, -1)
     ]
-    width = max(map(len, rows)) * (BOX[0] + GAP[0]) + GAP[0]
+    width = max(map(len, room_rows)) * (BOX[0] + GAP[0]) + GAP[0]
     places: dict[str, tuple[int, int]] = {}
-    for number, row in enumerate(rows):
-        left = (width - len(row) * (BOX[0] + GAP[0]) + GAP[0]) // 2
+    for number, room_names in enumerate(room_rows):
+        left_edge = (width - len(room_names) * (BOX[0] + GAP[0]) + GAP[0]) // 2
         for i, name in enumerate(
-            sorted(row, key=lambda n: (PACKAGES.index(n.partition(".")[0]), n))
+            sorted(room_names, key=lambda n: (PACKAGES.index(n.partition(".")[0]), n))
         ):
-            places[name] = (left + i * (BOX[0] + GAP[0]), GAP[0] + number * (BOX[1] + GAP[1]))
-    tall = GAP[0] * 2 + len(rows) * (BOX[1] + GAP[1]) - GAP[1]
+            places[name] = (left_edge + i * (BOX[0] + GAP[0]), GAP[0] + number * (BOX[1] + GAP[1]))
+    tall = GAP[0] * 2 + len(room_rows) * (BOX[1] + GAP[1]) - GAP[1]
     return "\n".join(
         [
             (
@@ -127,7 +127,7 @@ def picture(by_name: Mapping[str, Room]) -> str:
                 ' font-family="sans-serif" font-size="12">'
             ),
             f'<rect width="{width}" height="{tall}" fill="white"/>',
-            *(_arrow(places[name], places[other]) for name, other in sorted(direct(by_name))),
+            *(_arrow(places[name], places[imported]) for name, imported in sorted(direct(by_name))),
             *(_box(name, by_name[name], *places[name]) for name in sorted(places)),
             "</svg>\n",
         ]

@@ -16,12 +16,12 @@ with its facts and their quotations, recorded messages and results of runs, whic
 
 def source_pages(note: str) -> dict[str, str]:
     """Every page by its name below docs/; `note` says what wrote it."""
-    rows = ((f"[{page.title}]({name}.md)", len(page.facts)) for name, page in pages().items())
-    index = ("# Sources", "", note, "", _TEXT, "", *table(("page", "facts"), rows))
-    made = {
+    page_rows = ((f"[{page.title}]({name}.md)", len(page.facts)) for name, page in pages().items())
+    index = ("# Sources", "", note, "", _TEXT, "", *table(("page", "facts"), page_rows))
+    page_texts = {
         f"sources/{name}.md": "\n".join(_page(page, note)) + "\n" for name, page in pages().items()
     }
-    return {"sources/index.md": "\n".join(index) + "\n"} | made
+    return {"sources/index.md": "\n".join(index) + "\n"} | page_texts
 
 
 def _page(page: Page, note: str) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _page(page: Page, note: str) -> Iterator[str]:
         cited.append(
             f"[{repository.name}]({REPOSITORY.format(name=repository.name)}/tree/{repository.commit}){release}"
         )
-    yield from ("", *(f"- {text}" for text in sorted(dict.fromkeys(cited))))
+    yield from ("", *(f"- {reference}" for reference in sorted(dict.fromkeys(cited))))
     for fact in page.facts.values():
         yield from ("", f"## {fact.name}", "", fact.statement, "")
         yield "; ".join(dict.fromkeys(_evidence(page, evidence) for evidence in fact.evidence))
@@ -45,18 +45,18 @@ def _page(page: Page, note: str) -> Iterator[str]:
 
 def _evidence(page: Page, evidence: Evidence) -> str:
     """The document's section, the file and symbol of source, the product that was run."""
-    text = evidence.text
+    reference = evidence.text
     match evidence.kind:
         case "document" | "standard":
             titles = (
                 d.title
                 for d in page.documents.values()
-                if text.startswith(f"{d.publisher}, {d.title}")
+                if reference.startswith(f"{d.publisher}, {d.title}")
             )
             title = max(titles, key=len)
-            text = text.partition(title)[2].removeprefix(", ") or title
+            reference = reference.partition(title)[2].removeprefix(", ") or title
         case "source":
-            text = text.rpartition("/")[2]
+            reference = reference.rpartition("/")[2]
         case "recorded" | "run":
-            text = text.partition(", ")[0]
-    return f"[{text}]({evidence.address})" if evidence.address else text
+            reference = reference.partition(", ")[0]
+    return f"[{reference}]({evidence.address})" if evidence.address else reference

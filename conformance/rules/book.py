@@ -57,7 +57,7 @@ from conformance.rules.rule import (
     Selector,
 )
 from conformance.rules.sources import fact
-from conformance.rules.tables import Legal, TableFile, fit, one_of, ours, placed
+from conformance.rules.tables import Legal, TableFile, check_name, fit, named_place, ours
 from generators.errors import UnknownName, UsageError
 from generators.model import Kind, Logical, Op, State
 from generators.wire_format import FORMATS
@@ -147,63 +147,68 @@ def book(fmt: str) -> Book:
     what is wrong in its file.
     """
     if path := _OUTSIDE.get(fmt):
-        return read(fmt, str(path), path.read_text("utf-8"))
+        return parse_book(fmt, str(path), path.read_text("utf-8"))
     if fmt not in FORMATS:
         raise UnknownName("format", fmt, (*FORMATS, *_OUTSIDE))
-    return read(fmt, *ours(__package__, fmt))
+    return parse_book(fmt, *ours(__package__, fmt))
 
 
-def read(fmt: str, where: str, text: str) -> Book:
-    """The book of a format from its TOML text; `where` is the file, for errors. Raises
+def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
+    """The book of a format from its TOML text; `file_name` is the file, for errors. Raises
     UsageError.
     """
-    file = TableFile(where, text, PARTS)
-    with placed(file.place("family")):
-        known = kinds(file.data.get("family", ""))
+    file = TableFile(file_name, toml_text, PARTS)
+    with named_place(file.place("family")):
+        kinds_of_family = kinds_of(file.data.get("family", ""))
     provenance = Provenance(file.data.get("provenance", Provenance.ASSUMED))
-    with placed(file.place("like")):
-        other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
+    with named_place(file.place("like")):
+        base_book = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     rules = []
     shared = {
         name: replace(rule, id=f"{fmt}/{name}")
-        for rule in other.rules
+        for rule in base_book.rules
         for name in (rule.id.partition("/")[2],)
     }
-    with placed(file.place("without")):
+    with named_place(file.place("without")):
         for name in file.data.get("without", "").split():
-            del shared[one_of(name, "rule", shared)]
-    for place, name, given in _entries(file, "rules"):
+            del shared[check_name(name, "rule", shared)]
+    for place, name, entry in _entries(file, "rules"):
         if name in shared:
-            shared[name] = replace(shared[name], **given)
+            shared[name] = replace(shared[name], **entry)
             continue
         fields = {
             "obligation": Obligation.MUST,
             "provenance": provenance,
-            **known.get(name, {}),
-            **given,
+            **kinds_of_family.get(name, {}),
+            **entry,
         }
         if lacking := ", ".join(
             field for field, of_rule in NEEDED.items() if of_rule not in fields
         ):
-            if name in known:
+            if name in kinds_of_family:
                 raise UsageError(f"{place}: neither the rule nor its kind says {lacking}.")
             raise UsageError(
-                f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking}"
+                f"{place}: {UnknownName('kind', name, kinds_of_family)} A rule of no kind says {lacking}"
                 " itself."
             )
         rules.append(Rule(id=f"{fmt}/{name}", **fields))
-    own = {**file.data.get("order", {})}
-    with placed(f"{file.place('order')}: order"):
-        common = _orders().get(one_of(own.pop("family", ""), "family", ("", *_orders())), {})
-    order = {**other.order, "provenance": provenance, **common, **own}
+    own_order = {**file.data.get("order", {})}
+    with named_place(f"{file.place('order')}: order"):
+        common = _orders().get(
+            check_name(own_order.pop("family", ""), "family", ("", *_orders())), {}
+        )
+    order = {**base_book.order, "provenance": provenance, **common, **own_order}
     return Book((*rules, *shared.values()), order, file.place("order"), file.data.get("like", ""))
 
 
-def kinds(family: str = "") -> Mapping[str, Given]:
+def kinds_of(family: str = "") -> Mapping[str, Given]:
     """The kinds of every format, with those of a family. Raises UnknownName for the family."""
     general, families = _catalogue()
-    own = families[one_of(family, "family", families)] if family else {}
-    return {name: {**general.get(name, {}), **own.get(name, {})} for name in (*general, *own)}
+    of_family = families[check_name(family, "family", families)] if family else {}
+    return {
+        name: {**general.get(name, {}), **of_family.get(name, {})}
+        for name in (*general, *of_family)
+    }
 
 
 @cache
@@ -211,7 +216,7 @@ def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]
     file = _kinds_file()
     tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
     general, *families = (
-        {name: given for _, name, given in _entries(file, table)} for table in tables
+        {name: entry for _, name, entry in _entries(file, table)} for table in tables
     )
     return general, dict(zip(file.data["family"], families, strict=True))
 
@@ -228,17 +233,17 @@ def _orders() -> Mapping[str, Mapping[str, Any]]:
 
 
 @cache
-def laws() -> Mapping[str, Given]:
+def read_laws() -> Mapping[str, Given]:
     """What no selector owns, for every format, by its name: the laws of decoding (law/*) and of
     kept tables (stream/*), and what mutated messages are owed (garbage/*).
     """
     file = TableFile(*ours(__package__, "laws"), {"rules": dict})
-    return {name: given for _, name, given in _entries(file, "rules")}
+    return {name: entry for _, name, entry in _entries(file, "rules")}
 
 
 def law(fmt: str, name: str) -> Rule:
-    """An entry of `laws` as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
-    fields = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **laws()[name]}
+    """An entry of `read_laws` as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
+    fields = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **read_laws()[name]}
     fields.pop("needs", "")
     return Rule(id=f"{fmt}/{name}", **fields)
 
@@ -248,7 +253,7 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
     places: dict[str, str] = {}
     for place, key, value in file.entries(table):
         fields = {"cites": value} if isinstance(value, str) else value
-        with placed(f"{place}: {key}"):
+        with named_place(f"{place}: {key}"):
             fit("an entry", fields, dict)
         if isinstance(cites := fields.get("cites"), str):
             fields = {
@@ -258,45 +263,45 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
                 ),
             }
         for name in key.split():
-            with placed(f"{place}: {name}"):
+            with named_place(f"{place}: {name}"):
                 if name in places:
                     raise UsageError(f"a duplicate: it is in {places[name]}, too.")
                 places[name] = place
-                given = dict(
-                    pair for field, words in fields.items() for pair in parsed(field, words)
+                entry = dict(
+                    pair for field, words in fields.items() for pair in parse_field(field, words)
                 )
-            yield f"{place}: {name}", name, given
+            yield f"{place}: {name}", name, entry
 
 
-def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def parse_field(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """What a field of an entry says of a Rule."""
-    fit(name, value, FIELD[one_of(name, "field", FIELD)])
-    text = " ".join(value.split())
+    fit(name, value, FIELD[check_name(name, "field", FIELD)])
+    words_text = " ".join(value.split())
     match name:
         case "grade":
-            for word in text.split():
-                grade = one_of(word, "grade", (*Obligation, *Provenance))
+            for word in words_text.split():
+                grade = check_name(word, "grade", (*Obligation, *Provenance))
                 yield (
                     ("obligation", Obligation(grade))
                     if grade in tuple(Obligation)
                     else ("provenance", Provenance(grade))
                 )
         case "effect":
-            yield "effect", Effect(one_of(text, "effect", Effect))
+            yield "effect", Effect(check_name(words_text, "effect", Effect))
         case "owns":
-            yield "selector", selector(text)
+            yield "selector", parse_selector(words_text)
         case "cites":
-            yield "citations", citations(text)
+            yield "citations", parse_citations(words_text)
         case "needs":
-            yield "needs", one_of(text, "need", NEEDS)
+            yield "needs", check_name(words_text, "need", NEEDS)
         case _:
-            yield NEEDED.get(name, name), text
+            yield NEEDED.get(name, name), words_text
 
 
-def selector(text: str) -> Selector:
-    """A selector from its text. Raises UsageError."""
+def parse_selector(conditions_text: str) -> Selector:
+    """A selector from its text. Raises UsageError for an unknown, empty or repeated condition."""
     fields: dict[str, tuple[Any, ...]] = {}
-    for condition, values in _conditions(text):
+    for condition, values in _conditions(conditions_text):
         field, legal = CONDITIONS[condition]
         if field in fields:
             raise UsageError(f"condition {condition!r} is there twice.")
@@ -304,20 +309,20 @@ def selector(text: str) -> Selector:
     return Selector(**fields)
 
 
-def _conditions(text: str) -> Iterator[tuple[str, str]]:
+def _conditions(selector_text: str) -> Iterator[tuple[str, str]]:
     """The conditions of a selector with their values."""
-    for part in filter(None, text.split("; ")):
+    for part in filter(None, selector_text.split("; ")):
         name, _, values = part.partition("=")
-        one_of(name, "condition", (*CONDITIONS, *SHORT))
-        for each in (SHORT.get(name, f"{name}=") + values).split("; "):
-            condition, _, given = each.partition("=")
-            yield condition, given
+        check_name(name, "condition", (*CONDITIONS, *SHORT))
+        for plain_condition in (SHORT.get(name, f"{name}=") + values).split("; "):
+            condition, _, condition_values = plain_condition.partition("=")
+            yield condition, condition_values
 
 
-def _values(condition: str, text: str, legal: Iterable[str] | None) -> Iterator[Any]:
-    for value in map(str.strip, text.split("|")):
+def _values(condition: str, values_text: str, legal: Iterable[str] | None) -> Iterator[Any]:
+    for value in map(str.strip, values_text.split("|")):
         if legal is not None:
-            one_of(value, condition, legal)
+            check_name(value, condition, legal)
         elif not value:
             raise UsageError(f"condition {condition!r} has an empty value.")
         if condition == "aspect":
@@ -326,10 +331,10 @@ def _values(condition: str, text: str, legal: Iterable[str] | None) -> Iterator[
             yield int(value) if condition == "level" else value
 
 
-def citations(text: str) -> tuple[Citation, ...]:
+def parse_citations(facts_text: str) -> tuple[Citation, ...]:
     """Citations from their text. Raises UsageError for none, UnknownName for what the catalogue of
     sources does not have.
     """
-    if not text:
+    if not facts_text:
         raise UsageError("cites is empty.")
-    return tuple(Citation(fact(where).id) for where in text.split())
+    return tuple(Citation(fact(fact_id).id) for fact_id in facts_text.split())

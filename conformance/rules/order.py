@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from conformance.rules.book import book, citations
+from conformance.rules.book import book, parse_citations
 from conformance.rules.rule import Citation, Provenance
-from conformance.rules.tables import Legal, checked, one_of
+from conformance.rules.tables import Legal, check_name, checked
 from generators.errors import UsageError
 
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
@@ -100,8 +100,10 @@ def read(data: Mapping[str, Any]) -> Order:
     """An order from the table of a file of rules. Raises UsageError."""
     checked(data, _FIELDS)
     return Order(
-        tuple(POSITIONS[one_of(name, "position", POSITIONS)] for name in data.get("positions", ())),
-        citations(data.get("cites", "")),
+        tuple(
+            POSITIONS[check_name(name, "position", POSITIONS)] for name in data.get("positions", ())
+        ),
+        parse_citations(data.get("cites", "")),
         Provenance(data["provenance"]),
         placeholders=tuple(data.get("placeholders", ())),
         **{name: data[name] for name in _PLAIN if name in data},

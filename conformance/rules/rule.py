@@ -158,15 +158,15 @@ class Selector:
             and (not self.sides or s.side in self.sides)
             and (not self.logicals or s.logical in self.logicals)
             and (not self.states or s.state in self.states)
-            and (not self.types or _any(self.types, s.type))
-            and (not self.classes or _any(self.classes, s.cls))
-            and (not self.profiles or _any(self.profiles, s.profile))
-            and (not self.tags or any(_any(self.tags, tag) for tag in s.tags))
+            and (not self.types or _matches_any(self.types, s.type))
+            and (not self.classes or _matches_any(self.classes, s.cls))
+            and (not self.profiles or _matches_any(self.profiles, s.profile))
+            and (not self.tags or any(_matches_any(self.tags, tag) for tag in s.tags))
         )
 
 
-def _any(globs: Iterable[str], text: str) -> bool:
-    return any(fnmatchcase(text, glob) for glob in globs)
+def _matches_any(globs: Iterable[str], name: str) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 View: TypeAlias = tuple[str, frozenset[str]]
@@ -225,14 +225,14 @@ class Sighted:
         view = self.views.get((profile, tags))
         if view is None:
             selectors = [rule.selector for rule in self.rules]
-            globs = dict.fromkeys(glob for s in selectors for glob in s.profiles)
+            globs = dict.fromkeys(glob for selector in selectors for glob in selector.profiles)
             first = self.alike.setdefault(
                 tuple(fnmatchcase(profile, glob) for glob in globs), profile
             )
-            named = {glob for s in selectors for glob in s.tags}
+            tag_globs = {glob for selector in selectors for glob in selector.tags}
             view = self.views[profile, tags] = (
                 first,
-                frozenset(tag for tag in tags if _any(named, tag)),
+                frozenset(tag for tag in tags if _matches_any(tag_globs, tag)),
             )
         return view
 

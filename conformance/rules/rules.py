@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from conformance.rules.book import book, law, laws
+from conformance.rules.book import book, law, read_laws
 from conformance.rules.rule import (
     FIELDS,
     Aspect,
@@ -41,22 +41,22 @@ def rules(fmt: str) -> tuple[Rule, ...]:
     """The rules of a format, special before general, laws last. Raises UnknownName, and UsageError
     for a wrong file of rules.
     """
-    own = book(fmt).rules
-    owed = (
+    format_rules = book(fmt).rules
+    laws_of_format = (
         law(fmt, name)
-        for name, given in laws().items()
-        if name.startswith("law/") and leaves_open(own, given.get("needs", ""))
+        for name, entry in read_laws().items()
+        if name.startswith("law/") and leaves_open(format_rules, entry.get("needs", ""))
     )
-    return (*own, *owed)
+    return (*format_rules, *laws_of_format)
 
 
 _MOMENTS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
 _FORMS: Final = frozenset(Logical) - _MOMENTS - {Logical.FLOAT, Logical.DOUBLE, Logical.JSON}
 
 
-def leaves_open(own: Iterable[Rule], need: str) -> bool:
+def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
     """Whether a format's rules leave open what a law of readings needs; "" needs nothing."""
-    loose = (rule.selector for rule in own if rule.obligation is not Obligation.MUST)
+    loose = (rule.selector for rule in format_rules if rule.obligation is not Obligation.MUST)
     match need:
         case "open-forms":
             return any(_owns_values(selector, _FORMS) for selector in loose)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from conformance.rules.book import law, laws
+from conformance.rules.book import law, read_laws
 from conformance.rules.order import order_of
 from conformance.rules.rule import Rule
 
@@ -19,14 +19,14 @@ from conformance.rules.rule import Rule
 def rules(fmt: str) -> tuple[Rule, ...]:
     """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
     order = order_of(fmt)
-    owed = (
+    stream_rules = (
         law(fmt, name)
-        for name, given in laws().items()
-        if name.startswith("stream/") and order.has(given.get("needs", ""))
+        for name, entry in read_laws().items()
+        if name.startswith("stream/") and order.has(entry.get("needs", ""))
     )
     return tuple(
         replace(rule, citations=order.citations, provenance=order.provenance)
         if rule.id == f"{fmt}/stream/order"
         else rule
-        for rule in owed
+        for rule in stream_rules
     )

@@ -25,17 +25,19 @@ class TableFile:
     a part that is not legal, or is another than it may be.
     """
 
-    def __init__(self, where: str, text: str, parts: Mapping[str, Legal]) -> None:
-        self.where, self.lines = where, text.splitlines()
+    def __init__(self, file_name: str, toml_text: str, parts: Mapping[str, Legal]) -> None:
+        self.where, self.lines = file_name, toml_text.splitlines()
         try:
-            self.data: Mapping[str, Any] = tomllib.loads(text)
+            self.data: Mapping[str, Any] = tomllib.loads(toml_text)
         except tomllib.TOMLDecodeError as error:
-            at = re.search(r"at line (\d+)", str(error))
+            line_match = re.search(r"at line (\d+)", str(error))
             problem = str(error).replace("Cannot overwrite a value", "a duplicate")
-            raise UsageError(f"{where}:{at[1] if at else len(self.lines)}: {problem}.") from None
+            raise UsageError(
+                f"{file_name}:{line_match[1] if line_match else len(self.lines)}: {problem}."
+            ) from None
         for part, value in self.data.items():
             try:
-                fit(part, value, parts[one_of(part, "part", parts)])
+                fit(part, value, parts[check_name(part, "part", parts)])
             except UsageError as error:
                 raise UsageError(f"{self.place(part)}: {error}") from None
 
@@ -53,10 +55,10 @@ class TableFile:
             data = data.get(part, {})
         array = isinstance(data, list)
         number = self._line(rf"\[+{re.escape(table)}\]", 0)
-        names = (str(each.get("name", "")) if isinstance(each, dict) else "" for each in data)
-        for name, given in zip(names, data, strict=True) if array else data.items():
+        names = (str(item.get("name", "")) if isinstance(item, dict) else "" for item in data)
+        for name, entry in zip(names, data, strict=True) if array else data.items():
             number = self._line((r"\W*name = ." if array else r"[\"']?") + re.escape(name), number)
-            yield f"{self.where}:{max(number, 1)}", name, given
+            yield f"{self.where}:{max(number, 1)}", name, entry
 
     def _line(self, start: str, after: int) -> int:
         """The number of the first line behind that one that begins so; that one if none does."""
@@ -79,7 +81,7 @@ def ours(package: str, name: str) -> tuple[str, str]:
 
 
 @contextmanager
-def placed(place: str) -> Iterator[None]:
+def named_place(place: str) -> Iterator[None]:
     """Names the place in what is wrong there."""
     try:
         yield
@@ -87,11 +89,11 @@ def placed(place: str) -> Iterator[None]:
         raise UsageError(f"{place}: {error}") from None
 
 
-def one_of(value: str, what: str, legal: Iterable[str]) -> str:
+def check_name(value: str, what: str, legal: Iterable[str]) -> str:
     """The value. Raises UnknownName for one that is not legal."""
-    known = legal if isinstance(legal, Mapping) else tuple(map(str, legal))
-    if value not in known:
-        raise UnknownName(what, value, filter(None, known))
+    legal_names = legal if isinstance(legal, Mapping) else tuple(map(str, legal))
+    if value not in legal_names:
+        raise UnknownName(what, value, filter(None, legal_names))
     return value
 
 
@@ -105,7 +107,7 @@ def fit(name: str, value: Any, legal: Legal) -> None:
 
 
 def checked(
-    given: Any,
+    value_by_name: Any,
     fields: Mapping[str, Legal],
     needed: Iterable[str] = (),
     what: str = "field",
@@ -115,15 +117,15 @@ def checked(
     """What an entry says. Raises UsageError for a field that is unknown, another than it may be,
     not there, or empty, but for those that may be `empty`.
     """
-    if not isinstance(given, dict):
-        raise UsageError(f"{given!r} is no table of {', '.join(fields)}.")
-    for name, value in given.items():
-        fit(name, value, fields[one_of(name, what, fields)])
+    if not isinstance(value_by_name, dict):
+        raise UsageError(f"{value_by_name!r} is no table of {', '.join(fields)}.")
+    for name, value in value_by_name.items():
+        fit(name, value, fields[check_name(name, what, fields)])
         if value in ("", [], {}) and name not in empty:
             raise UsageError(f"{name} is empty.")
-    if lacking := [name for name in needed if name not in given]:
+    if lacking := [name for name in needed if name not in value_by_name]:
         raise UsageError(f"it does not say {', '.join(lacking)}.")
-    return given
+    return value_by_name
 
 
 def called(
@@ -138,28 +140,28 @@ def called(
             f"{words!r} is no list of {what} and what it is given. Known: {', '.join(legal)}."
         )
     first, *others = words
-    make = legal[one_of(str(first), what, legal)]
+    make = legal[check_name(str(first), what, legal)]
     parameters = signature(make).parameters
     try:
         bound = signature(make).bind(*others).arguments
     except TypeError as error:
         raise UsageError(f"{what} {first!r}: {error}.") from None
-    with placed(f"{what} {first!r}"):
+    with named_place(f"{what} {first!r}"):
         for name, value in bound.items():
             for each in value if parameters[name].kind is Parameter.VAR_POSITIONAL else (value,):
                 fit(name, each, arguments[name])
         return make(*others)
 
 
-def pattern(text: str, other: str = "", flags: int = 0) -> re.Pattern[str]:
-    """The regular expression, whose matches `other` may replace. Raises UsageError for texts that
+def pattern(expression: str, alternative: str = "", flags: int = 0) -> re.Pattern[str]:
+    """The regular expression, whose matches `alternative` may replace. Raises UsageError for texts that
     are none.
     """
     try:
-        compiled = re.compile(text, flags)
-        compiled.sub(other, "")
+        compiled = re.compile(expression, flags)
+        compiled.sub(alternative, "")
     except (re.error, IndexError) as error:
         raise UsageError(
-            f"{text!r} with {other!r} for its matches is no pattern: {error}."
+            f"{expression!r} with {alternative!r} for its matches is no pattern: {error}."
         ) from None
     return compiled

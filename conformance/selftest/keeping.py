@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from conformance.rules.order import Order, order_of
-from conformance.rules.tables import TableFile, checked, ours, placed
+from conformance.rules.tables import TableFile, checked, named_place, ours
 from conformance.selftest.perfect import row
 from conformance.streams.kept import Kept
 from conformance.streams.recipes import Group, ReadStream
@@ -52,7 +52,7 @@ class Keeping:
 def _keeping() -> Iterator[Keeping]:
     file = TableFile(*ours(__package__, "keeping"), {"mistakes": dict})
     for place, name, given in file.entries("mistakes"):
-        with placed(f"{place}: {name}"):
+        with named_place(f"{place}: {name}"):
             texts = checked(
                 given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why")
             )

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from conformance.brokers.jars import LOGGING, Bundle
 from conformance.judging.judge import Capabilities
-from conformance.rules.tables import TableFile, checked, one_of, ours, placed
+from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
 from generators.errors import UnknownName
 from generators.wire_format import FORMATS
 
@@ -85,12 +85,12 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
     lists = {**shared, **file.data.get("lists", {})}
     known: dict[str, dict[str, Any]] = {}
     for place, name, entry in file.entries("reader"):
-        with placed(f"{place}: {name}"):
+        with named_place(f"{place}: {name}"):
             of = entry.get("of", "")
-            known[name] = {**known.get(one_of(of, "reader", ("", *known)), {}), **entry}
+            known[name] = {**known.get(check_name(of, "reader", ("", *known)), {}), **entry}
             checked(known[name], _FIELDS, _NEEDED, empty=("faults", "source", "note"))
             for format_, claims in known[name]["formats"].items():
-                one_of(format_, "format", FORMATS)
+                check_name(format_, "format", FORMATS)
                 checked(claims, _CLAIMS)
             if "jars" in known[name]:
                 checked(known[name]["jars"], _JARS, ("name", "title", "size", "main", "modules"))
@@ -106,11 +106,11 @@ def _reader(
     known = {**texts, "release": entry["release"]}
 
     def text(value: str) -> str:
-        return re.sub(r"@(\w+)@", lambda hit: known[one_of(hit[1], "text", known)], value)
+        return re.sub(r"@(\w+)@", lambda hit: known[check_name(hit[1], "text", known)], value)
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
         named = (
-            (value, one_of(value[1:], "list", lists) if value.startswith("@") else "")
+            (value, check_name(value[1:], "list", lists) if value.startswith("@") else "")
             for value in values
         )
         return tuple(

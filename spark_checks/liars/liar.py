@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from conformance.judging.output import ENVELOPE, REQUIRED
 from conformance.rules.rules import rules
-from conformance.rules.tables import Legal, TableFile, checked, one_of, ours, placed
+from conformance.rules.tables import Legal, TableFile, check_name, checked, named_place, ours
 from generators.errors import UsageError
 from generators.model import Column, Deployment, SourceType, Table
 from generators.wire_format import FORMATS, module_name
@@ -179,9 +179,9 @@ def liars(fmt: str) -> tuple[Liar, ...]:
     """
     file = _file(fmt)
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
-    with placed(file.place("shared")):
+    with named_place(file.place("shared")):
         named = [
-            shared[one_of(name, "shared liar", shared)]
+            shared[check_name(name, "shared liar", shared)]
             for name in file.data.get("shared", "").split()
         ]
     return tuple(
@@ -191,10 +191,10 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
-    with placed(f"{place}: {line.get('name', 'a liar')}"):
+    with named_place(f"{place}: {line.get('name', 'a liar')}"):
         checked(line, FIELDS, ("name", "convicts", "why"))
         for name, table in TABLES.items():
-            with placed(name):
+            with named_place(name):
                 checked(
                     line.get(name, {}), table, ("sql",) if name == "cells" and name in line else ()
                 )
@@ -204,7 +204,7 @@ def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
                 f"a liar says one of {', '.join(WAYS)}, decoder, not"
                 f" {' and '.join(ways) or 'none'}."
             )
-        convicts = one_of(f"{fmt}/{line['convicts']}", "rule", (rule.id for rule in rules(fmt)))
+        convicts = check_name(f"{fmt}/{line['convicts']}", "rule", (rule.id for rule in rules(fmt)))
     module = import_module(f"spark_checks.decoders.{module_name(line.get('decoder', fmt))}")
     level = line.get("level", 1)
     decode = module.decode if level == 1 else module.decode_rows

@@ -38,7 +38,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from conformance.rules.tables import TableFile, checked, one_of, ours, placed
+from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
 from generators.errors import UnknownName, UsageError
 
 REPOSITORY: Final = "https://github.com/{name}"
@@ -127,7 +127,7 @@ def pages() -> Mapping[str, Page]:
 @cache
 def page(name: str) -> Page:
     """A page. Raises UnknownName with the nearest match, and UsageError as `pages` does."""
-    return read(one_of(name, "page of sources", _names()), ours(__name__, name)[1])
+    return read(check_name(name, "page of sources", _names()), ours(__name__, name)[1])
 
 
 @cache
@@ -145,9 +145,9 @@ def fact(cited: str) -> Fact:
     return facts[name]
 
 
-def read(name: str, text: str) -> Page:
+def read(name: str, toml_text: str) -> Page:
     """A page from its TOML text. Raises UsageError."""
-    data = TableFile(f"{name}.toml", text, PARTS).data
+    data = TableFile(f"{name}.toml", toml_text, PARTS).data
     documents = {key: Document(**value) for key, value in data.get("documents", {}).items()}
     repositories = {key: Repository(**value) for key, value in data.get("repositories", {}).items()}
     for key, repository in repositories.items():
@@ -157,7 +157,7 @@ def read(name: str, text: str) -> Page:
             )
     page = Page(name, data["title"], data.get("intro", ""), documents, repositories, facts := {})
     for key, value in data.get("facts", {}).items():
-        with placed(f"{name}#{key}"):
+        with named_place(f"{name}#{key}"):
             checked(value, {"fact": str, "evidence": list}, ("fact", "evidence"))
             if not value["fact"].endswith("."):
                 raise UsageError("a fact is a sentence.")
@@ -174,11 +174,15 @@ def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
     checked(data, {name: int if name == "issue" else str for name in (kind, *EVIDENCE[kind])})
     value, quote = data[kind], data.get("quote", "")
     if kind == "document":
-        document = page.documents[one_of(value, kind, page.documents)]
-        text = ", ".join(filter(None, (document.publisher, document.title, data.get("section"))))
-        return Evidence("standard" if document.standard else kind, text, document.address, quote)
+        document = page.documents[check_name(value, kind, page.documents)]
+        citation = ", ".join(
+            filter(None, (document.publisher, document.title, data.get("section")))
+        )
+        return Evidence(
+            "standard" if document.standard else kind, citation, document.address, quote
+        )
     if kind == "repository":
-        return _source(page.repositories[one_of(value, kind, page.repositories)], data, quote)
+        return _source(page.repositories[check_name(value, kind, page.repositories)], data, quote)
     if kind == "reason":
         return Evidence(kind, value)
     return Evidence(kind, f"{kind}: {value}", quote=data[EVIDENCE[kind][0]])
@@ -193,7 +197,7 @@ def _source(repository: Repository, data: Mapping[str, Any], quote: str) -> Evid
     path, lines, symbol = data["path"], data.get("lines", ""), data.get("symbol", "")
     anchor = "#" + "-".join(f"L{number}" for number in lines.split("-")) if lines else ""
     release = f" ({repository.release})" if repository.release else ""
-    text = f"{repository.name}@{repository.commit[:10]}{release} {path}" + (
+    citation = f"{repository.name}@{repository.commit[:10]}{release} {path}" + (
         f":{symbol}" if symbol else ""
     )
-    return Evidence("source", text, f"{home}/blob/{repository.commit}/{path}{anchor}", quote)
+    return Evidence("source", citation, f"{home}/blob/{repository.commit}/{path}{anchor}", quote)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from conformance.rules.book import book
 from conformance.rules.rules import rules
-from conformance.rules.tables import Legal, TableFile, checked, one_of, ours, placed
+from conformance.rules.tables import Legal, TableFile, check_name, checked, named_place, ours
 from conformance.selftest.memory import BREACHES
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import CONDITIONS, alter_of, when
@@ -57,7 +57,7 @@ def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -
     """
     if not isinstance(does, str):
         return Operator(name, (), alter_of(does, conditions))
-    known = OPERATORS[one_of(does, "operator", OPERATORS)]
+    known = OPERATORS[check_name(does, "operator", OPERATORS)]
     return replace(
         known,
         name=name,
@@ -92,7 +92,7 @@ def lines() -> tuple[tuple[str, Liar], ...]:
         file = TableFile(*ours(__package__, path.stem), {"level": LEVELS, "liars": list})
         of_file = {part: value for part, value in file.data.items() if part == "level"}
         for place, name, given in file.entries("liars"):
-            with placed(f"{place}: {name}"):
+            with named_place(f"{place}: {name}"):
                 line = {
                     **of_file,
                     **checked(given, FIELDS, ("name", "by", "why", *({"level"} - of_file.keys()))),

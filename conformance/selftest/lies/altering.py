@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from conformance.rules.tables import Legal, one_of
+from conformance.rules.tables import Legal, check_name
 from generators.families.avro import Encoder, Schema
 from generators.model import Message
 
@@ -174,7 +174,7 @@ def _headed(head: str) -> Alter:
 
 
 ALTERS: Final[Mapping[str, Callable[..., Alter]]] = {
-    "respelled": lambda name: respelled(SPELLINGS[one_of(name, "spelling", SPELLINGS)]),
+    "respelled": lambda name: respelled(SPELLINGS[check_name(name, "spelling", SPELLINGS)]),
     "partition": lambda number: lambda message: replace(message, partition=number),
     "headers-lost": lambda *names: (
         lambda m: replace(m, headers=tuple(h for h in m.headers if h[0] not in names))

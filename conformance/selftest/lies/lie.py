@@ -26,7 +26,15 @@ from functools import cache
 from typing import Any, Final
 
 from conformance.rules.rules import rules
-from conformance.rules.tables import Legal, TableFile, called, checked, one_of, ours, placed
+from conformance.rules.tables import (
+    Legal,
+    TableFile,
+    called,
+    check_name,
+    checked,
+    named_place,
+    ours,
+)
 from conformance.selftest.lies.altering import ALTERS, ARGUMENTS, EDITS, Alter, in_avro, in_json
 from generators.drawing.cases import LAYOUT
 from generators.errors import UsageError
@@ -90,7 +98,7 @@ def _entries(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
     entries = _entries(file.data["like"]) if "like" in file.data else {}
     for place, lie, given in file.entries("lies"):
         _, shared = entries.get(lie, ("", {"profile": file.data.get("profile", "")}))
-        with placed(f"{place}: {lie}"):
+        with named_place(f"{place}: {lie}"):
             entry = {**shared, **checked(given, FIELDS)}
         entries[lie] = (
             place,
@@ -101,10 +109,10 @@ def _entries(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> Lie:
-    with placed(f"{place}: {name}"):
+    with named_place(f"{place}: {name}"):
         honest, convicts = fmt.profile(entry["profile"]), entry.get("by")
         if convicts:
-            one_of(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
+            check_name(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
         lie = Lie(
             name,
             entry["profile"],
@@ -116,7 +124,8 @@ def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> L
                 return replace(lie, lying=_other(honest, entry["set"]))
             case ["unset"]:
                 return replace(
-                    lie, lying=_with(honest, {one_of(entry["unset"], "fact", _facts(honest)): None})
+                    lie,
+                    lying=_with(honest, {check_name(entry["unset"], "fact", _facts(honest)): None}),
                 )
             case ["edits"]:
                 edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
@@ -143,7 +152,7 @@ def _other(held: Any, given: Mapping[str, Any]) -> Any:
     return _with(
         held,
         {
-            name: _value(name, getattr(held, one_of(name, "fact", facts)), value)
+            name: _value(name, getattr(held, check_name(name, "fact", facts)), value)
             for name, value in given.items()
         },
     )
@@ -160,7 +169,7 @@ def _value(name: str, held: Any, given: Any) -> Any:
     """A value of the table as the profile has it. Raises UsageError for one of another type."""
     match held, given:
         case enum.Enum(), str():
-            return type(held)(one_of(given, name, type(held)))
+            return type(held)(check_name(given, name, type(held)))
         case bytes(), str():
             return given.encode()
         case tuple(), list():

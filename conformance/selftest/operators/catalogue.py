@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
+from conformance.rules.tables import TableFile, called, check_name, checked, named_place, ours
 from conformance.selftest.operators import cells, misread, rows
 from conformance.selftest.operators.general import alter_of
 from conformance.selftest.operators.operator import Operator, on_cells
@@ -35,14 +35,14 @@ def _apt(logicals: Iterable[Logical]) -> tuple[str, ...]:
 def _operators() -> Iterator[Operator]:
     for part, levels in _LEVELS.items():
         for place, name, given in _FILE.entries(part):
-            with placed(f"{place}: {name}"):
+            with named_place(f"{place}: {name}"):
                 entry = checked(given, {"apt": str, "does": list, "when": dict}, ("apt",))
                 words = alter_of(entry["does"], entry.get("when", {})) if "does" in entry else None
-                alter = words or _ALTERS[one_of(name, "operator", _ALTERS)]
+                alter = words or _ALTERS[check_name(name, "operator", _ALTERS)]
             yield Operator(name, tuple(_globs(entry["apt"])), alter, levels=levels)
     for group, logicals, changes in cells.GROUPS:
         for place, name, words_ in _FILE.entries(f"cells.{group}"):
-            with placed(f"{place}: {group}-{name}"):
+            with named_place(f"{place}: {group}-{name}"):
                 changes = {**changes, name: called(words_, "change", cells.WORDS, cells.ARGUMENTS)}
         for name, change in changes.items():
             apt = _apt(logicals[:1])

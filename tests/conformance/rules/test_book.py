@@ -33,7 +33,7 @@ OWN = 'effect = "WRONG_OP", cites = "canal#times", owns = "aspect=op", says = "S
 
 
 def read(text):
-    return book.read("toy-json", "toy.toml", text).rules
+    return book.parse_book("toy-json", "toy.toml", text).rules
 
 
 def test_a_kind_is_taken_as_it_is_or_with_other_words():
@@ -143,7 +143,7 @@ OF_CELLS = Selector(logicals=("text",), classes=("a", "b"), tags=("x:*",), profi
     ],
 )
 def test_a_selector_is_its_conditions(text, selector):
-    assert book.selector(text) == selector
+    assert book.parse_selector(text) == selector
 
 
 OF_A_RULE = rows(__file__, "wrong_rules.txt")
@@ -242,7 +242,7 @@ def test_every_kind_is_of_two_formats_at_least():
 
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_no_rule_repeats_what_its_kind_says(fmt):
-    kinds = book.kinds(data(fmt).get("family", ""))
+    kinds = book.kinds_of(data(fmt).get("family", ""))
     given = book._entries(book.TableFile(*book.ours("conformance.rules", fmt), book.PARTS), "rules")
     repeated = [
         (name, field)
