@@ -37,7 +37,7 @@ from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
 from conformance.streams.recipes import RESTART, Group, group_of, not_kept
-from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
+from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, owed_at_level
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written
 from generators.wire_format import Format, get
@@ -522,7 +522,7 @@ def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]
     for scenario in boundary_scenarios(fmt, honest):
         if not fnmatchcase(scenario.name, lie.scenario):
             continue
-        truth = of_asked(scenario, fmt.write(scenario.history, honest, LAYOUT))
+        truth = owed_at_level(scenario, fmt.write(scenario.history, honest, LAYOUT))
         lying = lie.messages(fmt, scenario.history, truth)
         if not truth or not any(lying) or lying == [w.message for w in truth]:
             continue

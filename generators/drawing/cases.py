@@ -24,26 +24,32 @@ def tables_of(history: History) -> tuple[Table, ...]:
     )
 
 
-def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
-    """The rows that a decoder owes at the scenario's level: level two asks for the first change's
-    table, other tables owe no row.
+def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
+    """The messages with the rows that a decoder owes at the scenario's level. Level two requests
+    the table of the first change, and messages of other tables owe no row.
 
     Without database and schema in the message a decoder cannot distinguish a namesake from the
     table, so its rows are owed.
     """
-    places = {
-        n: (e.table.database, e.table.schema, e.table.name)
-        for n, e in enumerate(scenario.history.events)
-        if isinstance(e, RowChange)
+    table_by_event = {
+        number: (event.table.database, event.table.schema, event.table.name)
+        for number, event in enumerate(scenario.history.events)
+        if isinstance(event, RowChange)
     }
-    asked = next(iter(places.values()), None)
-    others = {n for n, place in places.items() if scenario.level == 2 and place != asked}
-    return tuple(
-        replace(w, changes=())
-        if w.message.event in others and any(c.database or c.schema for c in w.changes)
-        else w
-        for w in written
-    )
+    requested_table = next(iter(table_by_event.values()), None)
+    with_rows: list[Written] = []
+    for written_message in written:
+        table = table_by_event.get(written_message.message.event, requested_table)
+        is_requested = scenario.level == 1 or table == requested_table
+        names_its_table = any(
+            change.database or change.schema for change in written_message.changes
+        )
+        with_rows.append(
+            written_message
+            if is_requested or not names_its_table
+            else replace(written_message, changes=())
+        )
+    return tuple(with_rows)
 
 
 def case_id(fmt: Format[Any], profile: Profile, scenario: Scenario) -> str:
@@ -59,14 +65,14 @@ def as_case(
     Raises Refused on a history that its source cannot have.
     """
     name = case_id(fmt, profile, scenario)
-    written = of_asked(scenario, fmt.write(scenario.history, profile, layout))
-    named = tuple(replace(w, message=replace(w.message, case=name)) for w in written)
+    written = owed_at_level(scenario, fmt.write(scenario.history, profile, layout))
+    written_with_id = tuple(replace(w, message=replace(w.message, case=name)) for w in written)
     return case_of(
         fmt,
         profile,
         scenario,
         name,
-        named,
+        written_with_id,
         Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED,
     )
 

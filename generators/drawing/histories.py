@@ -78,21 +78,23 @@ CHANCE: Final = st.integers(0, 0xFFFF)
 """One draw for details: the history's seed, and through it the clock."""
 
 
-def ddl_text(action: str, database: str, table: str, other: str = "", source: str = "mysql") -> str:
-    """The SQL of an action of the source's `ddl_actions` on a table; `other` is the old name of a
+def ddl_text(
+    action: str, database: str, table: str, old_name: str = "", source: str = "mysql"
+) -> str:
+    """The SQL of an action of the source's `ddl_actions` on a table; `old_name` is the old name of a
     renamed one.
     """
     origin = sources.source(source)
     quoted = {
         "db": origin.quote(database),
         "table": origin.quote(table),
-        "other": origin.quote(other),
+        "other": origin.quote(old_name),
     }
     return origin.ddl_actions[action].sql.format(**quoted)
 
 
 def _kinds(fmt: Format[Any]) -> frozenset[str]:
-    return frozenset(str(row.kind) for row in fmt.kinds)
+    return frozenset(str(kind_row.kind) for kind_row in fmt.kinds)
 
 
 def draw_table(
@@ -116,19 +118,19 @@ def draw_table(
     count = draw(_values.between(low, high))
     width = {"none": 0, "composite": min(2, count)}.get(shape, 1)
     drawn: list[Column] = []
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for i in range(count):
-        chosen = key_groups if i < width else groups
+        type_groups = key_groups if i < width else groups
         number, head = divmod(
-            draw(_values.between(0, _values.STEPS * len(chosen) * len(_COLUMN_HEADS) - 1)),
+            draw(_values.between(0, _values.STEPS * len(type_groups) * len(_COLUMN_HEADS) - 1)),
             len(_COLUMN_HEADS),
         )
         name, nullable = _COLUMN_HEADS[head]
         name = source.identifier(name)
-        if not name or name.casefold() in taken:
+        if not name or name.casefold() in used_names:
             name = f"c{i}"
-        taken.add(name.casefold())
-        drawn.append(Column(name, _values.type_at(chosen, number), nullable and i >= width))
+        used_names.add(name.casefold())
+        drawn.append(Column(name, _values.type_at(type_groups, number), nullable and i >= width))
     # a composite key is declared in another order than its columns
     key = tuple(column.name for column in reversed(drawn[:width]))
     columns = (*drawn[width:], *drawn[:width]) if key_last else tuple(drawn)
@@ -141,13 +143,9 @@ def _heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
     """A table's name, whether its key comes last, and the kind of key; the plain combinations come
     first.
     """
-    combinations = [
-        (name, last, shape)
-        for name in _TABLE_NAMES
-        for last in (False, False, True)
-        for shape in shapes
-    ]
-    return st.sampled_from(combinations)
+    # Two in three tables have their key first.
+    key_last = (False, False, True)
+    return st.sampled_from(list(itertools.product(_TABLE_NAMES, key_last, shapes)))
 
 
 _COLUMN_HEADS: Final = (
@@ -173,8 +171,8 @@ def masks(count: int) -> SearchStrategy[int]:
     column first.
     """
     bits = [1 << i for i in reversed(range(count))]
-    some = [a | b for a, b in itertools.pairwise(bits)]
-    return st.sampled_from([*bits, *bits, *some, (1 << count) - 1, 0])
+    neighbours = [a | b for a, b in itertools.pairwise(bits)]
+    return st.sampled_from([*bits, *bits, *neighbours, (1 << count) - 1, 0])
 
 
 def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
@@ -187,11 +185,11 @@ def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
     return after
 
 
-def identity(table: Table, row: Row) -> tuple[object, ...]:
+def identity(table: Table, cells: Row) -> tuple[object, ...]:
     """A row's key as a binary PAD SPACE collation compares it: without trailing spaces and BINARY's
     padding.
     """
-    return tuple(map(_unpadded, (row[name] for name in table.handle_key)))
+    return tuple(map(_unpadded, (cells[name] for name in table.handle_key)))
 
 
 def _unpadded(cell: Value) -> Value:
@@ -213,22 +211,22 @@ def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImag
     """Images of up to `count` rows; a row with a taken key is left out, a change to a taken key is
     dropped.
     """
-    taken: set[tuple[object, ...]] = set()
+    used_keys: set[tuple[object, ...]] = set()
     images: list[RowImages] = []
     keyed = bool(table.handle_key)
     for _ in range(count):
-        row = draw_row(draw, table)
-        if keyed and identity(table, row) in taken:
+        cells = draw_row(draw, table)
+        if keyed and identity(table, cells) in used_keys:
             continue
-        taken.add(identity(table, row))
+        used_keys.add(identity(table, cells))
         if op is Op.UPDATE:
-            after = draw_update(draw, table, row)
-            if keyed and identity(table, after) in taken:
-                after = keep_key(table, row, after)
-            taken.add(identity(table, after))
-            images.append(RowImages(row, after))
+            after = draw_update(draw, table, cells)
+            if keyed and identity(table, after) in used_keys:
+                after = keep_key(table, cells, after)
+            used_keys.add(identity(table, after))
+            images.append(RowImages(cells, after))
         else:
-            images.append(RowImages(None, row) if op is Op.INSERT else RowImages(row, None))
+            images.append(RowImages(None, cells) if op is Op.INSERT else RowImages(cells, None))
     return tuple(images)
 
 
@@ -239,7 +237,10 @@ OPS: Final = (Op.INSERT, Op.UPDATE, Op.DELETE, Op.UPDATE)
 def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
     """An op and a number of rows; three in four have one row."""
     counts = [*([1] * (3 * (max_rows - 1) or 1)), *range(2, max_rows + 1)]
-    return st.sampled_from([(op, count) for count in counts for op in OPS])
+    statements: list[tuple[Op, int]] = []
+    for count in counts:
+        statements += [(op, count) for op in OPS]
+    return st.sampled_from(statements)
 
 
 def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowChange:
@@ -269,11 +270,11 @@ class SourceModel:
     def _inserted(
         self, draw: DrawFn, table: Table, live: list[Row], count: int
     ) -> tuple[RowImages, ...]:
-        taken = {identity(table, row) for row in live} if table.handle_key else set()
+        used_keys = {identity(table, cells) for cells in live} if table.handle_key else set()
         fresh = []
         for image in draw_images(draw, table, Op.INSERT, count):
             assert image.after is not None
-            if identity(table, image.after) not in taken or not table.handle_key:
+            if identity(table, image.after) not in used_keys or not table.handle_key:
                 fresh.append(image)
                 live.append(image.after)
         return tuple(fresh)
@@ -283,7 +284,9 @@ class SourceModel:
         if op is Op.DELETE:
             return RowImages(before, None)
         after = draw_update(draw, table, before)
-        if table.handle_key and identity(table, after) in {identity(table, row) for row in live}:
+        if table.handle_key and identity(table, after) in {
+            identity(table, cells) for cells in live
+        }:
             after = keep_key(table, before, after)
         live.append(after)
         return RowImages(before, after)
@@ -298,7 +301,7 @@ class SourceModel:
             action = "table comment"
         if action == "add column":
             after = replace(before, columns=(*before.columns, added_column("added", source)))
-            self.live[which] = [{**row, "added": 1} for row in self.live[which]]
+            self.live[which] = [{**cells, "added": 1} for cells in self.live[which]]
         elif action == "rename table":
             after = replace(before, name=before.name + "_r")
         elif action == "table comment":

@@ -97,20 +97,24 @@ def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200
     it supports.
     """
     table, names = _table(fmt, profile, NAME), supported(fmt, profile)
-    rows: dict[Value, Row] = {}
+    final_rows: dict[Value, Row] = {}
     events = []
     for number, (op, before, after) in enumerate(_changes(seed, changes)):
-        was, now = (
-            None if row is None else {name: row[name] for name in names} for row in (before, after)
-        )
+        before_image = None if before is None else {name: before[name] for name in names}
+        after_image = None if after is None else {name: after[name] for name in names}
         events.append(
-            RowChange(Instant(START_MS + 1000 * number, 1), table, op, (RowImages(was, now),))
+            RowChange(
+                Instant(START_MS + 1000 * number, 1),
+                table,
+                op,
+                (RowImages(before_image, after_image),),
+            )
         )
-        if was is not None:
-            del rows[was[KEY]]
-        if now is not None:
-            rows[now[KEY]] = now
-    return Reference(table, History(tuple(events), seed), rows)
+        if before_image is not None:
+            del final_rows[before_image[KEY]]
+        if after_image is not None:
+            final_rows[after_image[KEY]] = after_image
+    return Reference(table, History(tuple(events), seed), final_rows)
 
 
 def streamed(
@@ -121,7 +125,7 @@ def streamed(
     changes: int = 90,
     partitions: int = 3,
     statements: tuple[str, ...] = STATEMENTS,
-    fine: bool = False,
+    fine_clock: bool = False,
     unsent: bool = False,
 ) -> Streamed:
     """A history of a table of that name in about `changes` row changes, and the profile's messages
@@ -130,11 +134,11 @@ def streamed(
     return tell(
         fmt,
         profile,
-        lambda some: _SharedStory(fmt, profile, seed, name, some, unsent),
+        lambda statement_kinds: _SharedStory(fmt, profile, seed, name, statement_kinds, unsent),
         changes,
         Layout(partitions=partitions),
         statements,
-        fine,
+        fine_clock,
     )
 
 
@@ -173,15 +177,15 @@ class _SharedStory(Story):
 
     def updated(self, key: Key) -> Row:
         """The row of a key with a few columns changed, sometimes the key too."""
-        left = (KEY, LONG) if self._unsent else (KEY,)
-        names = [c.name for c in self.table.columns if c.name not in left]
-        chosen = self.chance.sample(names, self.chance.randint(1, 4))
+        unchanged_columns = (KEY, LONG) if self._unsent else (KEY,)
+        names = [c.name for c in self.table.columns if c.name not in unchanged_columns]
+        changed_columns = self.chance.sample(names, self.chance.randint(1, 4))
         self._fresh += 1
         moved: Row = {KEY: (1 << 53) + self._fresh} if self.chance.random() < 0.25 else {}
         # A row that leaves its key is deleted and inserted: nothing would tell its long value.
         if self._unsent and (moved or self.chance.random() < 0.15):
             moved = {**moved, LONG: self.value(LONG)}
-        return {**self.rows[key], **{n: self.value(n) for n in chosen}, **moved}
+        return {**self.rows[key], **{n: self.value(n) for n in changed_columns}, **moved}
 
     def value(self, name: str) -> Value:
         """A value for the column."""
@@ -195,24 +199,26 @@ def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None
     deletes, reused keys.
     """
     chance = random.Random(f"{seed}/differential")
-    rows: dict[Value, Row] = {}
+    live_rows: dict[Value, Row] = {}
     for number in range(count):
-        way = chance.random()
-        if not rows or way < 0.4:
+        share = chance.random()
+        if not live_rows or share < 0.4:
             key: Value = number if chance.random() < 0.8 else (1 << 53) + number
-            row: Row = {name: key if name == KEY else _value(name, chance) for name in _TYPES}
-            rows[key] = row
-            yield Op.INSERT, None, row
+            new_row: Row = {name: key if name == KEY else _value(name, chance) for name in _TYPES}
+            live_rows[key] = new_row
+            yield Op.INSERT, None, new_row
             continue
-        key = chance.choice(list(rows))
-        before = rows.pop(key)
-        if way < 0.55:
+        key = chance.choice(list(live_rows))
+        before = live_rows.pop(key)
+        if share < 0.55:
             yield Op.DELETE, before, None
             continue
-        named = chance.sample([name for name in _TYPES if name != KEY], chance.randint(0, 4))
-        moved: Row = {KEY: -1 - number} if way > 0.9 else {}
-        after: Row = {**before, **{name: _value(name, chance) for name in named}, **moved}
-        rows[after[KEY]] = after
+        changed_columns = chance.sample(
+            [name for name in _TYPES if name != KEY], chance.randint(0, 4)
+        )
+        moved: Row = {KEY: -1 - number} if share > 0.9 else {}
+        after: Row = {**before, **{name: _value(name, chance) for name in changed_columns}, **moved}
+        live_rows[after[KEY]] = after
         yield Op.UPDATE, before, after
 
 

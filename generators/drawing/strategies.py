@@ -283,8 +283,8 @@ def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
         raise InvalidArgument(f"pool={pool!r}: expected at least one Table")
     for table in pool:
         _expect_table(table)
-    chosen = tuple(pool)
-    return _by(lambda draw: _row_scenario(draw, chosen))
+    tables = tuple(pool)
+    return _by(lambda draw: _row_scenario(draw, tables))
 
 
 def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
@@ -369,18 +369,24 @@ def _without_constants() -> Iterator[None]:
     """
     from hypothesis.internal.conjecture import providers
 
-    names, known = ("_get_local_constants", "CONSTANTS_CACHE", "GLOBAL_CONSTANTS"), vars(providers)
+    names, module_names = (
+        ("_get_local_constants", "CONSTANTS_CACHE", "GLOBAL_CONSTANTS"),
+        vars(providers),
+    )
     if not all(
-        name in known for name in names
+        name in module_names for name in names
     ):  # another release of Hypothesis, which draws none or has other names
         yield
         return
-    nothing, before = type(known["GLOBAL_CONSTANTS"])(), {name: known[name] for name in names}
-    known.update(_get_local_constants=lambda: nothing, CONSTANTS_CACHE={})
+    nothing, before = (
+        type(module_names["GLOBAL_CONSTANTS"])(),
+        {name: module_names[name] for name in names},
+    )
+    module_names.update(_get_local_constants=lambda: nothing, CONSTANTS_CACHE={})
     try:
         yield
     finally:
-        known.update(before)
+        module_names.update(before)
 
 
 def _draw_some(
@@ -499,24 +505,27 @@ def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
     bare: dict[str, Value] = {c.name: None for c in table.columns}
     solid = [c for c in table.columns if c.name in key or not c.nullable]
     op = draw(_drawing.sample(_drawing.OPS))
-    row = bare | {c.name: _values.pick(draw, c.type, False) for c in solid}
+    cells = bare | {c.name: _values.pick(draw, c.type, False) for c in solid}
     indexes = (
         [draw(_values.between(0, len(free) - 1)) for _ in range(draw(_values.between(1, 5)))]
         if free
         else []
     )
-    chosen = [table.columns[free[i]] for i in sorted(set(indexes))]
-    row |= {c.name: _values.pick(draw, c.type, c.nullable) for c in chosen}
+    changed_columns = [table.columns[free[i]] for i in sorted(set(indexes))]
+    cells |= {c.name: _values.pick(draw, c.type, c.nullable) for c in changed_columns}
     if op is not Op.UPDATE:
         return RowChange(
-            START, table, op, (RowImages(None, row) if op is Op.INSERT else RowImages(row, None),)
+            START,
+            table,
+            op,
+            (RowImages(None, cells) if op is Op.INSERT else RowImages(cells, None),),
         )
-    after = dict(row)
-    mask = draw(_drawing.masks(len(chosen))) if chosen else 0
-    for i, column in enumerate(chosen):
+    after = dict(cells)
+    mask = draw(_drawing.masks(len(changed_columns))) if changed_columns else 0
+    for i, column in enumerate(changed_columns):
         if mask >> i & 1:
             after[column.name] = _values.pick(draw, column.type, column.nullable)
-    return RowChange(START, table, op, (RowImages(row, after),))
+    return RowChange(START, table, op, (RowImages(cells, after),))
 
 
 def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
@@ -560,14 +569,14 @@ def _source_of(event: SchemaChange) -> sources.Source:
 
 
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
-    other, source = event.old_name or "", _source_of(event)
+    old_name, source = event.old_name or "", _source_of(event)
     drawn = event.action in source.ddl_actions
     if drawn and event.sql == _drawing.ddl_text(
-        event.action, event.database, event.table, other, source.name
+        event.action, event.database, event.table, old_name, source.name
     ):
-        moved, old = (_suffixed(name, suffix, source) for name in (event.table, other))
+        moved, old = (_suffixed(name, suffix, source) for name in (event.table, old_name))
         return _drawing.ddl_text(event.action, database, moved, old, source.name)
-    tables = {name: _suffixed(name, suffix, source) for name in (event.table, other) if name}
+    tables = {name: _suffixed(name, suffix, source) for name in (event.table, old_name) if name}
     return _swap_quoted(event.sql, {event.database: database} | tables, source)
 
 

@@ -154,7 +154,7 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 @cache
 def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
     origin = sources.source(source)
-    slugs = [slug for slug, known in origin.types.items() if known.logical is logical]
+    slugs = [slug for slug, known_type in origin.types.items() if known_type.logical is logical]
     distinct = {
         repr(value): value for slug in slugs for value in origin.boundary_values(slug).values()
     }
@@ -325,9 +325,9 @@ def pool(type: SourceType) -> tuple[Value, ...]:
 @lru_cache(maxsize=16)
 def _fractions(fsp: int) -> SearchStrategy[int]:
     step = 10 ** (6 - fsp)
-    some = (0, 1, 10, 1000, 999_000, 120_000, 500_000, 123_456, 999_999)
+    fractions = (0, 1, 10, 1000, 999_000, 120_000, 500_000, 123_456, 999_999)
     return st.sampled_from(
-        sorted({step if 0 < f < step else f - f % step for f in some} - {1_000_000})
+        sorted({step if 0 < f < step else f - f % step for f in fractions} - {1_000_000})
     )
 
 
@@ -458,13 +458,13 @@ def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
     """A value of the type, in one draw when it comes from the pool; NULL is one in five of a
     nullable one.
     """
-    values, ranged, some, more = _choices(type)
+    values, ranged, pool_indexes, more = _choices(type)
     if nullable:
         index = draw(more) - (len(values) + 1) // 2
         if index < 0:
             return None
     else:
-        index = draw(some)
+        index = draw(pool_indexes)
     return values[index] if index < len(values) else draw(ranged)
 
 
@@ -509,6 +509,6 @@ STEPS: Final = 4096
 
 def type_at(groups: tuple[tuple[SourceType, ...], ...], number: int) -> SourceType:
     """The type of a number below `STEPS * len(groups)`: one draw decides family and type."""
-    family, rest = divmod(number, STEPS)
+    family, position = divmod(number, STEPS)
     group = groups[family]
-    return group[rest * len(group) // STEPS]
+    return group[position * len(group) // STEPS]
