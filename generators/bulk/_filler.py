@@ -176,13 +176,14 @@ class Filler:
         parts: list[tuple[int, str, Part]] = []
         for number, shape in enumerate(shapes):
             parts += [(number, "key", shape.key), (number, "value", shape.value)]
-        texts_by_part = [
-            {
-                place: dict(zip(probes[place.slot], place.texts, strict=True))
-                for place in part.places_of(probes)
-            }
-            for *_, part in parts
-        ]
+        texts_by_part: list[dict[VaryingBytes, dict[Value, bytes]]] = []
+        for _, _, part in parts:
+            texts_by_part.append(
+                {
+                    place: dict(zip(probes[place.slot], place.texts, strict=True))
+                    for place in part.places_of(probes)
+                }
+            )
 
         def ask_writer(values: Mapping[str, Value]) -> list[dict[VaryingBytes, bytes]]:
             """What stands for values in the places of each part."""
@@ -246,32 +247,30 @@ class Filler:
         shapes = self._learn(op, variant, probes)
         fragments: dict[tuple[int, int], None] = {}
         stamps: dict[Stamp, None] = {}
-        drafts = [
-            [
-                self._locate_fields(getattr(shape, side), probes, op, variant, fragments, stamps)
-                for side in ("key", "value")
-            ]
-            for shape in shapes
-        ]
+        drafts = []
+        for shape in shapes:
+            key = self._locate_fields(shape.key, probes, op, variant, fragments, stamps)
+            value = self._locate_fields(shape.value, probes, op, variant, fragments, stamps)
+            drafts.append((key, value))
         order: dict[Any, int] = {filler: i for i, filler in enumerate([*fragments, *stamps])}
         keyed = [
-            self._write_messages(self._plain, op, variant, TIMES[0], {"id": key})
-            for key in _PROBES["id"]
+            self._write_messages(self._plain, op, variant, TIMES[0], {"id": row_id})
+            for row_id in _PROBES["id"]
         ]
-        ready = [
-            (
-                shape.sample.topic,
-                None
-                if self._follows_key([messages[i].partition for messages in keyed])
-                else shape.sample.partition,
-                *_filling(shape.key, *key, order),
-                *_filling(shape.value, *value, order),
-                shape.sample.headers,
-                shape.sample.timestamp_ms if shape.timestamp is None else shape.timestamp,
-                shape.sample.event,
+        ready = []
+        for i, (shape, (key, value)) in enumerate(zip(shapes, drafts, strict=True)):
+            follows_key = self._follows_key([messages[i].partition for messages in keyed])
+            ready.append(
+                (
+                    shape.sample.topic,
+                    None if follows_key else shape.sample.partition,
+                    *_filling(shape.key, *key, order),
+                    *_filling(shape.value, *value, order),
+                    shape.sample.headers,
+                    shape.sample.timestamp_ms if shape.timestamp is None else shape.timestamp,
+                    shape.sample.event,
+                )
             )
-            for i, (shape, (key, value)) in enumerate(zip(shapes, drafts, strict=True))
-        ]
         tables = tuple(self._tables[pair] for pair in fragments)
         return (
             tables,

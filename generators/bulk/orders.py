@@ -280,7 +280,8 @@ def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
     keys, *other_columns = column_values()
     columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
-    columns += [[pool[byte % len(pool)] for byte in range(256)] for pool in other_columns]
+    for pool in other_columns:
+        columns.append([pool[byte % len(pool)] for byte in range(256)])
     columns[NAMES.index("note")] = [
         None if byte in nulls else other_columns[-1][byte % 225 % 224] for byte in range(256)
     ]

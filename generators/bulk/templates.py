@@ -145,19 +145,18 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
     """
     values = {slot: probe[0] for slot, probe in probes.items()}
     base = write(TIMES[0], values)
-    varied = {
-        slot: [write(TIMES[0], {**values, slot: value}) for value in probe[1:]]
-        for slot, probe in probes.items()
-    }
+    varied: dict[str, list[Sequence[Message]]] = {}
+    for slot, probe in probes.items():
+        varied[slot] = [write(TIMES[0], {**values, slot: value}) for value in probe[1:]]
     varied[TIME] = [write(at, values) for at in TIMES[1:]]
-    if any(len(messages) != len(base) for runs in varied.values() for messages in runs):
+    if any(len(messages) != len(base) for messages in itertools.chain(*varied.values())):
         raise NotLearned("the number of messages varies")
-    return tuple(
-        _message_shape(
-            message, {slot: [messages[i] for messages in runs] for slot, runs in varied.items()}
-        )
-        for i, message in enumerate(base)
-    )
+
+    def variants(number: int) -> dict[str, list[Message]]:
+        """Message `number` of every run, by the slot that the run varies."""
+        return {slot: [messages[number] for messages in runs] for slot, runs in varied.items()}
+
+    return tuple(_message_shape(message, variants(i)) for i, message in enumerate(base))
 
 
 def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
@@ -186,20 +185,18 @@ def _message_shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Me
 
 
 def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
-    if base is None or any(value is None for values in varied.values() for value in values):
-        if base is None and all(value is None for values in varied.values() for value in values):
-            return Part(None, ())
+    has_null = [value is None for value in itertools.chain(*varied.values())]
+    if base is None and all(has_null):
+        return Part(None, ())
+    if base is None or any(has_null):
         raise NotLearned("null here, bytes there")
-    values_by_slot = {
-        slot: [value for value in values if value is not None] for slot, values in varied.items()
-    }
-    spans = [
-        (start, end, slot)
-        for slot, values in values_by_slot.items()
-        if slot != TIME
-        for start, end in _spans(base, values)
-    ]
+    values_by_slot: dict[str, list[bytes]] = {}
+    for slot, nullable_values in varied.items():
+        values_by_slot[slot] = [value for value in nullable_values if value is not None]
     timed = _numbers(base, values_by_slot.pop(TIME))
+    spans: list[tuple[int, int, str]] = []
+    for slot, values in values_by_slot.items():
+        spans += [(start, end, slot) for start, end in _spans(base, values)]
     spans = sorted([*spans, *((place.start, place.end, TIME) for place in timed)])
     for earlier_span, later_span in itertools.pairwise(spans):
         if earlier_span[1] > later_span[0]:
@@ -241,7 +238,10 @@ def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
         )
         return [(start, end)]
     spans: list[tuple[int, int]] = []
-    for i in sorted({i for message in equal for i in _differing_offsets(base, message)}):
+    differing: set[int] = set()
+    for message in equal:
+        differing.update(_differing_offsets(base, message))
+    for i in sorted(differing):
         if spans and i - spans[-1][1] <= _GAP:
             spans[-1] = spans[-1][0], i + 1
         else:
@@ -294,12 +294,10 @@ def _places(
     values: Sequence[bytes],
 ) -> list[VaryingBytes]:
     """The places of a slot, cut to what differs."""
-    cores = [
-        base[a:b]
-        for a, b in zip(
-            [0, *(r[1] for r in windows)], [*(r[0] for r in windows), len(base)], strict=True
-        )
-    ]
+    # A core is what stands between two windows, before the first or behind the last one.
+    core_starts = [0, *(end for _, end in windows)]
+    core_ends = [*(start for start, _ in windows), len(base)]
+    cores = [base[start:end] for start, end in zip(core_starts, core_ends, strict=True)]
     cut_pieces = [cut_out(cores, value) for value in (base, *values)]
     places = []
     for i, (start, end) in enumerate(windows):
@@ -343,7 +341,10 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
     """
     equal = [value for value in varied if len(value) == len(base) and value != base]
     windows: dict[tuple[int, int, bool], None] = {}
-    for i in sorted({i for value in equal for i in _differing_offsets(base, value)}):
+    differing: set[int] = set()
+    for value in equal:
+        differing.update(_differing_offsets(base, value))
+    for i in sorted(differing):
         binary = not all(value[i : i + 1].isdigit() for value in (base, *equal))
         start = end = i
         if binary:
@@ -362,16 +363,12 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
     if not spans and any(value != base for value in varied):
         raise NotLearned("nothing but the length follows the time")
     texts = [_follow(spans, base, value) for value in (base, *varied)]
-    return [
-        VaryingBytes(
-            TIME,
-            start,
-            end,
-            tuple(parts[i] for parts in texts),
-            _stamp([parts[i] for parts in texts], binary),
-        )
-        for i, (start, end, binary) in enumerate(spans)
-    ]
+    places: list[VaryingBytes] = []
+    for i, (start, end, binary) in enumerate(spans):
+        number_texts = tuple(parts[i] for parts in texts)
+        stamp = _stamp(number_texts, binary)
+        places.append(VaryingBytes(TIME, start, end, number_texts, stamp))
+    return places
 
 
 def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:

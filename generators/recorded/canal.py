@@ -110,7 +110,9 @@ class _RecordingCutter:
                 yield self._make_episode(name, part)
 
     def _make_episode(self, name: str, part: _EpisodeDraft) -> Episode:
-        recording, lost = self.recording, []
+        """An episode of its draft, under the profile and with the losses of its table."""
+        recording = self.recording
+        lost: list[Lost] = []
         table = name.partition("/")[0].partition(".")[2]
         if table == "t_oldtime":
             recording = replace(recording, profile=f"{recording.profile}+old-time")
@@ -118,8 +120,10 @@ class _RecordingCutter:
             lost.append(_OLD_VIRTUAL)
         if table == "t_charset" and "gbk" in recording.profile:
             lost.append(_UNREADABLE)
-        reading = name.endswith("/read")
-        limits = (*(fact.loss for fact in lost), *([_READ] if reading else []))
+        limits = [fact.loss for fact in lost]
+        logs_read_columns = name.endswith("/read")
+        if logs_read_columns:
+            limits.append(_READ)
         history = History(tuple(part.events))
         is_spatial = any(isinstance(e, RowChange) and _is_spatial(e.table) for e in part.events)
         level = 2 if part.has_rows and not is_spatial else 1  # no Spark type holds a spatial value
@@ -130,8 +134,8 @@ class _RecordingCutter:
             tuple(part.messages),
             level,
             tuple(lost),
-            limits,
-            judged=not reading,
+            tuple(limits),
+            judged=not logs_read_columns,
         )
 
     def _take_messages(self, count: int = 1) -> tuple[Message, ...]:

@@ -76,7 +76,7 @@ class Lost:
     only: Callable[[Any], bool] = lambda _value: True
 
     def covers(self, table: str | None, column: str, cell: Cell) -> bool:
-        """Whether the cell is lost."""
+        """Whether a cell of this table and column is among those that the product loses."""
         return (
             self.table in ("", table)
             and self.column in ("", column)

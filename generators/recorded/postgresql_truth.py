@@ -229,7 +229,7 @@ def _parse_items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]
 
 
 def _item_value(type: SourceType, quoted: str | None, bare: str | None) -> Any:
-    """An element's value; of dates, timestamps and bytes its text."""
+    """The value of an array's element, in quotes or not; dates, timestamps and bytes stay text."""
     if bare == "NULL":
         return None
     item_text = bare if quoted is None else _unescape(quoted)

@@ -42,8 +42,10 @@ class DamagedRecording(HarnessError):
 
 def root() -> Path:
     """The folder of all recordings."""
-    packed = Path(__file__).parent / "data"
-    return packed if packed.is_dir() else Path(__file__).parents[2] / "fixtures" / "recorded"
+    of_package = Path(__file__).parent / "data"
+    return (
+        of_package if of_package.is_dir() else Path(__file__).parents[2] / "fixtures" / "recorded"
+    )
 
 
 @cache

@@ -46,9 +46,11 @@ def is_computable(table: Table, column: Column, expression_text: str, dialect: s
     """Whether the expression of a generated column can be computed, tried on sample values of the
     columns' types.
     """
-    witness = {c.name: _sample_value(c.type) for c in table.columns}
+    sample_row = {c.name: _sample_value(c.type) for c in table.columns}
     try:
-        _assign(column.type, _evaluate(parse_expression(expression_text, dialect), table, witness))
+        _assign(
+            column.type, _evaluate(parse_expression(expression_text, dialect), table, sample_row)
+        )
     except (_Unknown, RecursionError):  # nested too deeply for us, not for the database
         return False
     return True
@@ -82,7 +84,7 @@ def _assign(type: SourceType, value: object) -> object:
 
 
 def _evaluate(node: exp.Expr | None, table: Table, cells: Mapping[str, object]) -> object:
-    """The value of an expression on a row. Raises _Unknown."""
+    """The value of an expression on a row. Raises _Unknown where it is not computed."""
     from sqlglot import exp
 
     def evaluate(part: exp.Expr) -> object:

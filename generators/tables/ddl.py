@@ -60,7 +60,9 @@ class DdlReader:
         self.database, self.search_path = "", postgresql.SCHEMA
 
     def read_script(self, script: Script) -> None:
-        """Reads a script. Raises UsageError."""
+        """Reads all statements of a script. Raises UsageError for one that is no DDL of the
+        dialect.
+        """
         self.scripts.append(script)
         header = _HEADER.search(script.text)
         self.database, self.search_path = (
@@ -87,7 +89,7 @@ class DdlReader:
                 self.note_unread(script, span, beginning)
 
     def execute(self, script: Script, span: Span, beginning: str) -> bool:
-        """Executes a statement; returns whether it counts."""
+        """Reads a statement if it changes tables or types; returns whether it does."""
         for pattern, action in _STATEMENTS:
             if pattern.match(beginning):
                 action(self, script.words(span))
@@ -129,7 +131,9 @@ class DdlReader:
         return self.database
 
     def existing_draft(self, cursor: Cursor) -> Draft | None:
-        """The table whose name comes next; None, and a note, if it is not there."""
+        """The draft of the table whose name comes next. None if no CREATE TABLE of it was read,
+        which is noted, or if the table is left out, which is noted already.
+        """
         draft = self.drafts.get(self.take_table_name(cursor))
         if draft is None:
             cursor.skip_until()
@@ -137,7 +141,7 @@ class DdlReader:
         return None if draft is None or draft.left_out else draft
 
     def create_table(self, cursor: Cursor) -> None:
-        """CREATE TABLE."""
+        """Reads CREATE TABLE. Raises UsageError for a table that was read already."""
         cursor.expect("CREATE")
         replaced = cursor.accept("OR REPLACE")
         cursor.accept("GLOBAL", "LOCAL")
@@ -174,7 +178,7 @@ class DdlReader:
             draft.leave_out(cursor, 0, "left out: it has no columns")
 
     def alter_table(self, cursor: Cursor) -> None:
-        """ALTER TABLE."""
+        """Reads ALTER TABLE. A table that no CREATE TABLE made is noted."""
         cursor.expect("ALTER TABLE")
         cursor.accept("IF EXISTS")
         cursor.accept("ONLY")
@@ -185,13 +189,13 @@ class DdlReader:
             and cursor.next_is("OWNER/ALTER")
         ):
             return  # pg_dump alters views and sequences as tables
-        cursor.at = start
+        cursor.at = start  # the name comes again
         draft = self.existing_draft(cursor)
         if draft is not None:
             ddl_definitions.read_alterations(draft, cursor, self.types)
 
     def create_index(self, cursor: Cursor) -> None:
-        """CREATE INDEX."""
+        """Reads CREATE INDEX. An index of a table that was not read is noted."""
         cursor.expect("CREATE")
         start = cursor.at
         unique = cursor.accept("UNIQUE", "FULLTEXT", "SPATIAL") == "UNIQUE"
@@ -211,14 +215,14 @@ class DdlReader:
             ddl_postgresql.read_index(draft, cursor, name, unique=unique)
 
     def drop_table(self, cursor: Cursor) -> None:
-        """DROP TABLE."""
+        """Reads DROP TABLE: the tables are forgotten."""
         cursor.expect("DROP TABLE")
         cursor.accept("IF EXISTS")
         for item in cursor.split_at_commas():
             self.drafts.pop(self.take_table_name(item), None)
 
     def comment(self, cursor: Cursor) -> None:
-        """COMMENT ON TABLE and COMMENT ON COLUMN."""
+        """Reads COMMENT ON TABLE and COMMENT ON COLUMN of tables that were read."""
         statement_kind = cursor.accept("COMMENT ON TABLE", "COMMENT ON COLUMN")
         if statement_kind.endswith("TABLE"):
             draft, column = self.drafts.get(self.take_table_name(cursor)), ""

@@ -73,7 +73,7 @@ class Types:
     domains: dict[str, Domain] = field(default_factory=dict)
 
     def create_type(self, cursor: Cursor) -> None:
-        """CREATE TYPE."""
+        """Reads CREATE TYPE: an enum is kept, a composite or range type is noted."""
         cursor.expect("CREATE TYPE")
         name = cursor.take_names()[-1]
         if cursor.accept("AS ENUM"):
@@ -85,7 +85,7 @@ class Types:
             cursor.note(0, "left out: columns of this type are left out, too")
 
     def add_label(self, cursor: Cursor) -> None:
-        """ALTER TYPE ... ADD VALUE."""
+        """Reads ALTER TYPE: ADD VALUE adds a label to an enum, other actions are noted."""
         cursor.expect("ALTER TYPE")
         name = cursor.take_names()[-1]
         if name in self.enums and cursor.accept("ADD VALUE"):
@@ -104,7 +104,7 @@ class Types:
             cursor.note(0, "left out: not understood")
 
     def create_domain(self, cursor: Cursor) -> None:
-        """CREATE DOMAIN."""
+        """Reads CREATE DOMAIN. A domain of a domain has its checks, too."""
         cursor.expect("CREATE DOMAIN")
         name = cursor.take_names()[-1]
         cursor.accept("AS")

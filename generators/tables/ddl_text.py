@@ -300,7 +300,7 @@ class Cursor:
         return ""
 
     def expect(self, phrase: str) -> None:
-        """Takes a phrase. Raises UsageError."""
+        """Takes a phrase. Raises UsageError if other words come next."""
         if not self.accept(phrase):
             raise self.expectation_error(phrase)
 
@@ -315,7 +315,9 @@ class Cursor:
         )
 
     def take_name(self) -> str:
-        """A name; without quotes in lower case in PostgreSQL. Raises UsageError."""
+        """Takes a name; one without quotes is in lower case in PostgreSQL. Raises UsageError if no
+        name comes next.
+        """
         word = self.peek()
         if word.kind not in ("word", "quoted", "string"):
             raise self.expectation_error("a name")
@@ -330,14 +332,16 @@ class Cursor:
         return word.text.lower() if folded else word.text
 
     def take_names(self) -> tuple[str, ...]:
-        """A name with its qualifiers."""
+        """Takes a name with its qualifiers: `shop`.`orders` gives ("shop", "orders")."""
         names = [self.take_name()]
         while self.accept("."):
             names.append(self.take_name())
         return tuple(names)
 
     def take_parentheses(self) -> Self:
-        """The words in the parentheses that come next. Raises UsageError."""
+        """Takes parentheses; returns a cursor over the words in them. Raises UsageError if none
+        come next, or if they do not end.
+        """
         opening = self.peek()
         self.expect("(")
         depth, start = 1, self.at

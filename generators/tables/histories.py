@@ -238,7 +238,7 @@ class LiveTables:
         return RowChange(at, self.tables[table_number], Op.UPDATE, (RowImages(before, after),))
 
     def draw_statement(self, draw: DrawFn, at: Instant) -> SchemaChange:
-        """A statement on one of the tables."""
+        """A drawn statement on one of the tables, which changes the table and its rows here, too."""
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0
         )
@@ -253,6 +253,7 @@ class LiveTables:
         if (action == "add column" and has_added_column) or (
             action == "truncate table" and has_children
         ):
+            # The database would refuse the statement; a comment is always legal.
             action = "table comment"
         event = schema_change(action, before, at)
         assert event.after is not None

@@ -162,6 +162,7 @@ def _value_error(file: str, at: str, value: Any, legal: str) -> UsageError:
 
 
 def _provider(file: str, at: str, _column: Column, value: Any) -> str:
+    """The Faker method that makes a column's values. Raises UsageError if Faker has none such."""
     from faker import Faker
 
     providers = {
@@ -303,6 +304,7 @@ _WIDE: Final = Context(prec=1200)
 
 
 def _micros(value: Any) -> int:
+    """Microseconds since 1970 of a date, a date with time or ISO text, in UTC if it has a zone."""
     moment = value if isinstance(value, dt.date) else dt.datetime.fromisoformat(value)
     if not isinstance(moment, dt.datetime):
         return (moment - EPOCH.date()).days * DAY

@@ -363,7 +363,9 @@ class Values:
 
 
 def _longest_values(type: SourceType) -> Mapping[str, Value]:
-    """The longest value of a text or binary type, as far as `LONGEST` goes."""
+    """Boundary values as long as a text or binary type allows, but not beyond `LONGEST`: a text of
+    ASCII letters, one of Chinese letters (three bytes each in UTF-8), or bytes.
+    """
     size = min(type.length or 0, LONGEST)
     match type.logical:
         case Logical.TEXT if size and not realistic.has_grammar(type):
