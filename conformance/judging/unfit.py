@@ -28,12 +28,12 @@ def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:
     message can hold it.
     """
     type, got = _type(case, cell), (row.after or {}).get(cell.column)
-    if cell.kept is None or type is None or not isinstance(got, Typed):
+    if cell.kept_value is None or type is None or not isinstance(got, Typed):
         return False
     number, beyond, _ = str(got.value).partition(f" {BEYOND} ")
     if got.family == "wrong form":
-        return bool(beyond) and number == str(cell.kept)
-    return same_value(Cell(State.VALUE, type, cell.kept), got)
+        return bool(beyond) and number == str(cell.kept_value)
+    return same_value(Cell(State.VALUE, type, cell.kept_value), got)
 
 
 def cannot(case: Case, cell: CellFault) -> str:
@@ -42,7 +42,7 @@ def cannot(case: Case, cell: CellFault) -> str:
     where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"
     return (
         f"{where} cannot hold"
-        f" {clip(cell.bad if isinstance(cell.bad, str) else f'bytes {cell.bad.hex()}')}"
+        f" {clip(cell.spoiled_form if isinstance(cell.spoiled_form, str) else f'bytes {cell.spoiled_form.hex()}')}"
     )
 
 

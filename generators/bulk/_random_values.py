@@ -157,7 +157,7 @@ class Drawer:
         return characters
 
     def _composite(self, type: SourceType) -> Any:
-        """A document; for PostgreSQL's hstore and arrays one of their shape."""
+        """A JSON document; for PostgreSQL's hstore an object of texts, for its arrays a list."""
         random_ = self._random
         texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
         match type.name:

@@ -139,8 +139,8 @@ class LoadOptions:
             )
 
     def op_by_byte(self) -> tuple[Op, ...]:
-        """The op of each random byte: the weights' shares of 256, whole ones first, the rest to the
-        largest remainders.
+        """The op of each random byte. An op gets its share of the 256 bytes by weight, but one at
+        least; the bytes that are left go to the largest remainders.
         """
         total = sum(weight for _, weight in self.ops)
         shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}
@@ -148,6 +148,7 @@ class LoadOptions:
         while (unassigned := 256 - sum(shares.values())) > 0:
             for op in ranked[:unassigned]:
                 shares[op] += 1
+        # Ops of tiny weights got a byte each, which the most frequent op gives back.
         while sum(shares.values()) > 256:
             shares[max(shares, key=shares.__getitem__)] -= 1
         ops: list[Op] = []
@@ -180,8 +181,8 @@ def parse_options(options_json: str) -> LoadOptions:
 
 
 def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
-    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op,
-    and UsageError.
+    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName for an unknown op and
+    UsageError for a weight that is no whole number.
     """
     legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
     weights = []

@@ -112,7 +112,7 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     """JSON's unfit cells as far as Avro's types hold them, and `_FAR`."""
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
     of_json = [
-        (f.name, f.column, f.value, str(f.bad).partition(":")[2], f.kept)
+        (f.name, f.column, f.value, str(f.spoiled_form).partition(":")[2], f.kept_value)
         for f in connectors.FORMAT.cell_faults(profile)
     ]
     far = (

@@ -464,10 +464,12 @@ def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
     column does not.
     """
     for fault in CELL_FAULTS:
-        type, bad = _COLUMNS[fault.column], json.loads(str(fault.bad))
+        type, bad = _COLUMNS[fault.column], json.loads(str(fault.spoiled_form))
         if _type(type, profile)["type"] == "string" and type.logical is not Logical.SET:
             good = _good(profile, fault.column, fault.value)
-            yield replace(fault, good=good, bad=confluent.SOME + sized(bad.encode()))
+            yield replace(
+                fault, written_form=good, spoiled_form=confluent.SOME + sized(bad.encode())
+            )
     for name, column, value, datum in (
         ("cell-int-over", "c_unsigned_int", 1234567893, LONG(1 << 33)),
         ("cell-year", "c_year", 2019, LONG(99_999)),

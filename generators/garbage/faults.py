@@ -172,11 +172,11 @@ def _change_first_row(change: Callable[[Any], Any]) -> Callable[[bytes], bytes |
 
     def apply(members: dict[str, Any], name: str) -> None:
         row_member = members[name]
-        members[name] = (
-            [change(row_member[0]), *row_member[1:]]
-            if isinstance(row_member[0], dict)
-            else change(row_member)
-        )
+        # The member is a list of rows, each an object, or one row as a list of cells.
+        if isinstance(row_member[0], dict):
+            members[name] = [change(row_member[0]), *row_member[1:]]
+        else:
+            members[name] = change(row_member)
 
     return _change_member(_ROWS, apply)
 
@@ -199,12 +199,12 @@ _NO_SUCH: Final = tuple(
         (
             "no-type",
             "The member that says what the message is is missing.",
-            _change_member(_KINDS, lambda held, name: held.pop(name)),
+            _change_member(_KINDS, lambda members, name: members.pop(name)),
         ),
         (
             "unknown-type",
             "The member that says what the message is has a word that the product does not write.",
-            _change_member(_KINDS, lambda held, name: held.update({name: "UNHEARD"})),
+            _change_member(_KINDS, lambda members, name: members.update({name: "UNHEARD"})),
         ),
         (
             "rows-reshaped",
@@ -220,7 +220,7 @@ _ROWS_GONE: Final = Fault(
     "rows-gone",
     "no-such-message",
     "The member that holds the new row, or the rows, is missing.",
-    _change_member(_ROWS, lambda held, name: held.pop(name)),
+    _change_member(_ROWS, lambda members, name: members.pop(name)),
     accept=(Kind.CONTROL, Kind.DDL),
 )
 """Likewise; DDL is as good, since Canal's readers may take a row change without rows for a
@@ -397,19 +397,19 @@ def fault_scenarios(
 class CellFault:
     """A wire form that a column's type cannot hold.
 
-    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON
-    that the writer gives that value, quotes included ("" is what stands there), and `bad` the JSON
+    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `written_form` the JSON
+    that the writer gives that value, quotes included ("" is what stands there), and `spoiled_form` the JSON
     that replaces it; in a binary format both are bytes, lengths and branch included. `number` is
-    the JSON that replaces a number, where that is another; `kept` is the value of `bad`, if the
+    the JSON that replaces a number, where that is another; `kept_value` is the value of `spoiled_form`, if the
     type that the message declares can hold it: a row with just that value loses nothing.
     """
 
     name: str
     column: str
     value: Value
-    good: str | bytes
-    bad: str | bytes
-    kept: Value | None = None
+    written_form: str | bytes
+    spoiled_form: str | bytes
+    kept_value: Value | None = None
     number: str = ""
 
 
@@ -620,9 +620,9 @@ def _spoil_cell(written: Written, fault: CellFault) -> bytes:
     value = written.message.value or b""
     written_json, spoiled_json = (
         message_text if isinstance(message_text, bytes) else message_text.encode()
-        for message_text in (fault.good, fault.bad)
+        for message_text in (fault.written_form, fault.spoiled_form)
     )
-    if isinstance(fault.good, str) and (not written_json or written_json not in value):
+    if isinstance(fault.written_form, str) and (not written_json or written_json not in value):
         written_json, spoiled_json = (
             message_text.encode() for message_text in _as_written(written, fault)
         )
@@ -648,7 +648,7 @@ def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
     """The JSON of the cell that has the fault's value, and what replaces it: a number in the place
     of a number, if it is one.
     """
-    written_json, spoiled_json = str(fault.good), str(fault.bad)
+    written_json, spoiled_json = str(fault.written_form), str(fault.spoiled_form)
     for change in written.changes:
         cell = (change.image("after", 2) or {}).get(fault.column)
         if cell is not None and cell.text is not None and cell.value == fault.value:

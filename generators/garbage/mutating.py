@@ -393,7 +393,9 @@ def _replace_length(m: Material) -> bytes:
 
 
 def _make_number_overlong(m: Material) -> bytes:
-    """A byte that may end a number, followed by nothing but zeros of the same number."""
+    """Spells a number with more bytes than it needs: the high bit says that more follow, and those
+    are zeros.
+    """
     place = m.below(len(m.value))
     return m.replace_range(
         place, place + 1, bytes((m.value[place] | 0x80,)) + b"\x80" * m.below(10) + b"\x00"

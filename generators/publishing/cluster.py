@@ -38,7 +38,7 @@ class Cluster:
 
     @property
     def principal(self) -> str:
-        """The name that the broker most likely knows this client by."""
+        """The name that the broker most likely knows this client by, for errors of permissions."""
         if name := self.properties.get("sasl.username"):
             return f"User:{name}"
         if mechanism := self.properties.get("sasl.mechanism") or self.properties.get(
@@ -53,7 +53,7 @@ class Cluster:
         return "User:ANONYMOUS"
 
     def mask_secrets(self, client_text: str) -> str:
-        """A text of a client without the secrets of this cluster."""
+        """A client's text with `***` in the place of this cluster's secrets."""
         for name, value in self.properties.items():
             if secret(name) and len(value) >= _SHORTEST:
                 client_text = client_text.replace(value, "***")

@@ -266,6 +266,7 @@ def dump_value(value: Value) -> Plain:
 
 
 def _dump_node(node: object) -> Plain:
+    """A value of a JSON document; numbers and texts with their type, as in a cell."""
     match node:
         case None | bool():
             return node
@@ -440,13 +441,13 @@ def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
         }
 
     def load(data: Plain, at: str, known_parts: Mapping[str, Any] = NOTHING) -> Mapping[str, T]:
-        members = mapping(data, at).items()
-        return {
-            name: item_form.load(
-                item, path(at, name), *([known_parts[name]] if name in known_parts else ())
-            )
-            for name, item in members
-        }
+        items: dict[str, T] = {}
+        for name, item in mapping(data, at).items():
+            if name in known_parts:
+                items[name] = item_form.load(item, path(at, name), known_parts[name])
+            else:
+                items[name] = item_form.load(item, path(at, name))
+        return items
 
     return Form(dump, load, takes_known=True)
 

@@ -196,7 +196,7 @@ TYPED_FAULTS: Final = (
         Decimal("7654321.25"),
         '"LZ+RPQ=="',
         '"At/cHE0="',
-        kept=Decimal("123456789.25"),
+        kept_value=Decimal("123456789.25"),
     ),
     CellFault("cell-double", "c_double", 54321.25, "54321.25", '"5432x"'),
     CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
