@@ -117,7 +117,7 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
     Example: cdc-conformance rules ticdc-canal-json --format markdown
     Example: cdc-conformance rules --explain ticdc-canal-json/op/delete-row-in-data
     """
-    from conformance.rules import streams
+    from conformance.rules import pipelines, streams
     from conformance.rules.rules import rules
 
     if explain:
@@ -135,7 +135,7 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
             "citations": [str(c) for c in rule.citations],
         }
         for name in formats or FORMATS
-        for rule in (*rules(name), *streams.rules(name))
+        for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name))
     ]
     print_rows(rows, ("id", "obligation", "statement", "citations"), style)
 

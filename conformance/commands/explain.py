@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from conformance.reports.console import readable
-from conformance.rules import streams
+from conformance.rules import pipelines, streams
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
 from conformance.selftest.exercise import exercising
@@ -29,7 +29,7 @@ def explain(rule_id: str, style: str) -> str:
     name = rule_id.partition("/")[0]
     if name not in FORMATS:
         raise UnknownName("format", name, FORMATS)
-    known = {rule.id: rule for rule in (*rules(name), *streams.rules(name))}
+    known = {rule.id: rule for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name))}
     rule = known.get(rule_id)
     if rule is None:
         raise UnknownName("rule", rule_id, known)
@@ -101,6 +101,8 @@ def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:
         yield f"  {facts['message']}"
     elif law == "stream":
         yield "exercised by streams of changes, read under disturbances: cdc-conformance stream"
+    elif law == "pipeline":
+        yield "exercised by your pipeline, under disturbances: cdc-conformance pipeline"
     else:
         yield "exercised by a sample of all messages, decoded under other circumstances"
     yield ""

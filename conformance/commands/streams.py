@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 NEMESIS = Glob(lambda _formats: (nemesis.name for nemesis in NEMESES))
 
 
-def _without_key(values: Values, verbose: bool) -> None:
+def check_keys(values: Values, verbose: bool) -> None:
     """Prints which of the user's tables have no key. Raises UsageError if none has."""
     from generators.tables.streams import why_not_keyed
 
@@ -123,7 +123,7 @@ def stream(
     on_cluster("stream", options["spark_conf"])
     names, tables = selected(options, decoder)
     if tables is not None:
-        _without_key(tables, options["verbose"])
+        check_keys(tables, options["verbose"])
     profiles, seed, pattern = (
         options["writer_profile"],
         options["seed"],

@@ -25,6 +25,7 @@ SERVICES: Final = {
     "corpus": "corpora",
     "fuzz": "fuzzing",
     "generate": "generate",
+    "pipeline": "piping",
     "produce": "producing",
     "stream": "streaming",
     "sustain": "sustained",

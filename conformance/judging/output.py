@@ -208,8 +208,7 @@ def _text(value: Any) -> Any:
 def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
     if pa.types.is_null(column.type):
         return [None] * len(column)
-    whole = column.combine_chunks()
-    array = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    array = _whole(column)
     valid = array.is_valid().to_pylist()
     names = [array.type.field(i).name for i in range(array.type.num_fields)]
     leaves = [_typed(array.field(i)) for i in range(array.type.num_fields)]
@@ -219,6 +218,17 @@ def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
             {name: leaf[i] for name, leaf in zip(names, leaves, strict=True)} if there else None
         )
     return rows
+
+
+def typed_rows(table: pa.Table) -> list[dict[str, Typed | None]]:
+    """The rows of a table with the family of each cell's Spark type."""
+    leaves = {name: _typed(_whole(table.column(name))) for name in table.column_names}
+    return [{name: leaf[i] for name, leaf in leaves.items()} for i in range(table.num_rows)]
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 
 
 def _typed(array: pa.Array) -> list[Typed | None]:

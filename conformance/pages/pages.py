@@ -24,7 +24,7 @@ from conformance.pages.releases import release_table
 from conformance.pages.rooms import picture, rooms, rooms_page
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
-from conformance.rules import streams
+from conformance.rules import pipelines, streams
 from conformance.rules.rules import Obligation, Provenance, Rule
 from conformance.rules.rules import rules as format_rules
 from conformance.text import printable
@@ -54,7 +54,7 @@ each other, the harness does what is most plausible and says so. A rule that is 
 
 Rules go from special to general: a mismatch breaks the first rule that owns it. A broken MUST fails a decoder, a broken SHOULD
 fails it with `--strict`; MAY and UNSPECIFIED never fail. `law/...` are about calls, `stream/...` about tables that
-`cdc-conformance stream` keeps from a decoder's changes.
+`cdc-conformance stream` keeps from a decoder's changes, `pipeline/...` about the table that a user's own pipeline keeps.
 
 ## Rules of several formats
 
@@ -112,7 +112,7 @@ def _homes(by_format: Mapping[str, Iterable[tuple[str, ...]]]) -> dict[tuple[str
 
 def rules(name: str) -> tuple[Rule, ...]:
     """Every rule of a format, those on tables that a stream keeps too."""
-    return (*format_rules(name), *streams.rules(name))
+    return (*format_rules(name), *streams.rules(name), *pipelines.rules(name))
 
 
 def _rule_rows(name: str, where: str) -> Iterator[tuple[str, ...]]:

@@ -57,7 +57,8 @@ class Order:
 
     def has(self, need: str) -> bool:
         """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks,
-        compacted, positions that are finer than commits, without watermarks, or "" for nothing.
+        compacted, unsent values, positions that are finer than commits, without watermarks, or ""
+        for nothing.
         """
         return {
             "": True,
@@ -66,6 +67,7 @@ class Order:
             "schema": self.keys == "schema",
             "watermarks": self.watermarks,
             "compacted": self.compacted,
+            "unsent": bool(self.placeholders),
         }[need]
 
 

@@ -1,5 +1,6 @@
 """The self test: liars, altered outputs and lying writers must be noticed; right decoders must
 pass.
 
-Imports `rules`, `cases`, `judging`, `engines`, `running` and `streams`.
+Imports `rules`, `cases`, `judging`, `engines`, `running`, `streams` and
+`pipelines`.
 """

@@ -114,7 +114,7 @@ def batches(group: Group) -> list[list[Record]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class KeptRow:
     """What is known of a key: its newest image, None if it is deleted. `whole` is no UPDATE."""
 
     version: Version
@@ -124,8 +124,8 @@ class _Row:
     lane: int
 
 
-_Name: TypeAlias = tuple[str | None, str | None]
-_Key: TypeAlias = tuple[_Name, tuple[str | None, ...]]
+TableName: TypeAlias = tuple[str | None, str | None]
+RowKey: TypeAlias = tuple[TableName, tuple[str | None, ...]]
 _Waiting: TypeAlias = tuple[Record, Change]
 
 
@@ -135,11 +135,11 @@ class Keeper:
 
     group: Group
     mistake: Keeping | None = None
-    rows: dict[_Key, list[_Row]] = field(default_factory=dict)
+    rows: dict[RowKey, list[KeptRow]] = field(default_factory=dict)
     waiting: list[_Waiting] = field(default_factory=list)
-    schemas: dict[tuple[_Name, str | None], tuple[str, ...]] = field(default_factory=dict)
-    cleared: dict[_Name, Version] = field(default_factory=dict)
-    dropped: dict[tuple[_Name, str], Version] = field(default_factory=dict)
+    schemas: dict[tuple[TableName, str | None], tuple[str, ...]] = field(default_factory=dict)
+    cleared: dict[TableName, Version] = field(default_factory=dict)
+    dropped: dict[tuple[TableName, str], Version] = field(default_factory=dict)
     marks: dict[int, int] = field(default_factory=dict)
     unreadable: set[tuple[int, int]] = field(default_factory=set)
     seen: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -190,7 +190,7 @@ class Keeper:
                     self.schemas.setdefault((name, change.schema_version), change.keys)
                 self._stated(record, name, version)
 
-    def _stated(self, record: Record, name: _Name, version: Version) -> None:
+    def _stated(self, record: Record, name: TableName, version: Version) -> None:
         event = record.stream.story.history.events[record.written.message.event]
         if not isinstance(event, SchemaChange) or event.before is None:
             return
@@ -203,7 +203,7 @@ class Keeper:
             }:
                 self.dropped[name, gone] = max(version, self.dropped.get((name, gone), ()))
 
-    def _events(self, record: Record, change: Change) -> Iterator[tuple[_Key, _Row]]:
+    def _events(self, record: Record, change: Change) -> Iterator[tuple[RowKey, KeptRow]]:
         """What becomes of keys: an upsert or a delete; of an UPDATE of the key both."""
         name = (change.database, change.table)
         keys: Sequence[str] | None = change.keys
@@ -215,8 +215,7 @@ class Keeper:
             keys = record.stream.story.table.handle_key
         if not keys:
             return
-        owed = row(change, 1)
-        before, image = owed.before, owed.after
+        before, image = self._images(change)
         old = (
             None
             if before is None
@@ -227,13 +226,13 @@ class Keeper:
 
         def event(
             key: tuple[str | None, ...] | None, half: int, image: Texts | None
-        ) -> Iterator[tuple[_Key, _Row]]:
+        ) -> Iterator[tuple[RowKey, KeptRow]]:
             first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
             whole = half == 0 or change.op is not Op.UPDATE
             if key is not None:
                 yield (
                     (name, key),
-                    _Row(
+                    KeptRow(
                         version, (first, record.offset, change.row, half), image, whole, record.lane
                     ),
                 )
@@ -244,10 +243,15 @@ class Keeper:
         if change.op is not Op.DELETE:
             yield from event(new, 1, image)
 
-    def _newer(self, state: _Row) -> tuple[Any, ...]:
+    def _images(self, change: Change) -> tuple[Texts | None, Texts | None]:
+        """The old and the new row of a change."""
+        owed = row(change, 1)
+        return owed.before, owed.after
+
+    def _newer(self, state: KeptRow) -> tuple[Any, ...]:
         return state.tie[1:3] if self.mistake is ARRIVED else (state.version, state.tie)
 
-    def _folded(self, events: list[tuple[_Key, _Row]]) -> None:
+    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
         if self.mistake is STAYING:
             # Halves of an UPDATE of the key that come as two changes.
             inserts = {
@@ -275,7 +279,7 @@ class Keeper:
             elif not held or self._newer(held[0]) < self._newer(state):
                 self.rows[key] = [self._overlaid(held[0] if held else None, state)]
 
-    def _overlaid(self, old: _Row | None, new: _Row) -> _Row:
+    def _overlaid(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
         """The row with older cells in place of the stand-ins for values that were not sent."""
         if old is None or old.image is None or new.image is None or new.whole:
             return new
@@ -284,7 +288,7 @@ class Keeper:
             name: old.image.get(name, text) if text in stands else text
             for name, text in new.image.items()
         }
-        return _Row(new.version, new.tie, image, new.whole, new.lane)
+        return KeptRow(new.version, new.tie, image, new.whole, new.lane)
 
     def _cleared(self) -> None:
         """The effects of newer statements; below the watermark what is deleted is forgotten."""
@@ -295,7 +299,7 @@ class Keeper:
             if not kept:
                 del self.rows[key]
 
-    def _after_statements(self, name: _Name, state: _Row) -> _Row | None:
+    def _after_statements(self, name: TableName, state: KeptRow) -> KeptRow | None:
         image: Texts | None = None
         if state.image is not None and not state.version < self.cleared.get(name, ()):
             image = {
@@ -305,7 +309,7 @@ class Keeper:
             }
         if image is None and state.version < (self.marks.get(state.lane, -1),):
             return None
-        return _Row(state.version, state.tie, image, state.whole, state.lane)
+        return KeptRow(state.version, state.tie, image, state.whole, state.lane)
 
     def kept(self) -> Kept:
         """The tables as the check of streams reads them."""

@@ -132,6 +132,11 @@ class GroupReader:
         return read_state(self.directory / maker)
 
 
+def ended_words(error: BaseException) -> str:
+    """Why a query ended, in a line."""
+    return " ".join(str(error).split())[:900]
+
+
 def where_it_was(directory: Path) -> str:
     """The batch of the queries below a folder that was under way, by their checkpoints."""
     begun = [int(path.name) for path in directory.rglob("offsets/*") if path.name.isdigit()]
@@ -169,7 +174,7 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
         )
         outcome.differ(
             "restart" if how else "convergence",
-            f"{ENDED}{' '.join(str(error).split())[:900]}",
+            f"{ENDED}{ended_words(error)}",
         )
         outcomes.append(outcome)
     return by_profile(group, outcomes)
@@ -314,10 +319,10 @@ def killed(
                 reading = reader.read(hold={"batch": batch, "at": place})
                 mark = reader.directory / f"held-{batch}-{place}"
                 states = [reader.directory / REFERENCE / str(batch)] if place == "commit" else []
-                if not _kill_when(engine, reading, (mark, *states), limit_s):
+                if not kill_when(engine, reading, (mark, *states), limit_s):
                     return not_judged(group, RESTART, f"the query ended before its kill {words}")
                 if place == "after":
-                    _take_back(mark, batch)
+                    take_back(mark, batch)
             note(f"{group.fmt.name}: the query reads to the end")
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
@@ -325,7 +330,7 @@ def killed(
         return judged(RESTART)
 
 
-def _take_back(mark: Path, batch: int) -> None:
+def take_back(mark: Path, batch: int) -> None:
     """Removes the commit of a batch, and all that came behind it, from the checkpoint that a mark
     names, if it names one: Spark then runs the batch again.
     """
@@ -339,7 +344,7 @@ def _take_back(mark: Path, batch: int) -> None:
                 path.unlink()
 
 
-def _kill_when(
+def kill_when(
     engine: ChildEngine,
     reading: Future[Mapping[str, Any]],
     paths: Sequence[Path],
@@ -361,7 +366,7 @@ def _kill_when(
 
 def _awaited(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s: float) -> bool:
     """Waits until one of the files exists; False if the reading ended before. Raises as
-    `_kill_when`.
+    `kill_when`.
     """
     deadline = time.monotonic() + limit_s
     while not any(path.exists() for path in paths):

@@ -152,13 +152,16 @@ class Subject:
 
 
 OURS: Final = (Subject(),)
+ALONE: Final = "orders"
+"""The harness's own table, where a stream is alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What makes a stream, on any machine: the history of `number` of a seed, whose table is named
     after it, under a nemesis. `pattern` names the topic of each message
-    (`generators.publishing.layouts`).
+    (`generators.publishing.layouts`). `alone` says that it shares nothing with other streams: its
+    table has no number.
     """
 
     format: str
@@ -168,6 +171,7 @@ class Recipe:
     number: int
     subject: Subject = OURS[0]
     pattern: str = ""
+    alone: bool = False
 
     def stream(self) -> ReadStream:
         """The stream."""
@@ -185,6 +189,8 @@ class Recipe:
         partition.
         """
         name = f"{self.subject.label}_{self.number}"
+        if self.alone:
+            name = self.subject.table or ALONE
         if not nemesis.quiet:
             some = nemesis.statements or None
             return self.subject.streamed(
@@ -407,6 +413,22 @@ def unsure(story: Streamed) -> str:
     return ""
 
 
+def possible(
+    fmt: Format[Any], profile: Profile, nemesis: Nemesis, subject: Subject, seed: int
+) -> bool:
+    """Whether the profile's records and messages have what the nemesis is about."""
+    order = order_of(fmt.name)
+    if (nemesis.compacted and not order.compacted) or (nemesis.ordered and order.arrival):
+        return False
+    if nemesis.unsent:
+        from_postgresql = profile.source == "postgresql"
+        return subject.user is None and from_postgresql and bool(order.placeholders)
+    if not nemesis.statements:
+        return True
+    story = subject.streamed(fmt, profile, seed, subject.label, nemesis.statements)
+    return nemesis.statements[0] in story.statements
+
+
 def group_of(
     fmt: Format[Any],
     chosen: Sequence[Profile],
@@ -424,24 +446,6 @@ def group_of(
     def made(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> ReadStream:
         return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).stream()
 
-    order = order_of(fmt.name)
-    nemeses = [
-        each
-        for each in nemeses
-        if (order.compacted or not each.compacted) and not (order.arrival and each.ordered)
-    ]
-
-    def befalls(nemesis: Nemesis, subject: Subject, profile: Profile) -> bool:
-        """Whether the profile's messages have what the nemesis is about."""
-        if nemesis.unsent:
-            return bool(
-                subject.user is None and order.placeholders and profile.source == "postgresql"
-            )
-        if not nemesis.statements:
-            return True
-        story = subject.streamed(fmt, profile, seed, subject.label, nemesis.statements)
-        return set(nemesis.statements) <= set(story.statements)
-
     streams: list[ReadStream] = []
     lost: list[StreamResult] = []
     for subject in of:
@@ -458,7 +462,7 @@ def group_of(
                 alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
         for first, *others in alike.values():
             for nemesis in nemeses:
-                if not befalls(nemesis, subject, first):
+                if not possible(fmt, first, nemesis, subject, seed):
                     continue
                 stream = made(first, nemesis, len(streams), subject)
                 same = [

@@ -511,11 +511,11 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         ordered=True,
     ),
     Nemesis(
-        "dropped-column",
-        "A column is dropped and comes back empty, and nothing clears the table in between.",
+        "changed-columns",
+        "A column is dropped and comes back empty, another is added, and nothing clears the table.",
         "convergence",
         _none,
-        statements=("drop column", "add column again"),
+        statements=("drop column", "add column again", "add column"),
     ),
     Nemesis(
         "unsent",

@@ -8,6 +8,7 @@ with its rows.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,6 +69,8 @@ class KillMoment:
             if awaited.exists():
                 mark = self._marks / f"held-{self._batch}-{self._at}"
                 draft = mark.with_suffix(".draft")
-                draft.write_text(json.dumps({"checkpoint": str(self._folder)}), "utf-8")
+                draft.write_text(
+                    json.dumps({"checkpoint": str(self._folder), "process": os.getpid()}), "utf-8"
+                )
                 draft.rename(mark)
                 return

@@ -94,7 +94,7 @@ def load(spec: str, level: str = "auto") -> Decoder:
         liar = _liar(spec)
         return Decoder(spec, {liar.level: liar.decode}, {})
     source, separator, name = spec.rpartition(":") if ":" in spec else (spec, "", "")
-    module = _module(source, spec)
+    module = load_module(source, spec)
     target: Any = module
     if separator:
         for part in name.split("."):
@@ -170,7 +170,8 @@ def _liar(spec: str) -> Liar:
     raise DecoderError(f"unknown decoder {spec}")
 
 
-def _module(source: str, spec: str) -> ModuleType:
+def load_module(source: str, spec: str) -> ModuleType:
+    """The module of a name or a `.py` path, which `spec` names for errors. Raises DecoderError."""
     try:
         if source.endswith(".py"):
             path = Path(source).resolve()

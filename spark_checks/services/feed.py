@@ -60,6 +60,8 @@ class _Stream(DataSourceStreamReader):
             if asked.kept
             else Feed.make_feed(asked)
         )
+        # Who reads a stream stage by stage says in a file how many units are there.
+        self._released = Path(f"{asked.kept}.released") if asked.kept else None
         self._slices, self._batch = asked.number("slices"), asked.number("batch")
         self._count = asked.number("count") if asked.count else None
         self._rate = float(asked.rate) if asked.rate else None
@@ -78,6 +80,8 @@ class _Stream(DataSourceStreamReader):
             due = min(due, self._first + int((time.monotonic() - self._began) * self._rate))
         if self._count is not None:
             due = min(due, self._count)
+        if self._released is not None and self._released.exists():
+            due = min(due, int(self._released.read_text("ascii")))
         if due != self._count:
             due -= due % self._feed.step
         self._at = max(self._at, due)

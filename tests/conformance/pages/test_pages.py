@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.pages import _samples
 from conformance.pages import pages as made
-from conformance.rules import streams
+from conformance.rules import pipelines, streams
 from conformance.rules.rules import rules
 from conformance.rules.sources import pages as sources
 from generators.garbage.nemesis import NEMESES
@@ -74,7 +74,10 @@ def elsewhere(section):
 def test_a_format_s_page_has_every_rule_profile_and_kind_of_message(text, name):
     page = text[f"formats/{name}.md"]
     section = page.split("## Rules")[1].split("## Traps")[0]
-    owed = {rule.id.removeprefix(f"{name}/"): rule for rule in (*rules(name), *streams.rules(name))}
+    owed = {
+        rule.id.removeprefix(f"{name}/"): rule
+        for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name))
+    }
     places = {words.strip("`"): place for words, place in elsewhere(section)}
     places |= dict.fromkeys(
         re.findall(r"^\|([a-z]+/[^|]+)\|", section, re.MULTILINE), f"formats/{name}.md"

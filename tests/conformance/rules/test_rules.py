@@ -10,8 +10,8 @@ import pytest
 from text_tables import rows
 
 from conformance.judging.output import ENVELOPE
+from conformance.rules import pipelines, streams
 from conformance.rules import rules as book
-from conformance.rules import streams
 from conformance.rules.rules import Aspect, Citation, Obligation, Selector, Subject, owner, rules
 from generators.model import Kind
 from generators.sources.registry import source
@@ -47,11 +47,41 @@ def test_the_rules_of_a_format_and_their_order_stay(name):
     assert (len(listed), hashlib.sha256(text.encode()).hexdigest()[:12]) == IDS[name]
 
 
+def test_the_rules_of_pipelines_and_their_order_stay():
+    names = [
+        "order",
+        "no-way-back",
+        "tombstone",
+        "at-least-once",
+        "one-per-batch",
+        "delete",
+        "key-change",
+        "truncate",
+        "unsent",
+        "null-overwrites",
+        "new-column",
+        "dropped-column",
+        "columns",
+        "types",
+        "unreadable",
+        "restart",
+        "full-refresh",
+        "convergence",
+    ]
+    listed = {name: [rule.id for rule in pipelines.rules(name)] for name in FORMATS}
+    assert listed["debezium-json"] == [f"debezium-json/pipeline/{name}" for name in names]
+    without = {"ticdc-avro": {"tombstone", "unsent"}}
+    for name, ids in listed.items():
+        lacking = {f"{name}/pipeline/{last}" for last in without.get(name, {"unsent"})}
+        if not name.startswith("debezium-"):
+            assert ids == [i for n in names if (i := f"{name}/pipeline/{n}") not in lacking]
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_rule_is_a_sentence_and_only_laws_own_nothing_by_selector(name):
-    for rule in (*rules(name), *streams.rules(name)):
+    for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name)):
         assert rule.statement.endswith("."), rule.id
-        assert rule.law in ("", "stream", *LAWS), rule.id
+        assert rule.law in ("", "stream", "pipeline", *LAWS), rule.id
         assert not rule.law or rule.selector == Selector(), rule.id
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from conformance.cases.catalogue import named_cases
-from conformance.rules import streams
+from conformance.rules import pipelines, streams
 from conformance.rules.rules import Provenance, rules
 from conformance.rules.sources import fact, pages, read
 from conformance.selftest.bench import of_cases
@@ -23,7 +23,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_citation_opens_and_fits_the_provenance(name):
-    for rule in (*rules(name), *streams.rules(name)):
+    for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name)):
         facts = [fact(citation.where) for citation in rule.citations]
         kinds = {item.kind for cited in facts for item in cited.evidence}
         assert kinds & KINDS[rule.provenance], (

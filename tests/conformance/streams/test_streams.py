@@ -512,7 +512,7 @@ def test_the_reader_is_killed_as_soon_as_its_mark_is_there(
     eventually(lambda: "stream" in {op for _, op, *_ in asked()})
     (tmp_path / "mark").write_text("")
     victim = engine.pid
-    assert streams._kill_when(engine, reading, (tmp_path / "mark",))
+    assert streams.kill_when(engine, reading, (tmp_path / "mark",))
     assert "exit code -9" in str(reading.exception())
     assert engine.ask_service("stream", {"decoder": "x.fine"}, 60).result()["rows"] == 3
     assert engine.pid not in (None, victim)
@@ -564,9 +564,9 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
 
 def test_a_query_that_does_not_come_to_its_kill_is_no_verdict(tmp_path, monkeypatch):
     with pytest.raises(HarnessError, match="did not come to the moment of its kill"):
-        streams._kill_when(None, Future(), (tmp_path / "never",), 0.1)
+        streams.kill_when(None, Future(), (tmp_path / "never",), 0.1)
     with pytest.raises(ChildDied):
-        streams._kill_when(None, done(ChildDied("gone")), (tmp_path / "never",))
+        streams.kill_when(None, done(ChildDied("gone")), (tmp_path / "never",))
 
 
 class Answering:
@@ -669,7 +669,7 @@ def test_a_commit_is_taken_back_with_all_that_came_behind_it(tmp_path):
             (tmp_path / part / name).write_text("")
     mark = tmp_path / "held-1-after"
     mark.write_text(json.dumps({"checkpoint": str(tmp_path)}))
-    streams._take_back(mark, 1)
+    streams.take_back(mark, 1)
     names = {
         part: sorted(p.name for p in (tmp_path / part).iterdir()) for part in ("offsets", "commits")
     }

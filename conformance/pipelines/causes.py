@@ -1,0 +1,248 @@
+"""Why a row of a pipeline's table differs: the rule that it breaks, the event that it lost or
+undid, and the message that told it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from conformance.pipelines.rows import TypedRow, owed_text, shown
+from conformance.pipelines.timeline import PLACEHOLDER, Arrival, Reader, Version, named, tells_of
+from generators.drawing.streams import Key, Streamed
+from generators.model import RowChange, SchemaChange, State
+
+MOMENT = "both are of one millisecond: only their position tells which is newer"
+
+
+class Difference(NamedTuple):
+    """The last part of a rule's id, and words."""
+
+    rule: str
+    what: str
+
+
+class Judged(Protocol):
+    """What the causes of a row's difference are found in."""
+
+    story: Streamed
+    reader: Reader
+
+    @property
+    def displayed(self) -> list[dict[Key, list[TypedRow]]]:
+        """The rows of each snapshot by key."""
+
+    def shows(self, row: TypedRow, version: Version) -> bool:
+        """Whether a row shows a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """The causes of one row's differences."""
+
+    judged: Judged
+    key: Key
+    versions: list[Version]
+
+    def of_removed(self) -> Difference:
+        """Why a row is there that an event removed."""
+        removal = self.versions[-1]
+        text = f"row {named(self.key)} was removed by {self._name(removal)}"
+        if (culprit := self._undone_by(removal)) is not None:
+            gone = self._gone_since(removal)
+            if gone is not None and culprit.stage > gone:
+                return Difference(
+                    "tombstone",
+                    f"{text} and was gone after batch {gone}; {culprit.name}, which is older,"
+                    " brought it back",
+                )
+            return Difference("order", f"{text}, and is there; {culprit.name} is older")
+        if len(self.versions) > 1 and self._in_one_moment(self.versions[-2], removal):
+            return Difference("order", f"{text}, and is there; {MOMENT}")
+        return Difference(self._rule_of(removal), f"{text}, and is there")
+
+    def of_missing(self) -> Difference:
+        """Why a row is not there."""
+        life = self._life()
+        last = life[-1] if life else self.versions[-1]
+        text = f"row {named(self.key)} is missing: {self._name(last)} is not there"
+        if (culprit := self._removed_again_by(last)) is not None:
+            return Difference("order", f"{text}; {culprit.name}, which is older, removed it")
+        if self._was_there(life) and (culprit := self._undone_by(last)) is not None:
+            return Difference("order", f"{text}; {culprit.name}, which is older, came behind it")
+        stages = [self._stage(version) for version in life]
+        gone = [v for v in self.versions if v.image is None]
+        before = gone[-1] if gone else None
+        if len(life) > 1 and stages[0] == stages[1]:
+            first, second = (self._name(version) for version in life[:2])
+            return Difference(
+                "one-per-batch",
+                f"row {named(self.key)} is missing: {first} and {second} came in one batch",
+            )
+        if before is not None and self._stage(before) == stages[0]:
+            rule = "truncate" if self._rule_of(before) == "truncate" else "one-per-batch"
+            return Difference(rule, f"{text}; {self._name(before)} came in the same batch")
+        return Difference("convergence", text)
+
+    def of_cells(self, row: TypedRow, wrong: list[str]) -> list[Difference]:
+        """Why cells of a row differ."""
+        special = [self._special(row, name) for name in wrong]
+        if all(special):
+            return [difference for difference in special if difference]
+        last = self.versions[-1]
+        older = next(
+            (
+                version
+                for version in reversed(self.versions[:-1])
+                if version.image and self.judged.shows(row, version)
+            ),
+            None,
+        )
+        if older is not None:
+            return [self._of_older(older, last)]
+        image = last.image or {}
+        return [
+            difference
+            or Difference(
+                "convergence",
+                f"row {named(self.key)}, {name}: {shown(row.get(name.lower()))} is not"
+                f" {owed_text(image[name])} of {self._name(self._told(name))}",
+            )
+            for name, difference in zip(wrong, special, strict=True)
+        ]
+
+    def _of_older(self, older: Version, last: Version) -> Difference:
+        """Why a row shows an older version as a whole."""
+        text = (
+            f"row {named(self.key)} is as {self._name(older)} left it; {self._name(last)} is newer"
+        )
+        if (culprit := self._undone_by(last)) is not None:
+            return Difference("order", f"{text}, and {culprit.name} undid it")
+        if self._in_one_moment(older, last):
+            return Difference("order", f"{text}; {MOMENT}")
+        if self._stage(older) == self._stage(last):
+            return Difference("one-per-batch", f"{text}, and both came in one batch")
+        return Difference("convergence", text)
+
+    def _in_one_moment(self, older: Version, newer: Version) -> bool:
+        """Whether two changes of the row have one millisecond."""
+        first, second = self._event(older), self._event(newer)
+        if not isinstance(first, RowChange) or not isinstance(second, RowChange):
+            return False
+        return first.at.ms == second.at.ms
+
+    def _special(self, row: TypedRow, name: str) -> Difference | None:
+        """The rule of a cell whose fault is seen in the cell alone."""
+        actual, image = row.get(name.lower()), self.versions[-1].image or {}
+        text = f"row {named(self.key)}, {name}: {shown(actual)} is not {owed_text(image[name])}"
+        by = self._name(self._told(name))
+        if actual is not None and PLACEHOLDER in str(actual.value):
+            return Difference(
+                "unsent", f"{text}; {by} says that the value did not change, and did not send it"
+            )
+        if actual is None and name in self.judged.story.added_after:
+            return Difference("new-column", f"{text} of {by}: the column was added")
+        if image[name].state is not State.NULL or actual is None:
+            return None
+        if self._dropped(name) and self._was(row, name):
+            return Difference("dropped-column", f"{text}; the column was dropped: {by}")
+        if isinstance(self._event(self._told(name)), RowChange) and self._was(row, name):
+            return Difference("null-overwrites", f"{text} of {by}, which set it to NULL")
+        return None
+
+    def _was(self, row: TypedRow, name: str) -> bool:
+        """Whether a cell shows what an older version had."""
+        for version in self.versions[:-1]:
+            if version.image and name in version.image:
+                only = Version(version.event, version.cause, {name: version.image[name]})
+                if self.judged.shows(row, only):
+                    return True
+        return False
+
+    def _dropped(self, name: str) -> bool:
+        """Whether a version lacks the column between two that have it."""
+        there = [name in version.image for version in self.versions if version.image]
+        return False in there[there.index(True) :] if True in there else False
+
+    def _told(self, name: str) -> Version:
+        """The version that gave a cell its value."""
+        last = self.versions[-1]
+        for version in reversed(self.versions[:-1]):
+            if version.image is None or version.image.get(name) != (last.image or {}).get(name):
+                break
+            last = version
+        return last
+
+    def _life(self) -> list[Version]:
+        """The versions since the row was last not there."""
+        life: list[Version] = []
+        for version in reversed(self.versions):
+            if version.image is None:
+                break
+            if isinstance(self._event(version), RowChange):
+                life.insert(0, version)
+        return life
+
+    def _was_there(self, life: list[Version]) -> bool:
+        """Whether a table showed the row since its last life began."""
+        first = self._stage(life[0])
+        displayed = self.judged.displayed
+        return first is not None and any(self.key in rows for rows in displayed[first:])
+
+    def _rule_of(self, removal: Version) -> str:
+        match self._event(removal):
+            case SchemaChange():
+                return "truncate"
+            case RowChange() if removal.cause != "DELETE":
+                return "key-change"
+        return "delete"
+
+    def _event(self, version: Version) -> object:
+        return self.judged.story.history.events[version.event]
+
+    def _name(self, version: Version) -> str:
+        return self.judged.reader.name(version, self.key)
+
+    def _stage(self, version: Version) -> int | None:
+        return self.judged.reader.last_stage(version.event, self.key)
+
+    def _gone_since(self, removal: Version) -> int | None:
+        """The first stage after which the removed row was not displayed; None if it always was."""
+        stage = self._stage(removal)
+        for number, displayed in enumerate(self.judged.displayed):
+            if stage is not None and number >= stage and self.key not in displayed:
+                return number
+        return None
+
+    def _undone_by(self, version: Version) -> Arrival | None:
+        """The last message that came behind a version's own, and tells of something older that
+        leaves the row there.
+        """
+        older = {v.event for v in self.versions if v.event < version.event and v.image}
+        return self._behind(version, older)
+
+    def _removed_again_by(self, version: Version) -> Arrival | None:
+        """The last message that came behind a version's own, and tells of an older removal."""
+        older = {v.event for v in self.versions if v.event < version.event and not v.image}
+        return self._behind(version, older)
+
+    def _behind(self, version: Version, events: set[int]) -> Arrival | None:
+        reader = self.judged.reader
+        first = reader.first_of(version.event, self.key) or reader.first_of(version.event)
+        if first is None:
+            return None
+        found = [a for a in self._arrivals(events) if a.number > first.number]
+        return found[-1] if found else None
+
+    def _arrivals(self, events: set[int]) -> Iterator[Arrival]:
+        story = self.judged.story
+        for arrival in self.judged.reader.arrivals:
+            written = arrival.written
+            if written.message.event not in events:
+                continue
+            event = story.history.events[written.message.event]
+            if not isinstance(event, RowChange) or tells_of(
+                written, self.key, story.table.primary_key
+            ):
+                yield arrival

@@ -1,0 +1,231 @@
+"""Judges the tables that a pipeline left after each stage of a stream: the last one is the
+source's, and none shows a row as it was before what an earlier one showed.
+
+`conformance.pipelines.causes` says which rule a difference breaks, and which message tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from conformance.pipelines.causes import Causes, Difference
+from conformance.pipelines.results import PipelineResult
+from conformance.pipelines.rows import Claims, Snapshot, TypedRow, is_same, unaccepted
+from conformance.pipelines.timeline import (
+    Reader,
+    Version,
+    arrivals_of,
+    doubtful_keys,
+    is_spoiled,
+    named,
+    timelines_of,
+)
+from conformance.streams.recipes import ReadStream
+from generators.drawing.streams import Key
+from generators.model import Cell
+
+
+class Judge:
+    """Judges one stream. `snapshots` are the table after each stage."""
+
+    def __init__(
+        self, fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: Claims
+    ) -> None:
+        self.fmt, self.stream, self.snapshots, self.claims = fmt, stream, snapshots, claims
+        self.story = stream.story
+        self.timelines = timelines_of(self.story, compacted=stream.nemesis.compacted)
+        self.reader = Reader(self.story, tuple(arrivals_of(stream.stages)))
+        self.doubtful = doubtful_keys(self.story)
+
+    def judge(self) -> PipelineResult:
+        """The result."""
+        result = PipelineResult(
+            self.fmt,
+            self.stream.profile.name,
+            self.stream.nemesis.name,
+            self.stream.table,
+            rows=len(self.story.rows),
+            messages=len(self.reader.arrivals),
+            repeats=sum(arrival.repeated for arrival in self.reader.arrivals),
+        )
+        for difference in self._columns():
+            result.differ(*difference)
+        wrong: set[Key] = set()
+        for key, versions in self.timelines.items():
+            if key in self.doubtful:
+                continue
+            for difference in self._row(key, versions):
+                result.differ(*difference)
+                wrong.add(key)
+        for row in self.unknown:
+            shown = ", ".join(f"{n}={row[n].value!r}" for n in self.key_names if row.get(n))  # type: ignore[union-attr]
+            result.differ("convergence", f"a row is there that never was: {shown}")
+        for key, versions in self.timelines.items():
+            if key not in wrong and key not in self.doubtful:
+                for difference in self._way_back(key, versions):
+                    result.differ(*difference)
+        self._unreadable(result)
+        for column, kind in self.claimed.items():
+            result.notes.append(f"column {column} is kept as {kind} on purpose (TYPES)")
+        return result
+
+    @cached_property
+    def key_names(self) -> tuple[str, ...]:
+        """The columns of the key, in lower case."""
+        return tuple(name.lower() for name in self.story.table.primary_key)
+
+    @cached_property
+    def claimed(self) -> dict[str, str]:
+        """The columns that a claim is of."""
+        kinds = {c.name: self.claims.kind_of(c.name) for c in self.story.table.columns}
+        return {name: kind for name, kind in kinds.items() if kind}
+
+    @cached_property
+    def families(self) -> dict[str, str]:
+        """The columns of a type that is not accepted."""
+        return unaccepted(self.story.table, self.snapshots[-1].rows, self.claims)
+
+    @cached_property
+    def compared(self) -> frozenset[str]:
+        """The columns whose cells are compared, in lower case."""
+        there = self.snapshots[-1].columns
+        names = (c.name for c in self.story.table.columns if c.name not in self.families)
+        return frozenset(name.lower() for name in names if name.lower() in there)
+
+    def _columns(self) -> list[Difference]:
+        """Columns that are missing or have another type, each once."""
+        found: list[Difference] = []
+        for column in self.story.table.columns:
+            if column.name.lower() in self.snapshots[-1].columns:
+                continue
+            rule = "new-column" if column.name in self.story.added_after else "columns"
+            added = ", which a statement added" if rule == "new-column" else ""
+            found.append(Difference(rule, f"the table has no column {column.name}{added}"))
+        for name, family in self.families.items():
+            owed = self.story.table.column(name).type.spark
+            found.append(
+                Difference(
+                    "types",
+                    f"column {name} is kept as {family}, not as {owed}; if that is on purpose,"
+                    f' say TYPES = {{"{name}": "string"}} (or "double")',
+                )
+            )
+        return found
+
+    @cached_property
+    def displayed(self) -> list[dict[Key, list[TypedRow]]]:
+        """The rows of each snapshot by key."""
+        return [self._by_key(snapshot)[0] for snapshot in self.snapshots]
+
+    @cached_property
+    def unknown(self) -> list[TypedRow]:
+        """The rows of the last snapshot whose key no row ever had."""
+        return self._by_key(self.snapshots[-1])[1]
+
+    @cached_property
+    def _key_cells(self) -> dict[Key, list[Cell]]:
+        cells: dict[Key, list[Cell]] = {}
+        for key, versions in self.timelines.items():
+            image = next((v.image for v in versions if v.image), None)
+            if image is not None:
+                cells[key] = [image[name] for name in self.story.table.primary_key]
+        return cells
+
+    def _by_key(self, snapshot: Snapshot) -> tuple[dict[Key, list[TypedRow]], list[TypedRow]]:
+        rows: dict[Key, list[TypedRow]] = {}
+        unknown: list[TypedRow] = []
+        for row in snapshot.rows:
+            key = next((key for key in self._key_cells if self._has_key(row, key)), None)
+            if key is None:
+                unknown.append(row)
+            else:
+                rows.setdefault(key, []).append(row)
+        return rows, unknown
+
+    def _has_key(self, row: TypedRow, key: Key) -> bool:
+        pairs = zip(self.key_names, self._key_cells[key], strict=True)
+        return all(is_same(cell, row.get(n), self.claims.kind_of(n)) for n, cell in pairs)
+
+    def shows(self, row: TypedRow, version: Version) -> bool:
+        """Whether a row shows a version, in the columns that both have."""
+        return not self.wrong_columns(row, version)
+
+    def wrong_columns(self, row: TypedRow, version: Version) -> list[str]:
+        """The columns of a version that a row does not show."""
+        image = version.image or {}
+        return [
+            name
+            for name, cell in image.items()
+            if name.lower() in self.compared
+            and not is_same(cell, row.get(name.lower()), self.claims.kind_of(name))
+        ]
+
+    def _row(self, key: Key, versions: list[Version]) -> list[Difference]:
+        """The differences of a row in the last snapshot."""
+        rows = self.displayed[-1].get(key, [])
+        causes = Causes(self, key, versions)
+        if len(rows) > 1:
+            return [Difference("at-least-once", f"there are {len(rows)} rows of key {named(key)}")]
+        if versions[-1].image is None:
+            return [causes.of_removed()] if rows else []
+        if not rows:
+            return [causes.of_missing()]
+        wrong = self.wrong_columns(rows[0], versions[-1])
+        return causes.of_cells(rows[0], wrong) if wrong else []
+
+    def _way_back(self, key: Key, versions: list[Version]) -> list[Difference]:
+        """The first snapshot that shows a row as it was before what an earlier one showed."""
+        floor = -1
+        for stage, displayed in enumerate(self.displayed):
+            rows = displayed.get(key, [])
+            if len(rows) > 1:
+                continue
+            possible = [-1] if not rows else []
+            possible += [
+                number
+                for number, version in enumerate(versions)
+                if (version.image is None) is not bool(rows)
+                and (not rows or self.shows(rows[0], version))
+            ]
+            ahead = [number for number in possible if number >= floor]
+            if ahead:
+                floor = min(ahead)
+            elif possible:
+                newer = self.reader.name(versions[floor], key)
+                older = max(possible)
+                what = "not there" if older < 0 else f"as {self.reader.name(versions[older], key)}"
+                return [
+                    Difference(
+                        "no-way-back",
+                        f"row {named(key)} is {what} after batch {stage}, although the table had"
+                        f" shown {newer}",
+                    )
+                ]
+        return []
+
+    def _unreadable(self, result: PipelineResult) -> None:
+        """Unreadable messages must be told, if the pipeline says where."""
+        spoiled = {(a.partition, a.offset) for a in self.reader.arrivals if is_spoiled(a.written)}
+        told = self.snapshots[-1].unreadable
+        if not spoiled:
+            return
+        if told is None:
+            result.notes.append(
+                f"{len(spoiled)} unreadable messages ended nothing; the pipeline has no errors(),"
+                " so that nobody can say where they went"
+            )
+            return
+        for partition, offset in sorted(spoiled - told):
+            result.differ(
+                "unreadable",
+                f"partition {partition}, offset {offset} is unreadable, and errors() does not"
+                " tell of it",
+            )
+
+
+def judge(
+    fmt: str, stream: ReadStream, snapshots: Sequence[Snapshot], claims: Claims
+) -> PipelineResult:
+    """The result of a stream."""
+    return Judge(fmt, stream, snapshots, claims).judge()

@@ -1,0 +1,75 @@
+"""The result of a pipeline under one disturbance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+SHOWN: Final = 8
+"""Limit of the recorded differences of a stream."""
+
+
+@dataclass(slots=True)
+class PipelineResult:
+    """What became of a table. `nemesis` is the disturbance, with `+restart` or `+full-refresh`.
+
+    `rows` counts the source's rows at the end, `messages` those of the topic. `lost` says why
+    nothing is judged; `notes` say what was seen and is no fault. `wrong` has the first differences
+    as (rule id, text), `broken` counts all by rule.
+    """
+
+    format: str
+    profile: str
+    nemesis: str
+    table: str = ""
+    rows: int = 0
+    messages: int = 0
+    repeats: int = 0
+    seconds: float = 0.0
+    lost: str = ""
+    notes: list[str] = field(default_factory=list)
+    wrong: list[tuple[str, str]] = field(default_factory=list)
+    broken: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the table is the source's, and was never behind what it had shown."""
+        return not self.broken and not self.lost
+
+    @property
+    def word(self) -> str:
+        """The result in a word or two."""
+        return "not judged" if self.lost else "converged" if self.converged else "differs"
+
+    def differ(self, rule: str, what: str) -> None:
+        """Notes a difference under the rule of that name."""
+        name = f"{self.format}/pipeline/{rule}"
+        # One of each rule before a second of any.
+        if name not in self.broken or len(self.wrong) < SHOWN:
+            self.wrong.append((name, what))
+        self.broken[name] += 1
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--format json`."""
+        facts: dict[str, Any] = {
+            "format": self.format,
+            "profile": self.profile,
+            "nemesis": self.nemesis,
+            "table": self.table,
+            "result": self.word,
+        }
+        if self.lost:
+            return {**facts, "because": self.lost}
+        facts |= {
+            "rows": self.rows,
+            "messages": self.messages,
+            "repeats": self.repeats,
+            "seconds": round(self.seconds, 1),
+        }
+        if self.notes:
+            facts["notes"] = self.notes
+        if self.broken:
+            facts["broken"] = dict(self.broken)
+            facts["differences"] = [{"rule": rule, "what": what} for rule, what in self.wrong]
+        return facts

@@ -1,0 +1,142 @@
+"""The rows of a user's table as Spark returned them, and their comparison with what they owe: that
+of level two, but for columns that a user types otherwise on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from conformance.judging.compare import ACCEPTED, Typed, null_is_fine, same_text, same_value
+from conformance.judging.output import typed_rows
+from generators.errors import UsageError
+from generators.model import Cell, State, Table
+
+TypedRow: TypeAlias = Mapping[str, Typed | None]
+"""A row's values by column, in lower case."""
+
+CLAIMABLE: Final = ("string", "double")
+"""What a column may be kept as on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a user types otherwise on purpose: `string` or `double`, by a glob of the column's
+    name.
+    """
+
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Any) -> Claims:
+        """The claims of a module's TYPES. Raises UsageError."""
+        if not isinstance(given, Mapping):
+            raise UsageError(
+                f"TYPES is {type(given).__name__}; it must map columns to {' or '.join(CLAIMABLE)}"
+            )
+        for column, kind in given.items():
+            if kind not in CLAIMABLE:
+                raise UsageError(
+                    f"TYPES says {kind!r} of {column}; a column can be claimed as"
+                    f" {' or '.join(CLAIMABLE)}"
+                )
+        return cls({str(column): str(kind) for column, kind in given.items()})
+
+    def kind_of(self, column: str) -> str:
+        """What a column is claimed to be kept as, or ""."""
+        return next(
+            (
+                kind
+                for glob, kind in self.types.items()
+                if fnmatchcase(column.lower(), glob.lower())
+            ),
+            "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A table after a stage of its stream: its columns in lower case, and its rows. `unreadable`
+    are the partitions and offsets that `errors` told; None if the pipeline has no such function.
+    """
+
+    columns: frozenset[str]
+    rows: tuple[TypedRow, ...]
+    unreadable: frozenset[tuple[int, int]] | None = None
+
+
+def read_snapshot(path: Path, errors: Path | None = None) -> Snapshot:
+    """The snapshot in Arrow files that the child wrote."""
+    table = _read_arrow(path)
+    names = [name.lower() for name in table.column_names]
+    rows = tuple(typed_rows(table.rename_columns(names)))
+    unreadable: frozenset[tuple[int, int]] | None = None
+    if errors is not None:
+        told = _read_arrow(errors).to_pylist()
+        unreadable = frozenset((row["partition"], row["offset"]) for row in told)
+    return Snapshot(frozenset(names), rows, unreadable)
+
+
+def _read_arrow(path: Path) -> pa.Table:
+    with pa.ipc.open_file(path) as reader:
+        return reader.read_all()
+
+
+def is_same(cell: Cell, actual: Typed | None, claim: str) -> bool:
+    """Whether a table's cell is what it owes."""
+    if cell.state in (State.ANY, State.ABSENT):
+        return True
+    if cell.state is State.NULL:
+        return actual is None
+    if actual is None:
+        return null_is_fine(cell)
+    match claim:
+        case "string":
+            return _is_text_of(cell, actual)
+        case "double":
+            return _is_double_of(cell, actual)
+    return same_value(cell, actual)
+
+
+def _is_text_of(cell: Cell, actual: Typed) -> bool:
+    if actual.family != "string":
+        return False
+    return same_value(cell, actual) or (cell.text is not None and same_text(cell, actual.value))
+
+
+def _is_double_of(cell: Cell, actual: Typed) -> bool:
+    expected = cell.options[0] if cell.state is State.ONE_OF else cell.value
+    if actual.family not in ("double", "float") or not isinstance(expected, int | float | Decimal):
+        return False
+    return float(expected) == float(actual.value)
+
+
+def unaccepted(table: Table, rows: Sequence[TypedRow], claims: Claims) -> dict[str, str]:
+    """The families of columns whose type no value of theirs can have, and that no claim names."""
+    wrong: dict[str, str] = {}
+    for column in table.columns:
+        accepted: frozenset[str] | tuple[str, ...] = ACCEPTED[column.type.logical]
+        if claim := claims.kind_of(column.name):
+            accepted = ("double", "float") if claim == "double" else (claim,)
+        families = {cell.family for row in rows if (cell := row.get(column.name.lower()))}
+        if families - set(accepted):
+            wrong[column.name] = min(families - set(accepted))
+    return wrong
+
+
+def shown(value: Typed | None) -> str:
+    """A value in words."""
+    return "NULL" if value is None else repr(value.value)
+
+
+def owed_text(cell: Cell) -> str:
+    """What a cell owes, in words."""
+    if cell.state is State.NULL:
+        return "NULL"
+    return repr(cell.text) if cell.value is None else repr(cell.value)

@@ -1,0 +1,392 @@
+"""Runs a pipeline in the child process under each disturbance, a stage of its stream at a time, and
+judges what its table shows after each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final, Protocol
+
+from conformance.cases.catalogue import profiles
+from conformance.cases.tables import reading, usable
+from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
+from conformance.pipelines.judging import judge
+from conformance.pipelines.results import PipelineResult
+from conformance.pipelines.rows import Claims, Snapshot, read_snapshot
+from conformance.rules.order import order_of
+from conformance.streams.reading import (
+    MOMENTS,
+    ended_words,
+    kill_when,
+    made,
+    source_of,
+    take_back,
+    where_it_was,
+)
+from conformance.streams.recipes import (
+    OURS,
+    Group,
+    ReadStream,
+    Recipe,
+    Subject,
+    not_kept,
+    possible,
+    unsure,
+)
+from conformance.streams.written import Written
+from generators.errors import HarnessError, NothingSelected, UsageError
+from generators.garbage.nemesis import STAGES, Nemesis, named
+from generators.publishing import kafka
+from generators.publishing.cluster import Target
+from generators.storage import codec
+from generators.tables import streams as of_tables
+from generators.tables.user_values import Values
+from generators.wire_format import Format, Profile, get
+
+SMOKE: Final = (
+    *("none", "duplicate", "stale", "behind-deletes", "replay", "reorder", "changed-columns"),
+    *("unsent", "compacted", "corrupt"),
+)
+"""The disturbances of a run that names none."""
+LIMIT_S: Final = 300.0
+"""Limit of a batch, in seconds."""
+DATABASE: Final = "conformance"
+FULL_REFRESH: Final = "full-refresh"
+RESTART: Final = "restart"
+CARDINALITY: Final = ("MULTIPLE_SOURCE_ROW", "MERGE_CARDINALITY_VIOLATION")
+"""What Delta's and Spark's errors say if a MERGE has several rows for one of the table."""
+
+
+class Asked(Protocol):
+    """What a pipeline needs of an engine."""
+
+    directory: Path
+
+    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Any:
+        """The answer of a service."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSettings:
+    """The settings of `pipeline`. `nemesis` "" are the disturbances of SMOKE, `profile` "" is one
+    whose messages tell the order. `catalogue` is that of the target tables.
+    """
+
+    format: str
+    pipeline: str
+    profile: str | tuple[str, ...] = ""
+    nemesis: str = ""
+    seed: int = 1
+    restart: bool = False
+    tables: Values | None = None
+    limit_s: float = LIMIT_S
+    catalogue: str = ""
+
+
+def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[PipelineResult]]:
+    """The streams of a run, and the results of what cannot be judged. Raises NothingSelected."""
+    fmt = get(settings.format)
+    subjects: Sequence[Subject] = OURS
+    if settings.tables is not None:
+        users = usable(fmt, settings.tables.schema).users
+        kept = [user for user in users if not of_tables.unkept(user)]
+        subjects = [Subject(settings.tables.filled(), user) for user in kept]
+    streams, lost = [], []
+    nemeses = _nemeses(settings.nemesis)
+    for profile in _profiles(fmt, settings):
+        for subject in subjects:
+            if why := not_kept(fmt, profile) or unsure(
+                subject.streamed(fmt, profile, settings.seed, subject.label)
+            ):
+                lost.append(PipelineResult(fmt.name, profile.name, "-", subject.table, lost=why))
+                continue
+            for nemesis in nemeses:
+                if possible(fmt, profile, nemesis, subject, settings.seed):
+                    recipe = Recipe(
+                        fmt.name, profile.name, nemesis.name, settings.seed, 0, subject, alone=True
+                    )
+                    (stream,) = Group.of(fmt, (recipe.stream(),)).streams
+                    streams.append(stream)
+    if not streams and not lost:
+        raise NothingSelected(
+            f"{fmt.name}: its messages have nothing that {settings.nemesis or 'a run'} disturbs"
+        )
+    return streams, lost
+
+
+def _nemeses(glob: str) -> list[Nemesis]:
+    if glob:
+        return list(named(glob))
+    return [nemesis for name in SMOKE for nemesis in named(name)]
+
+
+def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
+    chosen = profiles(fmt, settings.profile or order_of(fmt.name).tried or "*")
+    if settings.tables is not None:
+        chosen = reading(fmt, chosen, settings.tables.schema)
+    if settings.profile:
+        return chosen
+    return [profile for profile in chosen if not not_kept(fmt, profile)][:1]
+
+
+@dataclass(slots=True)
+class Run:
+    """A stream that a pipeline reads into a table of its own, in the folder `home`."""
+
+    engine: Asked
+    settings: PipelineSettings
+    stream: ReadStream
+    bootstrap: Target | None
+    home: Path
+    lake: Path
+    written: Written | None = None
+    source: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def group(self) -> Group:
+        """The stream as a group of its own."""
+        return Group(get(self.settings.format), (self.stream,))
+
+    @property
+    def target(self) -> str:
+        """The name of the table that the pipeline keeps."""
+        nemesis = self.stream.nemesis.name.replace("-", "_")
+        name = f"{self.stream.story.table.name}_{nemesis}_{self.home.name.replace('-', '_')}"
+        prefix = f"{self.settings.catalogue}." if self.settings.catalogue else ""
+        return f"{prefix}{DATABASE}.{name.lower()}"
+
+    @contextlib.contextmanager
+    def published(self) -> Iterator[Run]:
+        """With the stream's topics, if it has a broker."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        if self.bootstrap is None:
+            self.source = made(self.group, self.home / "stream")
+            yield self
+            return
+        group = self.group
+        with kafka.run_topics(self.bootstrap, group.topics, append_time=group.append_time) as names:
+            self.written = Written(self.bootstrap, group, names)
+            self.source = source_of(self.written)
+            yield self
+
+    def release(self, stage: int) -> None:
+        """Lets the reader see a stage."""
+        if self.written is None:
+            Path(f"{self.source['kept']}.released").write_text(str(stage + 1), "ascii")
+        else:
+            self.written.publish(self.group.messages(stage))
+
+    def read(self, stage: int, **more: Any) -> Any:
+        """Starts reading to the present end; a future of the answer."""
+        request = {
+            "pipeline": self.settings.pipeline,
+            "source": dict(self.source),
+            "target": self.target,
+            "lake": str(self.lake),
+            "table": codec.dump_table(self.stream.story.table),
+            "deployment": codec.dump_deployment(self.stream.profile.deployment),
+            "checkpoint": str(self.home / "checkpoint"),
+            "directory": str(self.home),
+            "out": str(self.home / f"rows-{stage}.arrow"),
+            "errors": str(self.home / f"errors-{stage}.arrow"),
+            "conf": {},
+            **more,
+        }
+        return self.engine.ask("pipeline", request, self.settings.limit_s)
+
+    def awaited(self, future: Any) -> Mapping[str, Any]:
+        """The answer. Raises HarnessError where the limit expired, which is no verdict."""
+        try:
+            answer: Mapping[str, Any] = future.result()
+        except AnswerTimeout as error:
+            raise HarnessError(
+                f"{self.settings.pipeline}, {self.stream.nemesis.name}: a batch did not end within"
+                f" {self.settings.limit_s:g} s, {where_it_was(self.home)}: no verdict. A lakehouse"
+                " that starts cold takes a minute; --limit SECONDS gives more"
+            ) from error
+        self.answer = answer
+        return answer
+
+    def snapshot(self, stage: int) -> Snapshot:
+        """The table after a stage."""
+        told = self.home / f"errors-{stage}.arrow"
+        snapshot = read_snapshot(self.home / f"rows-{stage}.arrow", told if told.exists() else None)
+        return self._check(snapshot)
+
+    def _check(self, snapshot: Snapshot) -> Snapshot:
+        names = self.stream.story.table.primary_key
+        given = tuple(self.answer.get("key", ()))
+        if given and {n.lower() for n in given} != {n.lower() for n in names}:
+            raise UsageError(
+                f"KEY is {', '.join(given)}; the key of {self.stream.story.table.name} is"
+                f" {', '.join(names)}"
+            )
+        if missing := [name for name in names if name.lower() not in snapshot.columns]:
+            raise UsageError(
+                f"the table that {self.settings.pipeline} keeps has no column"
+                f" {', '.join(missing)}, the key of {self.stream.story.table.name}; it has"
+                f" {', '.join(sorted(snapshot.columns)) or 'none'}"
+            )
+        return snapshot
+
+    def judged(self, snapshots: Sequence[Snapshot]) -> PipelineResult:
+        """The result by the table after each stage."""
+        claims = Claims.of(self.answer.get("types", {}))
+        return judge(self.settings.format, self.stream, snapshots, claims)
+
+    def ended(self, stage: int, error: BaseException, *, plain: bool) -> PipelineResult:
+        """The result if the query ended."""
+        result = PipelineResult(
+            self.settings.format,
+            self.stream.profile.name,
+            self.stream.nemesis.name,
+            self.stream.table,
+            rows=len(self.stream.story.rows),
+        )
+        words = ended_words(error)
+        rule = "convergence"
+        if any(name in words for name in CARDINALITY):
+            rule = "one-per-batch"
+        elif plain and self.stream.nemesis.name == "corrupt":
+            rule = "unreadable"
+        result.differ(rule, f"the query ended in batch {stage}: {words}")
+        return result
+
+
+def read_plainly(run: Run, *, plain: bool) -> Iterator[PipelineResult]:
+    """Reads the stages one after the other, and all of them again without the checkpoint if nothing
+    else disturbs the stream. `plain` says that nothing differed without a disturbance.
+    """
+    began = time.monotonic()
+    snapshots: list[Snapshot] = []
+    stage = 0
+    with run.published():
+        try:
+            for stage in range(STAGES):
+                run.release(stage)
+                refreshed = run.stream.nemesis.name == "none"
+                run.awaited(run.read(stage, last=stage == STAGES - 1 and not refreshed))
+                snapshots.append(run.snapshot(stage))
+        except (DecodeRaised, ChildDied) as error:
+            result = run.ended(stage, error, plain=plain)
+            result.seconds = time.monotonic() - began
+            yield result
+            return
+        result = run.judged(snapshots)
+        result.seconds = time.monotonic() - began
+        yield result
+        if run.stream.nemesis.name == "none":
+            yield _refreshed(run, result)
+
+
+def _refreshed(run: Run, plain: PipelineResult) -> PipelineResult:
+    """The result after everything was read again into the same table, without the checkpoint."""
+    began = time.monotonic()
+    result = PipelineResult(
+        plain.format,
+        plain.profile,
+        FULL_REFRESH,
+        plain.table,
+        rows=plain.rows,
+        messages=plain.messages,
+        repeats=plain.messages,
+    )
+    if plain.broken:
+        result.lost = "the table was wrong before"
+        return result
+    try:
+        answer = run.awaited(run.read(STAGES, last=True, refresh=True))
+        if not answer["refreshed"]:
+            result.lost = "the checkpoint of its query is not known"
+            return result
+        again = run.judged([run.snapshot(STAGES)])
+        for _, what in again.wrong:
+            result.differ(FULL_REFRESH, what)
+    except (DecodeRaised, ChildDied) as error:
+        result.differ(FULL_REFRESH, f"the query ended: {ended_words(error)}")
+    result.seconds = time.monotonic() - began
+    return result
+
+
+def read_killed(run: Run, victim: Any, note: Callable[[str], None]) -> PipelineResult:
+    """The result after the reader's process was killed three times: as batch 1 begins, after its
+    commit, which is taken back, and after batch 2. `victim` is the engine that is killed.
+    """
+    began = time.monotonic()
+    name = f"{run.stream.nemesis.name}+{RESTART}"
+    story = run.stream.story
+    result = PipelineResult(
+        run.settings.format, run.stream.profile.name, name, run.stream.table, rows=len(story.rows)
+    )
+    with run.published():
+        try:
+            run.release(0)
+            run.awaited(run.read(0))
+            for place, batch, _ in MOMENTS:
+                if place != "after":
+                    run.release(batch)
+                mark = run.home / f"held-{batch}-{place}"
+                future = run.read(batch, hold={"batch": batch, "at": place})
+                if not kill_when(victim, future, (mark,), run.settings.limit_s):
+                    result.lost = f"the query's checkpoint shows no batch {batch} to kill it in"
+                    return result
+                pid = json.loads(mark.read_text("utf-8"))["process"]
+                note(f"{name}: process {pid} was killed {KILLS[place]}")
+                result.notes.append(f"process {pid} was killed {KILLS[place]}")
+                if place == "after":
+                    take_back(mark, batch)
+            run.release(STAGES - 1)
+            run.awaited(run.read(STAGES - 1, last=True))
+            judged = run.judged([run.snapshot(STAGES - 1)])
+        except (DecodeRaised, ChildDied) as error:
+            result.differ(RESTART, f"the query ended: {ended_words(error)}")
+            return result
+    result.messages, result.repeats = judged.messages, judged.repeats
+    result.seconds = time.monotonic() - began
+    for _, what in judged.wrong:
+        result.differ(RESTART, what)
+    return result
+
+
+KILLS: Final = {
+    "before": "as batch 1 began",
+    "after": "after batch 1, whose commit was taken back",
+    "commit": "after batch 2",
+}
+
+
+def run_pipeline(
+    settings: PipelineSettings,
+    engine: Any,
+    bootstrap: Target | None,
+    note: Callable[[str], None],
+) -> Iterator[PipelineResult]:
+    """Yields the results. Raises NothingSelected, UsageError, and HarnessError where a limit
+    expired.
+    """
+    streams, lost = streams_of(settings)
+    yield from lost
+    home = Path(mkdtemp(prefix="pipeline-", dir=engine.directory))
+    make = partial(Run, settings=settings, bootstrap=bootstrap, lake=home / "lake")
+    plain: dict[tuple[str, str], bool] = {}
+    for number, stream in enumerate(streams):
+        note(f"{settings.format}, {stream.profile.name}: {stream.nemesis.name}")
+        run = make(engine=engine, stream=stream, home=home / f"s{number}")
+        place = (stream.profile.name, stream.table)
+        for result in read_plainly(run, plain=plain.get(place, True)):
+            if result.nemesis == "none":
+                plain[place] = result.converged
+            yield result
+    if settings.restart:
+        first = next((stream for stream in streams if stream.nemesis.name == "none"), streams[0])
+        with engine.twin() as victim:
+            run = make(engine=victim, stream=first, home=home / "killed")
+            yield read_killed(run, victim, note)

@@ -1,0 +1,34 @@
+"""The settings of a Spark session in which a pipeline runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from conformance.brokers.lakehouses import Sink, lakehouse
+from conformance.brokers.spark import installed
+from conformance.engines.spark_conf import PACKAGES, merged
+
+SMALL: Final[Mapping[str, str]] = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.kafka.consumer.cache.capacity": "1024",
+}
+"""For micro-batches of few messages; a user's own settings win."""
+WAREHOUSE: Final = "spark.sql.catalog.lake.warehouse"
+
+
+def session_conf(
+    conf: Mapping[str, str], given: Mapping[str, str], sink: Sink | None, catalogue: str
+) -> tuple[dict[str, str], str]:
+    """The settings of a session with the user's, and the catalogue of target tables. Raises
+    UsageError, HarnessError.
+    """
+    conf = {**conf, **SMALL}
+    if sink is None:
+        return merged(conf, given), catalogue
+    lake = lakehouse(sink, installed()[0])
+    added = ",".join(filter(None, (lake.packages, given.get(PACKAGES, ""))))
+    return merged({**conf, **lake.conf}, {**given, PACKAGES: added}), catalogue or lake.catalogue

@@ -1,0 +1,62 @@
+"""A pipeline's results for people: a line for each disturbance, then what differs, by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from conformance.pipelines.results import PipelineResult
+from conformance.rules.pipelines import rules
+from conformance.sheets import grid, marked
+
+_HEAD: Final = ("profile", "nemesis", "rows", "messages", "repeats", "s", "result")
+
+
+def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = False) -> Any:
+    """For a terminal, or as Markdown."""
+    from rich.console import Group as Together
+    from rich.text import Text
+
+    own = any(result.table for result in results)
+    head = (*_HEAD[:1], *(("table",) if own else ()), *_HEAD[1:])
+    lines = [
+        [
+            result.profile,
+            *([result.table] if own else []),
+            result.nemesis,
+            *map(str, (result.rows, result.messages, result.repeats)),
+            f"{result.seconds:.0f}",
+            result.word,
+        ]
+        for result in results
+    ]
+    words = list(_words(results, fmt))
+    if markdown:
+        return "\n".join([*marked(head, lines), "", *words])
+    colours = {"converged": "green", "differs": "red"}
+    coloured: Iterator[list[str | Text]] = (
+        [*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines
+    )
+    return Together(grid(head, coloured), *map(Text, words))
+
+
+def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
+    """What differs, the rule that the first nemesis breaks first; then what was not judged."""
+    book = {rule.id: rule for rule in rules(fmt)}
+    for rule in dict.fromkeys(rule for result in results for rule, _ in result.wrong):
+        counts = [(r.nemesis, r.broken[rule]) for r in results if r.broken[rule]]
+        total = sum(count for _, count in counts)
+        yield f"{rule}: {total} differences ({', '.join(f'{n} {count}' for n, count in counts)})"
+        if rule in book:
+            yield f"  {' '.join(book[rule].statement.split())}"
+            yield f"  {', '.join(str(citation) for citation in book[rule].citations)}"
+        first = [(r, what) for r in results for name, what in r.wrong if name == rule]
+        for result, what in first[:3]:
+            yield f"  {result.nemesis}: {what}"
+    for result in results:
+        if result.lost:
+            yield f"{result.nemesis}: not judged: {result.lost}"
+    yield from dict.fromkeys(note for result in results for note in result.notes)
+    judged = [result for result in results if not result.lost]
+    converged = sum(result.converged for result in judged)
+    yield f"{converged} of {len(judged)} converged"

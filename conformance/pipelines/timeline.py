@@ -1,0 +1,262 @@
+"""What each row of a source's table was, change by change: the versions that a table kept from the
+messages may show, and the message that told each of them.
+
+Versions come from the history and from what the writer's messages owe, never from decoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from generators.drawing.streams import Key, Streamed
+from generators.garbage.nemesis import Stages, is_removed
+from generators.model import (
+    Cell,
+    Change,
+    Image,
+    Kind,
+    Op,
+    Row,
+    RowChange,
+    SchemaChange,
+    State,
+    Table,
+    Written,
+)
+
+PLACEHOLDER = "__debezium_unavailable_value"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A row as one event left it; `image` is None if it was not there. `cause` says what the event
+    was, `event` is its number in the history.
+    """
+
+    event: int
+    cause: str
+    image: Image | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A message where a reader finds it: its stage, its number among all messages of its stream,
+    its partition and offset. `repeated` says that it came before.
+    """
+
+    stage: int
+    number: int
+    partition: int
+    offset: int
+    written: Written
+    repeated: bool
+
+    @property
+    def name(self) -> str:
+        """How differences name it."""
+        again = ", a repeat" if self.repeated else ""
+        return f"message {self.number}{again}: partition {self.partition}, offset {self.offset}"
+
+
+def arrivals_of(stages: Stages) -> list[Arrival]:
+    """All messages in the order of arrival."""
+    arrivals: list[Arrival] = []
+    ends: dict[int, int] = {}
+    known: set[object] = set()
+    number = 0
+    for stage, messages in enumerate(stages):
+        for written in messages:
+            message = written.message
+            offset = ends.get(message.partition, 0)
+            ends[message.partition] = offset + 1
+            if is_removed(message):
+                continue
+            number += 1
+            content = (message.partition, message.key, message.value, message.event)
+            arrivals.append(
+                Arrival(stage, number, message.partition, offset, written, content in known)
+            )
+            known.add(content)
+    return arrivals
+
+
+def timelines_of(story: Streamed, *, compacted: bool = False) -> dict[Key, list[Version]]:
+    """The versions of each row that the table ever had, the oldest first.
+
+    A row change without a message leaves the version before it. A placeholder stands for the value
+    before it, which may be lost if the topic was `compacted`.
+    """
+    names = story.table.primary_key
+    owed = _owed_images(story.written, names)
+    versions: dict[Key, list[Version]] = {}
+    for number, event in enumerate(story.history.events):
+        match event:
+            case RowChange():
+                for images in event.rows:
+                    _change_row(
+                        versions,
+                        number,
+                        event.op,
+                        _key_of(images.before, names),
+                        _key_of(images.after, names),
+                        owed.get(number, {}),
+                        compacted,
+                    )
+            case SchemaChange():
+                _state_change(versions, number, event)
+    return versions
+
+
+def _owed_images(written: Iterable[Written], names: tuple[str, ...]) -> dict[int, dict[Key, Image]]:
+    """The new images that the messages of each event owe, by key."""
+    owed: dict[int, dict[Key, Image]] = {}
+    for message in written:
+        for change in message.changes:
+            image = typed_image(change)
+            if change.kind is Kind.ROW and image is not None and image.keys() >= set(names):
+                key = tuple(image[name].value for name in names)
+                owed.setdefault(message.message.event, {})[key] = image
+    return owed
+
+
+def typed_image(change: Change) -> Image | None:
+    """The new image that a change owes to typed rows."""
+    return change.image("after", 2)
+
+
+def _key_of(row: Row | None, names: tuple[str, ...]) -> Key | None:
+    return None if row is None else tuple(row[name] for name in names)
+
+
+def _change_row(
+    versions: dict[Key, list[Version]],
+    number: int,
+    op: Op,
+    before: Key | None,
+    after: Key | None,
+    owed: Mapping[Key, Image],
+    compacted: bool,
+) -> None:
+    old = _current(versions, before)
+    if before is not None and before != after:
+        cause = "DELETE" if after is None else f"an UPDATE of its key to {named(after)}"
+        versions.setdefault(before, []).append(Version(number, cause, None))
+    if after is None:
+        return
+    told = owed.get(after)
+    image: Image = old or {}
+    if told is not None:
+        image = {name: _filled_in(name, cell, old, compacted) for name, cell in told.items()}
+    versions.setdefault(after, []).append(Version(number, op.value, image))
+
+
+def _filled_in(name: str, cell: Cell, old: Image | None, compacted: bool) -> Cell:
+    """The cell, or the one before it where a placeholder stands for a value that was not sent."""
+    unsent = cell.state is not State.NULL and PLACEHOLDER in (cell.text or "")
+    if not unsent or old is None or name not in old:
+        return cell
+    if compacted:
+        return Cell(State.ANY, cell.type, reason="compaction may have removed the value")
+    return old[name]
+
+
+def _state_change(versions: dict[Key, list[Version]], number: int, event: SchemaChange) -> None:
+    """What a statement does to all rows that are there."""
+    present = [key for key in versions if _current(versions, key) is not None]
+    cause = event.sql.partition("(")[0].strip()[:80]
+    if event.action in ("truncate table", "drop table"):
+        for key in present:
+            versions[key].append(Version(number, cause, None))
+    elif event.before is not None and event.after is not None:
+        for key in present:
+            image = _altered(versions[key][-1].image or {}, event.before, event.after)
+            versions[key].append(Version(number, cause, image))
+
+
+def _altered(image: Image, before: Table, after: Table) -> Image:
+    """An image without the columns that a statement drops, and NULL in those that it adds."""
+    names = {column.name for column in before.columns}
+    left = {column.name for column in after.columns}
+    kept = {name: cell for name, cell in image.items() if name in left}
+    added = {c.name: Cell(State.NULL, c.type) for c in after.columns if c.name not in names}
+    return {**kept, **added}
+
+
+def _current(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | None:
+    known = versions.get(key) if key is not None else None
+    return known[-1].image if known else None
+
+
+def named(key: Key) -> str:
+    """A key in words."""
+    return str(key[0]) if len(key) == 1 else f"({', '.join(map(str, key))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What the arrivals of a stream tell of its rows."""
+
+    story: Streamed
+    arrivals: tuple[Arrival, ...]
+
+    def first_of(self, event: int, key: Key | None = None) -> Arrival | None:
+        """The first message of an event; of `key`, if it tells of rows."""
+        return next(self.of(event, key), None)
+
+    def of(self, event: int, key: Key | None = None) -> Iterator[Arrival]:
+        """The messages of an event, in the order of arrival."""
+        for arrival in self.arrivals:
+            written = arrival.written
+            if written.message.event != event or is_spoiled(written):
+                continue
+            if key is None or tells_of(written, key, self.story.table.primary_key):
+                yield arrival
+
+    def last_stage(self, event: int, key: Key) -> int | None:
+        """The stage in which an event's message about a row first came; None if it never did."""
+        first = self.first_of(event, key) or self.first_of(event)
+        return None if first is None else first.stage
+
+    def name(self, version: Version, key: Key) -> str:
+        """A version's cause, place in the order of changes and message, in words."""
+        first = self.first_of(version.event, key) or self.first_of(version.event)
+        if first is None:
+            return version.cause
+        change = next((c for c in first.written.changes if c.position), None)
+        at = f" at {change.position}" if change is not None else ""
+        return f"{version.cause}{at} ({first.name})"
+
+
+def is_spoiled(written: Written) -> bool:
+    """Whether a message is garbage."""
+    return any(change.kind is Kind.CORRUPT for change in written.changes)
+
+
+def tells_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
+    """Whether a message has an image of a row."""
+    for change in written.changes:
+        if change.kind is not Kind.ROW:
+            continue
+        for side in ("before", "after"):
+            image = change.image(side, 2)
+            if not image or not image.keys() >= set(names):
+                continue
+            if tuple(image[name].value for name in names) == key:
+                return True
+    return False
+
+
+def doubtful_keys(story: Streamed) -> set[Key]:
+    """The keys of rows whose messages a reader may refuse: nothing is owed for them."""
+    names = story.table.primary_key
+    doubtful: set[Key] = set()
+    for written in story.written:
+        for change in written.changes:
+            if (Kind.CORRUPT, None) not in change.accept:
+                continue
+            for side in ("before", "after"):
+                image = change.image(side, 1)
+                if image and image.keys() >= set(names):
+                    doubtful.add(tuple(image[name].value for name in names))
+    return doubtful

@@ -1,0 +1,55 @@
+"""Writes a right pipeline of a format into a file, for `new-pipeline`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from conformance.brokers.lakehouses import Sink
+from conformance.rules.order import Order, order_of
+from generators.errors import UsageError
+from generators.wire_format import module_name
+
+TITLES: Final[dict[Sink, str]] = {"delta": "Delta", "iceberg": "Iceberg"}
+_TEMPLATE: Final = Path(__file__).with_name("template.py.txt")
+
+
+class _Marked(Template):
+    """A template whose names are lower-case words behind a dollar."""
+
+    idpattern = "(?-i:[a-z]+)"
+
+
+def version_sql(order: Order) -> str:
+    """What orders changes, as SQL over level one's columns."""
+    other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
+    cases = []
+    for pattern, groups in order.positions:
+        numbers = ", ".join(
+            f"CAST(regexp_extract(position, r'{pattern}', {group}) AS decimal(20,0))"
+            for group in groups
+        )
+        cases.append(f"WHEN position RLIKE r'{pattern}' THEN array({numbers})")
+    return f"CASE {' '.join(cases)} ELSE {other} END" if cases else other
+
+
+def pipeline_text(fmt: str, sink: Sink, file: str) -> str:
+    """The pipeline. Raises UsageError for a format whose messages do not tell their order."""
+    order = order_of(fmt)
+    if order.arrival:
+        raise UsageError(
+            f"{fmt}: its messages do not tell their order, so that no table kept from them is right"
+            " whatever comes again"
+        )
+    return _Marked(_TEMPLATE.read_text("utf-8")).substitute(
+        format=fmt,
+        title=TITLES[sink],
+        sink=sink,
+        file=file,
+        module=module_name(fmt),
+        version=version_sql(order).replace("\\", "\\\\"),
+        rank="IF(op = 'DELETE', 0L, 1L)" if order.deletes_first else "0L",
+        unsent=json.dumps(list(order.placeholders)),
+    )

@@ -1,0 +1,23 @@
+"""The rules of pipelines: what a table owes that a user keeps from the records of a topic.
+
+They are laws over whole streams (laws.toml), which `conformance.pipelines` judges.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from conformance.rules.book import law, laws
+from conformance.rules.order import order_of
+from conformance.rules.rule import Rule
+
+
+@cache
+def rules(fmt: str) -> tuple[Rule, ...]:
+    """The pipeline rules of a format, `<format>/pipeline/<name>`. Raises UnknownName."""
+    order = order_of(fmt)
+    return tuple(
+        law(fmt, name)
+        for name, given in laws().items()
+        if name.startswith("pipeline/") and order.has(given.get("needs", ""))
+    )

@@ -1,0 +1,129 @@
+"""The service that runs a user's pipeline (`spark_checks.services.pipelines`), a stage of its stream at a
+time, and writes the rows of its table.
+
+The query stays between requests. If it ended by itself (availableNow), or was killed with its
+process, the next request starts it again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.storage import codec
+from spark_checks.services.checkpoints import KillMoment, folder_of
+from spark_checks.services.engine import Decoder
+from spark_checks.services.pipelines import load_pipeline
+from spark_checks.services.streaming import records_of
+
+_QUERIES: Final[dict[str, StreamingQuery]] = {}
+"""The queries that are running, by target."""
+_CHECKPOINTS: Final[dict[str, Path]] = {}
+"""The last checkpoint of each target's query."""
+
+
+def handle(
+    spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]
+) -> dict[str, Any]:
+    """Answers the request `pipeline`: reads a source to its present end into a table.
+
+    It has `pipeline` (what `load_pipeline` takes), `source` (`streaming.records_of`), `target`,
+    `lake` (the folder of the target's database), `table` and `deployment`, `checkpoint`, `hold`
+    (`KillMoment`), `directory` for marks, `out` and `errors` (the files to be written), `refresh`
+    (whether the checkpoint is lost first), `last`. The answer has `key`, `types`, `errors` (whether
+    the pipeline tells them), `query` (whether there is one), `seconds`. Raises what the query
+    raises.
+    """
+    pipeline, target = load_pipeline(request["pipeline"]), request["target"]
+    began = time.monotonic()
+    _register(spark, target, Path(request["lake"]))
+    if request.get("refresh") and not _lose_checkpoint(target):
+        return {"refreshed": False}
+    query = _QUERIES.pop(target, None)
+    try:
+        if query is None or not query.isActive:
+            records = records_of(spark, request["source"])
+            offered = {
+                "table": codec.load_table(request["table"]),
+                "deployment": codec.load_deployment(request["deployment"]),
+                "checkpoint": request["checkpoint"],
+            }
+            query = pipeline.begin(spark, records, target, offered)
+        if query is not None:
+            _read_to_end(query, request)
+        _write(pipeline.table(spark, target), request["out"])
+        if pipeline.errors is not None:
+            told = pipeline.errors(spark, target).select("partition", "offset")
+            _write(told, request["errors"])
+    except BaseException:
+        if query is not None:
+            query.stop()
+        raise
+    if query is not None and query.isActive and not request.get("last"):
+        _QUERIES[target] = query
+    elif query is not None:
+        query.stop()
+    return {
+        "refreshed": True,
+        "key": list(pipeline.key),
+        "types": dict(pipeline.types),
+        "errors": pipeline.errors is not None,
+        "query": query is not None,
+        "seconds": time.monotonic() - began,
+    }
+
+
+def _read_to_end(query: StreamingQuery, request: Mapping[str, Any]) -> None:
+    if (folder := folder_of(query)) is not None:
+        _CHECKPOINTS[request["target"]] = folder
+    with KillMoment(query, request.get("hold") or {}, Path(request["directory"])):
+        query.processAllAvailable()
+        if (error := query.exception()) is not None:
+            raise error
+
+
+def _lose_checkpoint(target: str) -> bool:
+    """Stops a target's query and removes its checkpoint; False if it is not known."""
+    if (query := _QUERIES.pop(target, None)) is not None:
+        query.stop()
+    folder = _CHECKPOINTS.get(target)
+    if folder is None or not folder.is_dir():
+        return False
+    shutil.rmtree(folder)
+    return True
+
+
+def _register(spark: SparkSession, target: str, lake: Path) -> None:
+    """Makes the target's database, in a folder that outlives this process; tables that are there
+    already are found again, since the session's catalogue forgets them.
+    """
+    *catalogue, database, name = target.split(".")
+    where = f" LOCATION '{lake}'" if not catalogue else ""
+    space = ".".join((*catalogue, database))
+    for name_of in catalogue:
+        place = f"spark.sql.catalog.{name_of}"
+        of_files = spark.conf.get(f"{place}.type", "") == "hadoop"
+        if of_files and not spark.conf.get(f"{place}.warehouse", ""):
+            spark.conf.set(f"{place}.warehouse", str(lake))
+    spark.sql(f"CREATE DATABASE IF NOT EXISTS {space}{where}")
+    for log in lake.glob("*/_delta_log") if not catalogue else ():
+        table = log.parent.name
+        if table == name or table.startswith(f"{name}_"):
+            spark.sql(
+                f"CREATE TABLE IF NOT EXISTS {space}.{table} USING delta LOCATION '{log.parent}'"
+            )
+
+
+def _write(rows: DataFrame, path: str) -> None:
+    table = rows.toArrow()
+    draft = Path(f"{path}.draft")
+    with pa.ipc.new_file(draft, table.schema) as file:
+        file.write_table(table)
+    draft.rename(path)

@@ -1,0 +1,268 @@
+"""The judge of pipelines without Spark: tables that go back, types, claims, words, limits; what
+`new-pipeline` writes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from command_lines import performed
+from remembered import done
+
+from conformance.brokers.lakehouses import lakehouse
+from conformance.engines.engine import AnswerTimeout, DecodeRaised
+from conformance.judging.compare import Typed
+from conformance.pipelines import running
+from conformance.pipelines.judging import judge
+from conformance.pipelines.results import PipelineResult
+from conformance.pipelines.rows import Claims, Snapshot, is_same, read_snapshot
+from conformance.pipelines.running import PipelineSettings, streams_of
+from conformance.pipelines.showing import render
+from conformance.pipelines.timeline import arrivals_of, is_spoiled, timelines_of
+from conformance.pipelines.writing import pipeline_text
+from conformance.rules.order import order_of
+from conformance.selftest.folds import Fold
+from conformance.selftest.keeping import batches
+from conformance.streams.recipes import Group, ReadStream
+from generators.errors import HarnessError, UsageError
+from generators.garbage.nemesis import STAGES
+from generators.model import Cell, State
+from generators.sources import mysql
+from generators.wire_format import FORMATS, get
+
+FORMAT = "ticdc-canal-json"
+
+
+def stream_under(nemesis: str) -> ReadStream:
+    (stream,), _ = streams_of(PipelineSettings(FORMAT, "mine.py", nemesis=nemesis))
+    return stream
+
+
+def right_snapshots(stream: ReadStream) -> list[Snapshot]:
+    keeper = Fold(Group.of(get(FORMAT), (stream,)))
+    snapshots = []
+    for records in batches(keeper.group):
+        keeper.add(records)
+        snapshots.append(keeper.snapshot())
+    return snapshots
+
+
+def broken(result: PipelineResult) -> dict[str, int]:
+    return {rule.rpartition("/")[2]: count for rule, count in result.broken.items()}
+
+
+def test_the_versions_of_a_row_end_with_the_rows_of_the_source() -> None:
+    story = stream_under("none").story
+    last = {key: versions[-1].image for key, versions in timelines_of(story).items()}
+    assert {key for key, image in last.items() if image} == story.rows.keys()
+    assert story.moved | story.gone <= {key for key, image in last.items() if image is None}
+
+
+def test_no_batch_shows_a_row_as_it_was_before_what_an_earlier_one_showed() -> None:
+    stream = stream_under("none")
+    first, second, third, last = right_snapshots(stream)
+    assert broken(judge(FORMAT, stream, (first, second, third, last), Claims())) == {}
+    result = judge(FORMAT, stream, (first, third, second, last), Claims())
+    assert broken(result).keys() == {"no-way-back"}
+    assert " after batch 2, although the table had shown " in result.wrong[0][1]
+
+
+def test_a_column_of_another_type_is_named_once_and_a_claim_is_said() -> None:
+    stream = stream_under("none")
+    snapshots = right_snapshots(stream)
+
+    def as_double(row: Mapping[str, Typed | None]) -> dict[str, Typed | None]:
+        price = row["price"]
+        return {**row, "price": price and Typed("double", float(price.value))}
+
+    last = replace(snapshots[-1], rows=tuple(map(as_double, snapshots[-1].rows)))
+    plain = judge(FORMAT, stream, [*snapshots[:-1], last], Claims())
+    assert plain.wrong == [
+        (
+            "ticdc-canal-json/pipeline/types",
+            (
+                "column price is kept as double, not as decimal(10,2); if that is on purpose, say"
+                ' TYPES = {"price": "string"} (or "double")'
+            ),
+        )
+    ]
+    claimed = judge(FORMAT, stream, [last] * STAGES, Claims.of({"pri*": "double"}))
+    assert not [rule for rule in broken(claimed) if rule != "no-way-back"]
+    assert claimed.notes == ["column price is kept as double on purpose (TYPES)"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "actual", "claim", "same"),
+    [
+        (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("string", "1.50"), "string", True),
+        (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("string", "1.5"), "string", False),
+        (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("double", 1.5), "double", True),
+        (Cell(State.VALUE, mysql.decimal(10, 2), Decimal("1.50"), "1.50"), Typed("double", 1.5), "", False),
+        (Cell(State.NULL, mysql.decimal(10, 2)), None, "double", True),
+        (Cell(State.VALUE, mysql.integer("int"), 0, "0"), None, "", False),
+    ],
+)  # fmt: skip
+def test_a_claim_widens_what_a_cell_may_be(
+    cell: Cell, actual: Typed | None, claim: str, same: bool
+) -> None:
+    assert is_same(cell, actual, claim) is same
+
+
+@pytest.mark.parametrize(
+    ("types", "words"),
+    [([], "TYPES is list"), ({"price": "text"}, "TYPES says 'text' of price")],
+)
+def test_wrong_claims_are_told(types: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Claims.of(types)
+
+
+def test_an_unreadable_message_that_errors_does_not_tell_is_a_difference() -> None:
+    stream = stream_under("corrupt")
+    snapshots = right_snapshots(stream)
+    spoiled = {(a.partition, a.offset) for a in arrivals_of(stream.stages) if is_spoiled(a.written)}
+    silent = judge(FORMAT, stream, snapshots, Claims())
+    assert silent.converged and "the pipeline has no errors()" in silent.notes[0]
+    told = replace(snapshots[-1], unreadable=frozenset(spoiled))
+    assert judge(FORMAT, stream, [*snapshots[:-1], told], Claims()).converged
+    lost = replace(told, unreadable=frozenset(spoiled - {min(spoiled)}))
+    assert broken(judge(FORMAT, stream, [*snapshots[:-1], lost], Claims())) == {"unreadable": 1}
+
+
+class Keeping:
+    """An engine whose pipeline is a right fold, or what `answer` makes of a request."""
+
+    def __init__(
+        self, directory: Path, answer: Callable[[Mapping[str, Any]], Future[Any]] | None = None
+    ) -> None:
+        self.directory, self.answer = directory, answer
+        self.requests: list[Mapping[str, Any]] = []
+
+    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Any]:
+        assert (service, limit_s) == ("pipeline", 7.0)
+        self.requests.append(request)
+        if self.answer is not None:
+            return self.answer(request)
+        table = pa.table({"id": pa.array([1], pa.int64())})
+        with pa.ipc.new_file(request["out"], table.schema) as file:
+            file.write_table(table)
+        return done({"refreshed": True, "key": ["id"], "types": {}})
+
+
+def results_of(engine: Keeping, nemesis: str) -> list[PipelineResult]:
+    settings = PipelineSettings(FORMAT, "mine.py", nemesis=nemesis, limit_s=7.0)
+    return list(running.run_pipeline(settings, engine, None, lambda _: None))
+
+
+def test_a_pipeline_reads_a_stage_at_a_time_into_a_table_of_its_own(tmp_path: Path) -> None:
+    engine = Keeping(tmp_path)
+    results = results_of(engine, "none")
+    assert [r.nemesis for r in results] == ["none", "full-refresh"]
+    assert "ticdc-canal-json/pipeline/columns" in results[0].broken
+    assert results[1].lost == "the table was wrong before"
+    assert {r["target"] for r in engine.requests} == {"conformance.orders_none_s0"}
+    released = Path(engine.requests[0]["source"]["kept"] + ".released")
+    assert released.read_text("ascii") == str(STAGES)
+
+
+def test_an_expired_limit_is_no_verdict(tmp_path: Path) -> None:
+    engine = Keeping(tmp_path, lambda _: done(AnswerTimeout("did not end within 7 s")))
+    with pytest.raises(HarnessError, match="a batch did not end within 7 s, before the first") as e:
+        results_of(engine, "stale")
+    assert e.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        ("[DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE] no", "one-per-batch"),
+        ("[MERGE_CARDINALITY_VIOLATION] no", "one-per-batch"),
+        ("ValueError: no", "unreadable"),
+    ],
+)
+def test_a_query_that_ends_breaks_the_rule_of_its_reason(
+    tmp_path: Path, words: str, rule: str
+) -> None:
+    (result,) = results_of(Keeping(tmp_path, lambda _: done(DecodeRaised(words))), "corrupt")
+    assert result.wrong == [
+        (f"ticdc-canal-json/pipeline/{rule}", f"the query ended in batch 0: {words}")
+    ]
+
+
+def test_a_table_without_its_key_is_a_wrong_usage(tmp_path: Path) -> None:
+    def other(request: Mapping[str, Any]) -> Future[Any]:
+        table = pa.table({"value": pa.array(["x"])})
+        with pa.ipc.new_file(request["out"], table.schema) as file:
+            file.write_table(table)
+        return done({"refreshed": True, "key": [], "types": {}})
+
+    with pytest.raises(UsageError, match="has no column id, the key of orders; it has value"):
+        results_of(Keeping(tmp_path, other), "none")
+
+
+def test_a_snapshot_has_the_families_of_its_columns(tmp_path: Path) -> None:
+    table = pa.table({"Id": pa.array([1], pa.int32()), "day": pa.array([None], pa.date32())})
+    with pa.ipc.new_file(tmp_path / "rows", table.schema) as file:
+        file.write_table(table)
+    assert read_snapshot(tmp_path / "rows") == Snapshot(
+        frozenset({"id", "day"}), ({"id": Typed("int", 1), "day": None},)
+    )
+
+
+def test_what_differs_is_told_by_rule_with_its_statement_and_citation() -> None:
+    result = PipelineResult(FORMAT, "p", "stale", rows=3, messages=9)
+    result.differ("tombstone", "row 7 was removed by DELETE at 5 (message 3), and is there")
+    text = render([result, PipelineResult(FORMAT, "p", "none")], FORMAT, markdown=True)
+    assert text.splitlines()[-5:] == [
+        "ticdc-canal-json/pipeline/tombstone: 1 differences (stale 1)",
+        (
+            "  A change that is older than the removal of its row does not bring it back: what was"
+            " removed, and when, is remembered."
+        ),
+        (
+            "  Databricks, The AUTO CDC APIs: Simplify change data capture with pipelines, The AUTO CDC"
+            " APIs [tables#out-of-sequence]"
+        ),
+        "  stale: row 7 was removed by DELETE at 5 (message 3), and is there",
+        "1 of 2 converged",
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])
+def test_a_written_pipeline_is_python_for_its_format_and_sink(name: str) -> None:
+    text = pipeline_text(name, "iceberg", "mine.py")
+    tree = ast.parse(text)
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert {"start", "table", "errors"} <= functions
+    assert f"cdc-conformance pipeline {name} --pipeline mine.py --sink iceberg" in text
+    assert "USING iceberg" in text and "$" not in text.replace("$'", "")
+    assert len(text.splitlines()) < 170
+
+
+def test_a_pipeline_is_written_once_and_never_where_messages_tell_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert performed("new-pipeline", "ticdc-canal-json").exit_code == 0
+    assert "USING delta" in Path("pipeline.py").read_text("utf-8")
+    again = performed("new-pipeline", "ticdc-canal-json").exception
+    assert "pipeline.py is there already" in str(again)
+    refused = performed("new-pipeline", "ticdc-avro", "--out", "other.py").exception
+    assert "its messages do not tell their order" in str(refused)
+    assert not Path("other.py").exists()
+
+
+def test_a_lakehouse_is_known_for_a_spark() -> None:
+    assert lakehouse("delta", "4.0.0").packages == "io.delta:delta-spark_4.0_2.13:4.4.0"
+    with pytest.raises(
+        UsageError, match=r"--sink iceberg is known for Spark 4\.0; Spark 4\.9\.1 is"
+    ):
+        lakehouse("iceberg", "4.9.1")

@@ -1,0 +1,70 @@
+"""Each habit of wrong pipelines is convicted in each format by the rule that it breaks, and a right
+pipeline by none.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.pipelines.running import PipelineSettings, streams_of
+from conformance.rules.pipelines import rules
+from conformance.selftest.folds import FOLDS, HABITS, Fold, fold, shows
+from generators.wire_format import FORMATS
+
+TRIED = [
+    *((name, "") for name in FORMATS if name != "ticdc-avro"),
+    ("debezium-json", "3.5.0.Final+postgresql"),
+    ("debezium-avro", "3.5.0.Final+postgresql"),
+]
+
+
+@pytest.mark.parametrize(("name", "profile"), TRIED, ids=[" ".join(pair) for pair in TRIED])
+def test_each_habit_is_convicted_by_its_rule_and_the_right_pipeline_by_none(
+    name: str, profile: str
+) -> None:
+    streams, lost = streams_of(PipelineSettings(name, "mine.py", profile))
+    assert not lost
+    assert {s.nemesis.name: r.wrong for s in streams if (r := fold(s)).broken} == {}
+    missed = {}
+    for habit in HABITS.values():
+        trapped = [stream for stream in streams if shows(habit, stream)]
+        results = [fold(stream, FOLDS[habit.name]) for stream in trapped]
+        broken = {rule.rpartition("/")[2] for result in results for rule in result.broken}
+        if trapped and habit.convicts not in broken:
+            missed[habit.name] = broken
+    assert missed == {}
+
+
+def test_every_fold_has_a_habit_and_every_habit_a_rule() -> None:
+    assert FOLDS.keys() == HABITS.keys()
+    assert len(FOLDS) == 14
+    known = {rule.id.rpartition("/")[2] for rule in rules("debezium-json")}
+    assert {habit.convicts for habit in HABITS.values()} <= known
+
+
+def test_words_name_the_event_and_the_message() -> None:
+    streams, _ = streams_of(PipelineSettings("ticdc-canal-json", "mine.py"))
+    by_nemesis = {stream.nemesis.name: stream for stream in streams}
+    told = {
+        habit: fold(by_nemesis[nemesis], FOLDS[habit]).wrong[0]
+        for habit, nemesis in (
+            ("no-truncate", "none"),
+            ("hard-delete", "behind-deletes"),
+            ("by-op", "none"),
+        )
+    }
+    assert told["no-truncate"][0] == "ticdc-canal-json/pipeline/truncate"
+    assert told["no-truncate"][1] == (
+        "row 2 was removed by DROP TABLE `differential`.`orders` at 445644813631488001"
+        " (message 95: partition 0, offset 10), and is there"
+    )
+    rule, words = told["hard-delete"]
+    assert rule == "ticdc-canal-json/pipeline/tombstone"
+    assert " was removed by DELETE at " in words
+    assert words.endswith(", which is older, brought it back")
+    assert told["by-op"][0] == "ticdc-canal-json/pipeline/one-per-batch"
+    assert told["by-op"][1] == (
+        "row 34 is missing: INSERT at 445644815466496001 (message 104: partition 1, offset 82) and"
+        " UPDATE at 445644815466496002 (message 105: partition 1, offset 83) came in one batch"
+    )
+    assert issubclass(FOLDS["no-guard"], Fold)
