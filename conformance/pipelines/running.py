@@ -43,12 +43,13 @@ from conformance.streams.recipes import (
 from conformance.streams.written import Written
 from generators.errors import HarnessError, NothingSelected, UsageError
 from generators.garbage.nemesis import STAGES, Nemesis, named
+from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
 from generators.storage import codec
 from generators.tables import streams as of_tables
 from generators.tables.user_values import Values
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Format, get
 
 SMOKE: Final = (
     *("none", "duplicate", "stale", "behind-deletes", "replay", "reorder", "changed-columns"),
