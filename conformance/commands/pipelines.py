@@ -29,7 +29,7 @@ from conformance.commands.streams import NEMESIS, check_keys
 from generators.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
+    from conformance.brokers.asked import BrokerOptions
     from conformance.pipelines.results import PipelineResult
 
 
@@ -82,7 +82,7 @@ def pipeline(
     limit: float,
     sink: Any,
     catalog: str,
-    asked: Asked,
+    asked: BrokerOptions,
     style: str | None,
     **options: Any,
 ) -> None:
@@ -99,8 +99,8 @@ def pipeline(
     Example: cdc-conformance pipeline ticdc-canal-json --pipeline mine.py --sink delta --broker none
     Example: cdc-conformance pipeline debezium-json --pipeline mine.py --sink iceberg --tables orders.sql --restart
     """
-    from conformance.engines.child import QUICK, ChildEngine, needed
-    from conformance.engines.transport import served
+    from conformance.engines.child import QUICK, ChildEngine, required_packages
+    from conformance.engines.transport import serve_engine
     from conformance.pipelines.running import PipelineSettings, run_pipeline
     from conformance.pipelines.sessions import session_conf
     from conformance.pipelines.showing import render
@@ -116,7 +116,7 @@ def pipeline(
     with Progress() as note:
         conf, catalogue = session_conf(QUICK, options["spark_conf"], sink, catalog)
         child = partial(
-            ChildEngine, packages=needed((fmt,), kafka=asked.kafka), conf=conf, note=note
+            ChildEngine, packages=required_packages((fmt,), kafka=asked.kafka), conf=conf, note=note
         )
         settings = PipelineSettings(
             fmt,
@@ -129,7 +129,7 @@ def pipeline(
             limit,
             catalogue,
         )
-        with served((fmt,), asked, conf, note, child) as (engine, cluster, _):
+        with serve_engine((fmt,), asked, conf, note, child) as (engine, cluster, _):
             for result in run_pipeline(settings, engine, cluster, note):
                 results.append(result)
                 if chosen(style) == "json":

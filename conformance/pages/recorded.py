@@ -26,7 +26,7 @@ source (`fixtures/recorded` in a checkout).
 """.strip()
 
 
-_SUMS: Final = ("count", "identical", "explained", "unexplained", "apart")
+_SUMS: Final = ("count", "identical", "explained", "unexplained", "without_episode")
 
 
 def recorded_page(note: str) -> str:

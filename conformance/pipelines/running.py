@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final, Protocol
 
-from conformance.cases.catalogue import profiles
-from conformance.cases.tables import reading, usable
+from conformance.cases.catalogue import select_profiles
+from conformance.cases.tables import profiles_of_source, usable_tables
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
@@ -65,7 +65,7 @@ CARDINALITY: Final = ("MULTIPLE_SOURCE_ROW", "MERGE_CARDINALITY_VIOLATION")
 """What Delta's and Spark's errors say if a MERGE has several rows for one of the table."""
 
 
-class Asked(Protocol):
+class PipelineReader(Protocol):
     """What a pipeline needs of an engine."""
 
     directory: Path
@@ -96,9 +96,9 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
     fmt = get(settings.format)
     subjects: Sequence[Subject] = OURS
     if settings.tables is not None:
-        users = usable(fmt, settings.tables.schema).users
-        kept = [user for user in users if not of_tables.unkept(user)]
-        subjects = [Subject(settings.tables.filled(), user) for user in kept]
+        users = usable_tables(fmt, settings.tables.schema).users
+        kept = [user for user in users if not of_tables.why_not_keyed(user)]
+        subjects = [Subject(settings.tables.fill_pools(), user) for user in kept]
     streams, lost = [], []
     nemeses = _nemeses(settings.nemesis)
     for profile in _profiles(fmt, settings):
@@ -129,9 +129,9 @@ def _nemeses(glob: str) -> list[Nemesis]:
 
 
 def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
-    chosen = profiles(fmt, settings.profile or order_of(fmt.name).tried or "*")
+    chosen = select_profiles(fmt, settings.profile or order_of(fmt.name).tried or "*")
     if settings.tables is not None:
-        chosen = reading(fmt, chosen, settings.tables.schema)
+        chosen = profiles_of_source(fmt, chosen, settings.tables.schema)
     if settings.profile:
         return chosen
     return [profile for profile in chosen if not not_kept(fmt, profile)][:1]
@@ -141,7 +141,7 @@ def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]
 class Run:
     """A stream that a pipeline reads into a table of its own, in the folder `home`."""
 
-    engine: Asked
+    engine: PipelineReader
     settings: PipelineSettings
     stream: ReadStream
     bootstrap: Target | None

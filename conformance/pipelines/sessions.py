@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance.brokers.lakehouses import Sink, lakehouse
-from conformance.brokers.spark import installed
-from conformance.engines.spark_conf import PACKAGES, merged
+from conformance.brokers.spark import installed_spark
+from conformance.engines.spark_conf import PACKAGES, merge_settings
 
 SMALL: Final[Mapping[str, str]] = {
     "spark.sql.shuffle.partitions": "1",
@@ -28,7 +28,9 @@ def session_conf(
     """
     conf = {**conf, **SMALL}
     if sink is None:
-        return merged(conf, given), catalogue
-    lake = lakehouse(sink, installed()[0])
+        return merge_settings(conf, given), catalogue
+    lake = lakehouse(sink, installed_spark()[0])
     added = ",".join(filter(None, (lake.packages, given.get(PACKAGES, ""))))
-    return merged({**conf, **lake.conf}, {**given, PACKAGES: added}), catalogue or lake.catalogue
+    return merge_settings(
+        {**conf, **lake.conf}, {**given, PACKAGES: added}
+    ), catalogue or lake.catalogue
