@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from conformance.rules.book import law, laws
+from conformance.rules.book import law, read_laws
 from conformance.rules.order import order_of
 from conformance.rules.rule import Rule
 
@@ -18,6 +18,6 @@ def rules(fmt: str) -> tuple[Rule, ...]:
     order = order_of(fmt)
     return tuple(
         law(fmt, name)
-        for name, given in laws().items()
+        for name, given in read_laws().items()
         if name.startswith("pipeline/") and order.has(given.get("needs", ""))
     )

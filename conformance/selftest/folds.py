@@ -17,7 +17,7 @@ from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims, Snapshot
 from conformance.rules.order import order_of
-from conformance.rules.tables import TableFile, checked, ours, placed
+from conformance.rules.tables import TableFile, checked, named_place, ours
 from conformance.selftest.keeping import (
     Keeper,
     KeptRow,
@@ -52,7 +52,7 @@ class Habit:
 def _habits() -> Iterator[Habit]:
     file = TableFile(*ours(__package__, "folds"), {"habits": dict})
     for place, name, given in file.entries("habits"):
-        with placed(f"{place}: {name}"):
+        with named_place(f"{place}: {name}"):
             fields = dict.fromkeys(("convicts", "nemesis", "needs", "why"), str)
             texts = checked(given, fields, ("convicts", "nemesis", "why"))
             yield Habit(name, **{name: text.strip() for name, text in texts.items()})
