@@ -44,9 +44,11 @@ class UnknownName(UsageError):
     """An unknown name."""
 
     def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
-        known = sorted(legal)
-        near = nearest(value, known)
-        listed = ", ".join(known[:24]) + (f", ... ({len(known)} in all)" if len(known) > 24 else "")
+        legal_names = sorted(legal)
+        near = nearest(value, legal_names)
+        listed = ", ".join(legal_names[:24]) + (
+            f", ... ({len(legal_names)} in all)" if len(legal_names) > 24 else ""
+        )
         super().__init__(
             f"unknown {what} {value!r}{' of ' + of if of else ''}.{did_you_mean(near)} Known:"
             f" {listed}."

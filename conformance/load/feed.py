@@ -150,7 +150,7 @@ class Feed:
         own.
         """
         disturbances = tuple(
-            itertools.chain.from_iterable(nemesis.named(name) for name in self.nemeses)
+            itertools.chain.from_iterable(nemesis.select_nemeses(name) for name in self.nemeses)
         )
         for disturbance in disturbances:
             if (

@@ -43,7 +43,7 @@ from conformance.streams.recipes import (
 )
 from conformance.streams.written import Written
 from generators.errors import HarnessError
-from generators.garbage.nemesis import STAGES, named
+from generators.garbage.nemesis import STAGES, select_nemeses
 from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
@@ -446,7 +446,7 @@ def run(
     """Yields the results; `bootstrap` None reads the source `cdc`. Raises NothingSelected,
     UsageError.
     """
-    nemeses = named(settings.nemesis)
+    nemeses = select_nemeses(settings.nemesis)
     with contextlib.ExitStack() as stack:
         # The reader that is killed is another child, which starts while the streams are made.
         victim = (

@@ -18,7 +18,7 @@ from conformance.lanes import Lanes, lanes_of
 from conformance.rules.order import order_of
 from generators.drawing.shared_history import streamed
 from generators.drawing.streams import START_MS, STATEMENTS, Streamed
-from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, named
+from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, select_nemeses
 from generators.model import Deployment, Kind, Message, Op, Written
 from generators.profiles import Profile
 from generators.publishing.layouts import topic_of
@@ -175,7 +175,7 @@ class Recipe:
 
     def stream(self) -> ReadStream:
         """The stream."""
-        fmt, (nemesis,) = get(self.format), named(self.nemesis)
+        fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
         profile, own = fmt.profile(self.profile), self.seed * 1000 + self.number
         story = self._story(fmt, profile, nemesis, own)
         written, topics = laid(story, self.pattern, APPEND_TIME if nemesis.append_time else "")

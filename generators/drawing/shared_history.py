@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from generators.drawing.streams import START_MS, STATEMENTS, Key, Story, Streamed, tell
+from generators.drawing.streams import START_MS, STATEMENTS, Key, Story, Streamed, write_story
 from generators.model import (
     Column,
     History,
@@ -131,7 +131,7 @@ def streamed(
     """A history of a table of that name in about `changes` row changes, and the profile's messages
     of it (`tell`). With `unsent` most UPDATEs leave the long value of their row as it is.
     """
-    return tell(
+    return write_story(
         fmt,
         profile,
         lambda statement_kinds: _SharedStory(fmt, profile, seed, name, statement_kinds, unsent),

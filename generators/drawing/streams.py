@@ -126,26 +126,26 @@ class Story(ABC):
     def updated(self, key: Key) -> Row:
         """The row of a key with a few columns changed, sometimes the key too."""
 
-    def key(self, row: Row) -> Key:
+    def key(self, cells: Row) -> Key:
         """The key of a row."""
-        return tuple(row[name] for name in self.table.primary_key)
+        return tuple(cells[name] for name in self.table.primary_key)
 
-    def tell(self, changes: int) -> None:
-        """The whole history."""
+    def run(self, changes: int) -> None:
+        """Makes the whole history, of about `changes` changes of rows."""
         self.events.append(Bootstrap(self.now(), self.table))
-        borders = {
-            changes * (n + 1) // (len(self.statements) + 1): what
-            for n, what in enumerate(self.statements)
+        statement_at = {
+            changes * (n + 1) // (len(self.statements) + 1): statement_kind
+            for n, statement_kind in enumerate(self.statements)
         }
         done = 0
         while done < changes:
-            rows = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
-            self.transaction(rows)
+            row_count = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
+            self.transaction(row_count)
             self.soon(0.2)
-            for number in range(done, done + rows):
-                if what := borders.get(number):
-                    self.statement(what)
-            done += rows
+            for number in range(done, done + row_count):
+                if statement_kind := statement_at.get(number):
+                    self.statement(statement_kind)
+            done += row_count
             if self.chance.random() < 0.2:
                 self.events.append(Watermark(self.now()))
             if self.chance.random() < 0.08:
@@ -182,15 +182,17 @@ class Story(ABC):
         there are several; one that comes `soon` changes rows of the last one, within its
         millisecond.
         """
-        at, way = self.now(soon=soon), self.chance.random()
-        known = self._touched if soon else sorted(self.rows.keys() - self.untouched, key=repr)
-        keys = self.chance.sample(known, min(count, len(known)))
+        at, share = self.now(soon=soon), self.chance.random()
+        existing_keys = (
+            self._touched if soon else sorted(self.rows.keys() - self.untouched, key=repr)
+        )
+        keys = self.chance.sample(existing_keys, min(count, len(existing_keys)))
         op, images = Op.INSERT, list[RowImages]()
         fresh = 0.1 if self.fine and len(self.rows) >= 2 * self.few else 0.3
-        if not soon and (len(self.rows) < self.few or way < fresh):
+        if not soon and (len(self.rows) < self.few or share < fresh):
             new = (self.fresh() for _ in range(count))
-            images = [RowImages(None, row) for row in new if row is not None]
-        if not images and way < 0.55:
+            images = [RowImages(None, new_row) for new_row in new if new_row is not None]
+        if not images and share < 0.55:
             op, images = Op.DELETE, [RowImages(self.rows[key], None) for key in keys]
         elif not images:
             op, images = Op.UPDATE, [RowImages(self.rows[key], self.updated(key)) for key in keys]
@@ -220,34 +222,37 @@ class Story(ABC):
             self.rows[new] = image.after
             self.last[new] = len(self.events)
 
-    def statement(self, what: str) -> None:
-        """One of STATEMENTS."""
+    def statement(self, statement_kind: str) -> None:
+        """Runs a statement of STATEMENTS: changes table and rows, and adds its event."""
         before, name, source = self.table, self.table.name, sources.of_table(self.table)
         quote = source.quote
-        self.stated[what] = len(self.events)
-        match what:
+        self.stated[statement_kind] = len(self.events)
+        match statement_kind:
             case "add column" | "add column again":
-                column = self.added if what == "add column" else self.dropped
+                column = self.added if statement_kind == "add column" else self.dropped
                 assert column is not None
                 self.table = replace(before, columns=(*before.columns, column))
-                self.rows = {key: {**row, column.name: None} for key, row in self.rows.items()}
+                self.rows = {key: {**cells, column.name: None} for key, cells in self.rows.items()}
                 self.added_after[column.name] = len(self.events)
                 clause = f"ADD COLUMN {quote(column.name)} {source.declared(column.type)}"
                 self.change("add column", f"ALTER TABLE {quote(name)} {clause}", before)
             case "drop column":
                 assert self.dropped is not None
-                gone = self.dropped.name
+                dropped_name = self.dropped.name
                 if "drop table" not in self.statements:
-                    filled = [k for k, row in self.rows.items() if row[gone] is not None]
-                    self.untouched = set(sorted(filled, key=repr)[:UNTOUCHED])
+                    keys_with_value = [
+                        k for k, cells in self.rows.items() if cells[dropped_name] is not None
+                    ]
+                    self.untouched = set(sorted(keys_with_value, key=repr)[:UNTOUCHED])
                 self.table = replace(
-                    before, columns=tuple(c for c in before.columns if c.name != gone)
+                    before, columns=tuple(c for c in before.columns if c.name != dropped_name)
                 )
-                self.rows = {
-                    k: {n: v for n, v in row.items() if n != gone} for k, row in self.rows.items()
-                }
+                for row_key, cells in self.rows.items():
+                    self.rows[row_key] = {n: v for n, v in cells.items() if n != dropped_name}
                 self.change(
-                    "drop column", f"ALTER TABLE {quote(name)} DROP COLUMN {quote(gone)}", before
+                    "drop column",
+                    f"ALTER TABLE {quote(name)} DROP COLUMN {quote(dropped_name)}",
+                    before,
                 )
             case "truncate table":
                 self.empty()
@@ -258,7 +263,7 @@ class Story(ABC):
                     "drop table",
                     f"DROP TABLE {quote(before.database)}.{quote(name)}",
                     before,
-                    there=False,
+                    exists_after=False,
                 )
                 columns = ", ".join(
                     f"{quote(c.name)} {source.declared(c.type)}" for c in before.columns
@@ -276,9 +281,11 @@ class Story(ABC):
         self.gone |= self.rows.keys()
         self.rows = {}
 
-    def change(self, action: str, sql: str, before: Table | None, *, there: bool = True) -> None:
+    def change(
+        self, action: str, sql: str, before: Table | None, *, exists_after: bool = True
+    ) -> None:
         """A statement as an event."""
-        after = self.table if there else None
+        after = self.table if exists_after else None
         self.events.append(
             SchemaChange(
                 self.now(), action, sql, self.table.database, self.table.name, before, after
@@ -286,28 +293,28 @@ class Story(ABC):
         )
 
 
-def tell(
+def write_story(
     fmt: Format[Any],
     profile: Profile,
     begin: Callable[[tuple[str, ...]], Story],
     changes: int,
     layout: Layout,
     statements: tuple[str, ...] = STATEMENTS,
-    fine: bool = False,
+    fine_clock: bool = False,
 ) -> Streamed:
     """A history of about `changes` row changes that `begin` makes with these statements, and the
     profile's messages of it.
 
     A statement that the profile has no message for (CDL has none at all) does not happen. With
-    `fine` positions order the changes: if the profile writes them, some rows change twice within a
+    `fine_clock` positions order the changes: if the profile writes them, some rows change twice within a
     millisecond.
     """
     if profile.source != "mysql":
         statements = ()
     while True:
         story = begin(statements)
-        story.fine = fine
-        story.tell(changes)
+        story.fine = fine_clock
+        story.run(changes)
         history = History(tuple(story.events), story.seed)
         written = tuple(fmt.write(history, profile, layout))
         numbers = {
@@ -315,12 +322,18 @@ def tell(
             for w in written
             if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)
         }
-        silent = {what for what, number in story.stated.items() if number not in numbers}
-        apart = not fine or _distinct_positions(written)
-        if not silent and apart:
+        unwritten_kinds = {
+            statement_kind
+            for statement_kind, number in story.stated.items()
+            if number not in numbers
+        }
+        has_distinct_positions = not fine_clock or _distinct_positions(written)
+        if not unwritten_kinds and has_distinct_positions:
             break
-        fine = apart and fine
-        statements = tuple(what for what in statements if what not in silent)
+        fine_clock = has_distinct_positions and fine_clock
+        statements = tuple(
+            statement_kind for statement_kind in statements if statement_kind not in unwritten_kinds
+        )
     return Streamed(
         story.table,
         history,

@@ -79,7 +79,7 @@ class Nemesis:
         return stages
 
 
-def named(glob: str) -> tuple[Nemesis, ...]:
+def select_nemeses(glob: str) -> tuple[Nemesis, ...]:
     """The nemeses that match. Raises NothingSelected."""
     matching = tuple(nemesis for nemesis in NEMESES if fnmatchcase(nemesis.name, glob))
     if not matching:
@@ -100,7 +100,7 @@ def _evenly(messages: Sequence[Written]) -> Stages:
     return _cut(messages, (len(messages) * n // STAGES for n in range(1, STAGES)))
 
 
-def _again(written: Written, later_ms: int) -> Written:
+def _repeat_message(written: Written, later_ms: int) -> Written:
     """The message again: the same bytes under a later record timestamp, as from a restarted
     writer.
     """
@@ -123,11 +123,13 @@ def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_00
     for number, written in tuple(keyed):
         if chance.random() < 0.35:
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
-            keyed.append((number + distance, _again(written, restarted_ms)))
-    rows = [(number, written) for number, written in enumerate(stream.written) if _is_row(written)]
+            keyed.append((number + distance, _repeat_message(written, restarted_ms)))
+    row_messages = [
+        (number, written) for number, written in enumerate(stream.written) if _is_row(written)
+    ]
     keyed += [
-        (late + 0.7, _again(old, restarted_ms))
-        for (_, old), (late, new) in itertools.pairwise(rows)
+        (late + 0.7, _repeat_message(old, restarted_ms))
+        for (_, old), (late, new) in itertools.pairwise(row_messages)
         if _soon(old, new)
     ]
     keyed.sort(key=lambda item: item[0])
@@ -154,13 +156,15 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
     size = len(stream.written)
     borders = sorted(chance.sample(range(1, size), 2)) if size > 2 else [0, 0]
     first, second, third = _cut(stream.written, borders)[:3]
-    after_one = tuple(_again(written, 600_000) for written in first[len(first) // 3 :])
-    after_two = tuple(_again(written, 1_200_000) for written in (first + second)[len(first) // 2 :])
+    after_one = tuple(_repeat_message(written, 600_000) for written in first[len(first) // 3 :])
+    after_two = tuple(
+        _repeat_message(written, 1_200_000) for written in (first + second)[len(first) // 2 :]
+    )
     return (
         first,
         after_one + second,
         after_two + third,
-        tuple(_again(written, 1_800_000) for written in stream.written),
+        tuple(_repeat_message(written, 1_800_000) for written in stream.written),
     )
 
 
@@ -169,7 +173,7 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
     key, and for some keys whose last record is a tombstone, nothing.
     """
     end, size = _compacted_end(stream.written), len(stream.written)
-    first, second, *rest = _cut(stream.written, (end // 2, end, (end + size) // 2))
+    first, second, *later_stages = _cut(stream.written, (end // 2, end, (end + size) // 2))
     topics = {written.message.topic for written in stream.written if _is_row(written)}
     last: dict[tuple[str, int, bytes | None], int] = {}
     for number, written in enumerate(first + second):
@@ -180,16 +184,16 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
         if (first + second)[number].message.value is None and chance.random() < 0.5
     }
 
-    def left(number: int, written: Written) -> Written:
+    def after_compaction(number: int, written: Written) -> Written:
         key = written.message.topic, written.message.partition, written.message.key
         if written.message.topic not in topics or (last[key] == number and key not in gone):
             return written
         return Written(replace(written.message, value=REMOVED), ())
 
     return (
-        tuple(itertools.starmap(left, enumerate(first))),
-        tuple(itertools.starmap(left, enumerate(second, len(first)))),
-        *rest,
+        tuple(itertools.starmap(after_compaction, enumerate(first))),
+        tuple(itertools.starmap(after_compaction, enumerate(second, len(first)))),
+        *later_stages,
     )
 
 
@@ -240,30 +244,26 @@ def _control_lags(stream: Stream, chance: random.Random) -> Stages:
     partitions = _partitions(stream.written)
     if not partitions:
         return _evenly(())
-    control = [
-        written.message.partition
-        for written in stream.written
-        if any(_is_control(c.kind) for c in written.changes)
-    ]
+    control = [written.message.partition for written in stream.written if _is_control(written)]
     last = min(control) if control else chance.choice(sorted(partitions))
-    others = [written for written in stream.written if written.message.partition != last]
+    other_messages = [written for written in stream.written if written.message.partition != last]
     quarter = len(partitions[last]) // 8
-    late = partitions[last]
-    first, second, third, fourth = _evenly(others)
+    last_messages = partitions[last]
+    first, second, third, fourth = _evenly(other_messages)
     return (
-        (first, second, third, fourth + tuple(late))
+        (first, second, third, fourth + tuple(last_messages))
         if chance.random() < 0.5
         else (
             first + second,
             third + fourth,
-            tuple(late[:quarter]),
-            tuple(late[quarter:]),
+            tuple(last_messages[:quarter]),
+            tuple(last_messages[quarter:]),
         )
     )
 
 
-def _is_control(kind: Kind) -> bool:
-    return kind in (Kind.DDL, Kind.BOOTSTRAP)
+def _is_control(written: Written) -> bool:
+    return any(change.kind in (Kind.DDL, Kind.BOOTSTRAP) for change in written.changes)
 
 
 def _rebatch(stream: Stream, chance: random.Random) -> Stages:
@@ -283,21 +283,20 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
     ]
     if not inside:
         return _evenly(messages)
-    chosen = chance.sample(inside, min(len(inside), STAGES - 1))
-    return _cut(messages, (*chosen, *[len(messages)] * (STAGES - 1 - len(chosen))))
+    borders = chance.sample(inside, min(len(inside), STAGES - 1))
+    return _cut(messages, (*borders, *[len(messages)] * (STAGES - 1 - len(borders))))
 
 
-def _late(stream: Stream, chance: random.Random) -> Stages:
+def _repeat_late(stream: Stream, chance: random.Random) -> Stages:
     """Watermarks come again behind higher ones, and rows behind watermarks that have passed them,
     in a later look.
     """
     first, second, third, fourth = _evenly(stream.written)
-    marks, come = (
-        [_again(w, 900_000) for w in some if _is_watermark(w)]
-        for some in (stream.written, first + second)
-    )
 
-    def some(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
+    def repeat_marks(messages: Sequence[Written]) -> tuple[Written, ...]:
+        return tuple(_repeat_message(w, 900_000) for w in messages if _is_watermark(w))
+
+    def repeat_rows(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
         """Rows again, no deletes: a deleted row that comes back shows who believed the late
         ones.
         """
@@ -307,14 +306,21 @@ def _late(stream: Stream, chance: random.Random) -> Stages:
                 and any(c.op is not Op.DELETE for c in written.changes)
                 and chance.random() < 0.9
             ):
-                yield _again(written, later_ms)
+                yield _repeat_message(written, later_ms)
 
-    rows, early = tuple(some(first + second, 900_000)), tuple(some(first, 300_000))
-    behind = tuple(come[: len(marks) // 4])
-    return (first, second + behind, third + early, fourth + tuple(marks[: len(marks) // 2]) + rows)
+    late_rows = tuple(repeat_rows(first + second, 900_000))
+    early_rows = tuple(repeat_rows(first, 300_000))
+    marks = repeat_marks(stream.written)
+    late_marks = repeat_marks(first + second)[: len(marks) // 4]
+    return (
+        first,
+        second + late_marks,
+        third + early_rows,
+        fourth + marks[: len(marks) // 2] + late_rows,
+    )
 
 
-def _stale(stream: Stream, chance: random.Random) -> Stages:
+def _repeat_stale(stream: Stream, chance: random.Random) -> Stages:
     """Everything in three looks; then, alone and hours later, of each row the change before its
     last one.
     """
@@ -325,7 +331,12 @@ def _stale(stream: Stream, chance: random.Random) -> Stages:
         for changes in _changes_by_row(stream.written).values()
         if len(changes) > 1 and changes[-2].change.op is not Op.DELETE
     }
-    return first, second, third, tuple(_again(written, 3_600_000) for written in older.values())
+    return (
+        first,
+        second,
+        third,
+        tuple(_repeat_message(written, 3_600_000) for written in older.values()),
+    )
 
 
 def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
@@ -342,12 +353,17 @@ def _behind_deletes(stream: Stream, chance: random.Random) -> Stages:
     if not deletes:
         return _evenly(stream.written)
     # Late ones: their keys are less likely to be used again.
-    chosen = sorted(deletes, key=lambda item: item[0])[-(STAGES - 1) :]
-    ends = [*(border for border, _ in chosen), *[len(stream.written)] * (STAGES - 1 - len(chosen))]
-    first, *others = _cut(stream.written, ends)
-    repeats = [tuple(_again(written, 600_000) for written in before) for _, before in chosen]
-    repeats += [()] * (len(others) - len(repeats))
-    return (first, *(again + stage for again, stage in zip(repeats, others, strict=True)))
+    latest_deletes = sorted(deletes, key=lambda item: item[0])[-(STAGES - 1) :]
+    ends = [
+        *(border for border, _ in latest_deletes),
+        *[len(stream.written)] * (STAGES - 1 - len(latest_deletes)),
+    ]
+    first, *later_stages = _cut(stream.written, ends)
+    repeats: list[tuple[Written, ...]] = []
+    for _, earlier in latest_deletes:
+        repeats.append(tuple(_repeat_message(written, 600_000) for written in earlier))
+    repeats += [()] * (len(later_stages) - len(repeats))
+    return (first, *(again + stage for again, stage in zip(repeats, later_stages, strict=True)))
 
 
 class _ChangeOfRow(NamedTuple):
@@ -361,7 +377,7 @@ def _changes_by_row(messages: Iterable[Written]) -> dict[object, list[_ChangeOfR
     """The changes of each row in the order of the messages, by table and key; of a message that
     does not tell the key it is the first column.
     """
-    rows: dict[object, list[_ChangeOfRow]] = {}
+    changes_by_row: dict[object, list[_ChangeOfRow]] = {}
     for written in messages:
         for change in written.changes:
             image = change.before if change.op is Op.DELETE else change.after
@@ -369,8 +385,8 @@ def _changes_by_row(messages: Iterable[Written]) -> dict[object, list[_ChangeOfR
                 continue
             names = change.keys or tuple(image)[:1]
             key = tuple(repr(image[name].value) if name in image else "" for name in names)
-            rows.setdefault((change.table, key), []).append(_ChangeOfRow(written, change))
-    return rows
+            changes_by_row.setdefault((change.table, key), []).append(_ChangeOfRow(written, change))
+    return changes_by_row
 
 
 def _is_watermark(written: Written) -> bool:
@@ -391,38 +407,36 @@ def _corrupt(stream: Stream, chance: random.Random) -> Stages:
     messages: list[Written] = []
     for number, written in enumerate(stream.written):
         if number % 6 == 0 or chance.random() < 0.1:
-            spoiled = _spoiled(written, chance.sample(must, len(must)))
+            spoiled = _spoil_message(written, chance.sample(must, len(must)))
             messages.extend(() if spoiled is None else (spoiled,))
         messages.append(written)
     return _evenly(messages)
 
 
-def _spoiled(written: Written, tried: Iterable[Fault]) -> Written | None:
+def _spoil_message(written: Written, applicable_faults: Iterable[Fault]) -> Written | None:
     """A row's message spoiled by the first applicable fault; None for other messages: not every
     format has faults for them.
     """
-    for fault in tried if _is_row(written) else ():
+    for fault in applicable_faults if _is_row(written) else ():
         if written.message.value is not None and fault.apply(written.message.value) is not None:
             return faults.apply(written, fault)
     return None
 
 
-def _all(stream: Stream, chance: random.Random) -> Stages:
+def _all_at_once(stream: Stream, chance: random.Random) -> Stages:
     """Garbage and repeats on partitions that lag behind each other, and all of it again."""
-    flat = [written for stage in _corrupt(stream, chance) for written in stage]
-    twice = [
-        written
-        for stage in _duplicate(replace(stream, written=tuple(flat)), chance)
-        for written in stage
-    ]
-    first, second, third, fourth = _reorder(replace(stream, written=tuple(twice)), chance)
+    with_garbage = tuple(itertools.chain.from_iterable(_corrupt(stream, chance)))
+    stages = _duplicate(replace(stream, written=with_garbage), chance)
+    with_repeats = tuple(itertools.chain.from_iterable(stages))
+    first, second, third, fourth = _reorder(replace(stream, written=with_repeats), chance)
     return (
         first,
         second,
         third,
         fourth
         + tuple(
-            _again(written, 2_000_000) for written in stream.written[len(stream.written) // 2 :]
+            _repeat_message(written, 2_000_000)
+            for written in stream.written[len(stream.written) // 2 :]
         ),
     )
 
@@ -462,7 +476,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "late-watermarks",
         "Watermarks come again behind higher ones, and rows behind their watermark.",
         "order",
-        _late,
+        _repeat_late,
         quiet=True,
         ordered=True,
     ),
@@ -500,7 +514,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "stale",
         "An older change of a row comes again, alone and late.",
         "order",
-        _stale,
+        _repeat_stale,
         ordered=True,
     ),
     Nemesis(
@@ -528,7 +542,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "all",
         "Garbage, repeats, lagging partitions and a replay together.",
         "order",
-        _all,
+        _all_at_once,
         ordered=True,
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from generators.drawing.streams import STATEMENTS, Key, Story, Streamed, tell
+from generators.drawing.streams import STATEMENTS, Key, Story, Streamed, write_story
 from generators.model import Column, Layout, Row, Table, Value
 from generators.profiles import Profile
 from generators.sources import mysql
@@ -72,7 +72,7 @@ def stream_table(
         again = ("add column again",) if "drop column" in possible else ()
         statement_kinds = tuple(what for what in asked_statements if what in (*possible, *again))
     layout = Layout(partitions=partitions)
-    return tell(
+    return write_story(
         fmt,
         profile,
         lambda pending_statements: _TableStory(values, user, table, seed, pending_statements),

@@ -33,7 +33,7 @@ from conformance.streams.kept import Kept, judge
 from conformance.streams.recipes import PARTITIONS, Group, Recipe, StreamResult
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
-from generators.garbage.nemesis import NEMESES, named
+from generators.garbage.nemesis import NEMESES, select_nemeses
 from generators.model import Kind, Op, RowChange
 from generators.storage import codec
 from generators.wire_format import FORMATS, get
@@ -41,7 +41,7 @@ from generators.wire_format import FORMATS, get
 
 def group_of(name: str, profile: str, nemesis: str, seed: int = 1) -> Group:
     fmt = get(name)
-    return streams.group_of(fmt, (fmt.profile(profile),), named(nemesis), seed)
+    return streams.group_of(fmt, (fmt.profile(profile),), select_nemeses(nemesis), seed)
 
 
 def rules_of(outcomes: list[StreamResult]) -> set[str]:
@@ -119,7 +119,9 @@ def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
 
 def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
     fmt = get("debezium-json")
-    group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), named("*o*"), 1, pattern="{topic}")
+    group = streams.group_of(
+        fmt, (fmt.profile("3.5.0.Final"),), select_nemeses("*o*"), 1, pattern="{topic}"
+    )
     names = {
         stream.story.table.name: {topic for topic, _ in stream.topics} for stream in group.streams
     }
@@ -133,7 +135,9 @@ def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
             stream.places
         )
     assert [outcome.wrong for outcome in judge(group, keeping.kept(group))] == [[]] * len(names)
-    alone = streams.group_of(fmt, fmt.profiles[:1], named("none"), 1, pattern="{database}_{table}")
+    alone = streams.group_of(
+        fmt, fmt.profiles[:1], select_nemeses("none"), 1, pattern="{database}_{table}"
+    )
     assert set(alone.topics) == {"differential_t_0"}
 
 
@@ -190,7 +194,10 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
     )
     some = dict.fromkeys((*first.values(), *last.values(), fmt.profile("1.9.7.Final+minimal")))
     group = streams.group_of(
-        fmt, list(some), [*named("none"), *named("replay"), *named("append-time")], 1
+        fmt,
+        list(some),
+        [*select_nemeses("none"), *select_nemeses("replay"), *select_nemeses("append-time")],
+        1,
     )
     for stage in range(4):
         for stream in group.streams:
@@ -215,7 +222,7 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
 
 def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result() -> None:
     fmt, names = get("ticdc-canal-json"), ("v6.5.1", "v5.4.3", "v6.5.11")
-    group = streams.group_of(fmt, [fmt.profile(name) for name in names], named("re*"), 1)
+    group = streams.group_of(fmt, [fmt.profile(name) for name in names], select_nemeses("re*"), 1)
     shared = {
         (stream.profile.name, *(profile.name for profile in stream.also))
         for stream in group.streams
@@ -232,7 +239,7 @@ def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result(
     outcomes = judge(group, keeping.kept(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]
     assert [(outcome.profile, outcome.nemesis) for outcome in outcomes] == [
-        (n, m.name) for n in order for m in named("re*")
+        (n, m.name) for n in order for m in select_nemeses("re*")
     ]
     assert [outcome.wrong for outcome in outcomes] == [[]] * 9
 
@@ -241,7 +248,7 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(
     tmp_path: Path,
 ) -> None:
     fmt = get("debezium-json")
-    group = streams.group_of(fmt, fmt.profiles[:2], named("none"), 1)
+    group = streams.group_of(fmt, fmt.profiles[:2], select_nemeses("none"), 1)
     bad = group.apart[0].parts[0][0]
     asked = []
 

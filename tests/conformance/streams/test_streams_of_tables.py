@@ -13,7 +13,7 @@ from conformance.selftest import keeping
 from conformance.streams import reading, recipes
 from conformance.streams.kept import Kept, Keys, judge
 from conformance.streams.recipes import StreamResult
-from generators.garbage.nemesis import named
+from generators.garbage.nemesis import select_nemeses
 from generators.wire_format import FORMATS, get
 
 MYSQL, POSTGRESQL = (
@@ -40,7 +40,7 @@ def tables(read):
 def group_of(tables, name, profile="*", nemesis="*"):
     settings = reading.StreamSettings((name,), profile, nemesis, tables=tables)
     chosen, of = reading._chosen(get(name), settings)
-    return reading.group_of(get(name), chosen, named(nemesis), 1, of)
+    return reading.group_of(get(name), chosen, select_nemeses(nemesis), 1, of)
 
 
 def state_of(group, turn=1):

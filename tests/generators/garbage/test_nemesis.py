@@ -16,7 +16,15 @@ from generators.drawing import shared_history as differential
 from generators.drawing.shared_history import KEY, streamed
 from generators.drawing.streams import STATEMENTS
 from generators.errors import NothingSelected
-from generators.garbage.nemesis import NEMESES, STAGES, Nemesis, Stages, Stream, is_removed, named
+from generators.garbage.nemesis import (
+    NEMESES,
+    STAGES,
+    Nemesis,
+    Stages,
+    Stream,
+    is_removed,
+    select_nemeses,
+)
 from generators.model import Change, Kind, Message, Op, RowChange, SchemaChange, Written
 from generators.wire_format import FORMATS, get
 
@@ -110,7 +118,7 @@ def canal_stream() -> Stream:
 
 def test_repeats_have_the_bytes_of_the_first_and_a_later_timestamp(canal_stream: Stream) -> None:
     for name in ("duplicate", "replay", "late-watermarks", "all"):
-        (nemesis,) = named(name)
+        (nemesis,) = select_nemeses(name)
         first: dict[tuple[int, bytes | None, int], int] = {}
         repeats = 0
         for record in (record for stage in nemesis(canal_stream, 1) for record in stage):
@@ -126,7 +134,7 @@ def test_repeats_have_the_bytes_of_the_first_and_a_later_timestamp(canal_stream:
 
 
 def test_copies_have_the_timestamp_of_the_first(canal_stream: Stream) -> None:
-    (nemesis,) = named("copied")
+    (nemesis,) = select_nemeses("copied")
     times: dict[tuple[int, bytes | None, int], set[int]] = {}
     flat = [record.message for stage in nemesis(canal_stream, 1) for record in stage]
     for message in flat:
@@ -140,7 +148,7 @@ def test_copies_have_the_timestamp_of_the_first(canal_stream: Stream) -> None:
 def test_compaction_leaves_the_last_record_of_each_key_and_some_tombstones() -> None:
     fmt = get("debezium-json")
     written = streamed(fmt, fmt.profile("3.5.0.Final"), 3, "t", statements=()).written
-    (nemesis,) = named("compacted")
+    (nemesis,) = select_nemeses("compacted")
     stages = nemesis(Stream(written), 1)
     flat = [record for stage in stages for record in stage]
     first, head = flat[: len(written) // 2], flat[len(written) // 2 :]
@@ -165,7 +173,7 @@ def test_compaction_leaves_the_last_record_of_each_key_and_some_tombstones() -> 
 def test_compaction_removes_the_insert_of_a_row_that_only_updates_tell_of(seed) -> None:
     fmt = get("ticdc-avro")
     written = streamed(fmt, fmt.profiles[0], seed, "t", statements=()).written
-    (nemesis,) = named("compacted")
+    (nemesis,) = select_nemeses("compacted")
     ops: dict[bytes | None, list[Op]] = {}
     for record in itertools.chain(*nemesis(Stream(written), seed)):
         if not is_removed(record.message):
@@ -176,7 +184,7 @@ def test_compaction_removes_the_insert_of_a_row_that_only_updates_tell_of(seed) 
 
 
 def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(canal_stream: Stream) -> None:
-    (nemesis,) = named("late-watermarks")
+    (nemesis,) = select_nemeses("late-watermarks")
     records = [
         record
         for stage in nemesis(canal_stream, 1)
@@ -193,13 +201,13 @@ def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(canal_stream
 
 
 def test_split_ends_every_stage_within_an_event(canal_stream: Stream) -> None:
-    stages = named("split")[0](canal_stream, 1)
+    stages = select_nemeses("split")[0](canal_stream, 1)
     borders = [(stage[-1], following[0]) for stage, following in itertools.pairwise(stages)]
     assert [low.message.event for low, _ in borders] == [high.message.event for _, high in borders]
 
 
 def test_control_lags_reads_the_partition_of_statements_last(canal_stream: Stream) -> None:
-    stages = named("control-lags")[0](canal_stream, 1)
+    stages = select_nemeses("control-lags")[0](canal_stream, 1)
     first = next(
         n
         for n, stage in enumerate(stages)
@@ -210,9 +218,9 @@ def test_control_lags_reads_the_partition_of_statements_last(canal_stream: Strea
 
 
 def test_a_glob_selects_and_matching_nothing_is_an_error() -> None:
-    assert [nemesis.name for nemesis in named("re*")] == ["replay", "reorder", "rebatch"]
+    assert [nemesis.name for nemesis in select_nemeses("re*")] == ["replay", "reorder", "rebatch"]
     with pytest.raises(NothingSelected, match="late-watermarks"):
-        named("earthquake")
+        select_nemeses("earthquake")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -301,7 +309,7 @@ def rows_of(*ops: str) -> Stream:
 
 def test_stale_brings_the_change_before_the_last_of_each_row_again_alone_and_late() -> None:
     stream = rows_of("I 1", "I 2", "U 1", "D 2", "U 1", "I 3")
-    *_, last = named("stale")[0](stream, 1)
+    *_, last = select_nemeses("stale")[0](stream, 1)
     assert [(told(w), w.message.value, w.message.timestamp_ms) for w in last] == [
         ([("UPDATE", "1")], b"2", 2 + 3_600_000),
         ([("INSERT", "2")], b"1", 1 + 3_600_000),
@@ -312,7 +320,7 @@ def test_behind_deletes_ends_a_batch_with_a_delete_and_begins_the_next_with_what
     None
 ):
     stream = rows_of("I 1", "I 2", "U 1", "D 1", "I 4", "D 2", "I 3")
-    stages = named("behind-deletes")[0](stream, 1)
+    stages = select_nemeses("behind-deletes")[0](stream, 1)
     assert [[text for w in stage for text in told(w)] for stage in stages] == [
         [("INSERT", "1"), ("INSERT", "2"), ("UPDATE", "1"), ("DELETE", "1")],
         [("INSERT", "1"), ("UPDATE", "1"), ("INSERT", "4"), ("DELETE", "2")],

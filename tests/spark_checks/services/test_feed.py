@@ -157,7 +157,10 @@ def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
 def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
     fmt, nemeses = (
         get("debezium-json"),
-        [nemesis.named(name)[0] for name in ("all", "append-time", "compacted", "schema-lags")],
+        [
+            nemesis.select_nemeses(name)[0]
+            for name in ("all", "append-time", "compacted", "schema-lags")
+        ],
     )
     group = group_of(fmt, fmt.profiles[:2], nemeses, 3)
     staged = pickle.loads(pickle.dumps(group.staged))

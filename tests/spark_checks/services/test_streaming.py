@@ -22,7 +22,7 @@ from conformance.streams import reading as streams
 from conformance.streams.kept import judge, read_state
 from conformance.streams.recipes import Group
 from conformance.streams.written import Written
-from generators.garbage.nemesis import STAGES, named
+from generators.garbage.nemesis import STAGES, select_nemeses
 from generators.model import Column, Message, Table
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import publish, run_topic, run_topics
@@ -264,7 +264,10 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
     def make(
         name: str, profile: str, nemeses: str, pattern: str = ""
     ) -> tuple[Group, dict[str, Any]]:
-        fmt, chosen = get(name), [nemesis for glob in nemeses.split() for nemesis in named(glob)]
+        fmt, chosen = (
+            get(name),
+            [nemesis for glob in nemeses.split() for nemesis in select_nemeses(glob)],
+        )
         group = streams.group_of(fmt, (fmt.profile(profile),), chosen, 1, pattern=pattern)
         request = {
             "source": streams.made(group, tmp_path / "streams"),
