@@ -428,7 +428,7 @@ class Engine:
         self.directory, self.closed = directory, False
         self.victim: Engine | None = None
 
-    def twin(self) -> Engine:
+    def make_twin(self) -> Engine:
         self.victim = Engine(self.directory)
         return self.victim
 
