@@ -42,7 +42,7 @@ from conformance.streams.recipes import (
 )
 from conformance.streams.written import Written
 from generators.errors import HarnessError, NothingSelected, UsageError
-from generators.garbage.nemesis import STAGES, Nemesis, named
+from generators.garbage.nemesis import STAGES, Nemesis, select_nemeses
 from generators.profiles import Profile
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
@@ -124,8 +124,8 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
 
 def _nemeses(glob: str) -> list[Nemesis]:
     if glob:
-        return list(named(glob))
-    return [nemesis for name in SMOKE for nemesis in named(name)]
+        return list(select_nemeses(glob))
+    return [nemesis for name in SMOKE for nemesis in select_nemeses(name)]
 
 
 def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]:
