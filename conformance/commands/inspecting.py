@@ -46,7 +46,7 @@ def read_records(inputs: Sequence[str], asked: BrokerOptions, count: int) -> Ite
     neither file nor topic.
     """
     from conformance.brokers.broker import parse_bootstrap
-    from conformance.inspecting.reading import from_path, from_topic, topics
+    from conformance.inspecting.reading import matching_topics, read_path, read_topic
 
     bootstrap = parse_bootstrap(asked.spec)
     for name in inputs:
@@ -56,11 +56,11 @@ def read_records(inputs: Sequence[str], asked: BrokerOptions, count: int) -> Ite
             )
     for name in inputs:
         if Path(name).exists():
-            yield from itertools.islice(from_path(Path(name)), count)
+            yield from itertools.islice(read_path(Path(name)), count)
             continue
         cluster = asked.at(str(bootstrap))
-        for topic in topics(cluster, name):
-            yield from itertools.islice(from_topic(cluster, topic), count)
+        for topic in matching_topics(cluster, name):
+            yield from itertools.islice(read_topic(cluster, topic), count)
 
 
 @click.command("inspect", short_help="Says which product wrote messages of unknown origin.")

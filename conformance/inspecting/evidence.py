@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.opening import OpenedRecord
 from generators.wire_format import get
 
 
@@ -32,7 +32,7 @@ class Sign:
     """
 
     says: str
-    seen: Callable[[Seen], bool]
+    seen: Callable[[OpenedRecord], bool]
     citation: str
     given: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -51,9 +51,9 @@ class MemberOrder:
     optional: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, text: str) -> MemberOrder:
+    def parse_order(cls, names_text: str) -> MemberOrder:
         """The order of these names, which blanks separate; those with a `?` may be missing."""
-        names = text.split()
+        names = names_text.split()
         return cls(
             tuple(name.rstrip("?") for name in names),
             frozenset(name[:-1] for name in names if name[-1] == "?"),
@@ -77,7 +77,7 @@ Types = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class TableDescription:
     """What a message says of a table: its names, the column types as far as the bytes show them,
     its keys.
     """
@@ -88,7 +88,7 @@ class Described:
     keys: tuple[str, ...] = ()
 
 
-Watch = Callable[[Seen], Iterable[Watched]]
+Watch = Callable[[OpenedRecord], Iterable[Watched]]
 """Takes the messages of a format one after the other."""
 
 
@@ -103,25 +103,28 @@ class EvidenceBook:
 
     format: str
     product: str
-    marks: Callable[[Seen], bool]
+    marks: Callable[[OpenedRecord], bool]
     shapes: tuple[MemberOrder, ...]
     signs: tuple[Sign, ...]
-    members: Callable[[Seen], Iterable[str]] = lambda seen: seen.members
-    describe: Callable[[Seen], Described | None] = lambda _seen: None
+    members: Callable[[OpenedRecord], Iterable[str]] = lambda seen: seen.members
+    describe: Callable[[OpenedRecord], TableDescription | None] = lambda _seen: None
     watch: Callable[[], Watch] = field(default=lambda: lambda _seen: ())
-    version: Callable[[Seen], str] = lambda _seen: ""
+    version: Callable[[OpenedRecord], str] = lambda _seen: ""
 
-    def objections(self, seen: Seen) -> tuple[list[str], list[str]]:
+    def objections(self, opened: OpenedRecord) -> tuple[list[str], list[str]]:
         """Why no profile of the format writes the message, by its members and by signs; both empty
         if one may.
         """
-        names = tuple(self.members(seen))
+        names = tuple(self.members(opened))
         by_shape = min(
             (list(shape.objections(names)) for shape in self.shapes), key=len, default=[]
         )
-        by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
-        if seen.compression != "none" and seen.compression not in get(self.format).choices.options:
-            by_sign.append(f"the value is compressed with {seen.compression}")
+        by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(opened)]
+        if (
+            opened.compression != "none"
+            and opened.compression not in get(self.format).choices.options
+        ):
+            by_sign.append(f"the value is compressed with {opened.compression}")
         return by_shape, by_sign
 
 
@@ -133,7 +136,7 @@ def rows(images: Any) -> list[Mapping[str, Any]]:
 def texts(value: Any) -> Types:
     """The members of an object whose values are texts."""
     return (
-        {name: text for name, text in value.items() if isinstance(text, str)}
+        {name: member for name, member in value.items() if isinstance(member, str)}
         if isinstance(value, dict)
         else {}
     )
@@ -141,4 +144,4 @@ def texts(value: Any) -> Types:
 
 def names(value: Any) -> tuple[str, ...]:
     """The texts of a list."""
-    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

@@ -14,7 +14,7 @@ from typing import Any, Final
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.books.debezium import nearest
 from conformance.inspecting.evidence import EvidenceBook, Sign
-from conformance.inspecting.opening import ReadRecord, Seen, open_record
+from conformance.inspecting.opening import OpenedRecord, ReadRecord, open_record
 from generators.errors import UsageError
 from generators.wire_format import get
 
@@ -44,21 +44,21 @@ class Sample:
     size: int = 0
 
     @classmethod
-    def of(cls, seen: Seen) -> Sample:
+    def of_record(cls, opened: OpenedRecord) -> Sample:
         """The sample of a message."""
-        value = seen.record.value
-        text = seen.text or ("null" if value is None else value[:SHOWN].hex())
-        short = text[:SHOWN] + ("..." if len(text) > SHOWN else "")
-        if seen.text:
-            whole = len(seen.text.encode("utf-8", "surrogatepass"))
+        value = opened.record.value
+        shown_text = opened.text or ("null" if value is None else value[:SHOWN].hex())
+        short = shown_text[:SHOWN] + ("..." if len(shown_text) > SHOWN else "")
+        if opened.text:
+            size = len(opened.text.encode("utf-8", "surrogatepass"))
             return cls(
-                seen.record.place,
+                opened.record.place,
                 short,
-                seen.text[:KEPT].encode("utf-8", "backslashreplace"),
-                whole,
+                opened.text[:KEPT].encode("utf-8", "backslashreplace"),
+                size,
             )
         return cls(
-            seen.record.place, short, None if value is None else value[:KEPT], len(value or b"")
+            opened.record.place, short, None if value is None else value[:KEPT], len(value or b"")
         )
 
 
@@ -85,11 +85,11 @@ class TableSummary:
         """Adds one message's description."""
         self.messages += 1
         self.keys = self.keys or keys
-        for column, text in types:
+        for column, type_text in types:
             if len(self.types) < COLUMNS or column in self.types:
-                seen = self.types.setdefault(column, [])
-                if text not in seen and len(seen) < SAMPLES:
-                    seen.append(text)
+                known_types = self.types.setdefault(column, [])
+                if type_text not in known_types and len(known_types) < SAMPLES:
+                    known_types.append(type_text)
 
 
 @dataclass
@@ -101,11 +101,11 @@ class Problem:
     samples: list[Sample] = field(default_factory=list)
     count: int = 0
 
-    def add(self, seen: Seen) -> None:
+    def add(self, opened: OpenedRecord) -> None:
         """Counts a message."""
         self.count += 1
         if len(self.samples) < SAMPLES:
-            self.samples.append(Sample.of(seen))
+            self.samples.append(Sample.of_record(opened))
 
 
 UNTOLD: Final = "cannot be told"
@@ -128,17 +128,17 @@ class Tally:
         self._watch = book.watch()
         self._watched = {sign.watched: sign for sign in book.signs}
 
-    def add(self, seen: Seen) -> None:
+    def add(self, opened: OpenedRecord) -> None:
         """Adds a message."""
         self.messages += 1
         for sign in self.book.signs:
-            if not sign.never and sign.seen(seen):
-                self._note(sign, seen)
-        self.watch(seen)
-        version = self.book.version(seen)
+            if not sign.never and sign.seen(opened):
+                self._note(sign, opened)
+        self.watch(opened)
+        version = self.book.version(opened)
         if version and (version in self.versions or len(self.versions) < KINDS):
             self.versions[version] += 1
-        table = self.book.describe(seen)
+        table = self.book.describe(opened)
         if table is not None:
             place = (table.database, table.table)
             if place not in self.tables and len(self.tables) >= TABLES:
@@ -146,15 +146,15 @@ class Tally:
                 return
             self.tables.setdefault(place, TableSummary(*place)).add(table.types.items(), table.keys)
 
-    def watch(self, seen: Seen) -> None:
+    def watch(self, opened: OpenedRecord) -> None:
         """Shows a message to the watch alone."""
-        for watched in self._watch(seen):
-            self._note(self._watched[watched], seen)
+        for watched in self._watch(opened):
+            self._note(self._watched[watched], opened)
 
-    def _note(self, sign: Sign, seen: Seen) -> None:
+    def _note(self, sign: Sign, opened: OpenedRecord) -> None:
         observation = self.observations.get(sign.says)
         if observation is None:
-            self.observations[sign.says] = Observation(sign, Sample.of(seen))
+            self.observations[sign.says] = Observation(sign, Sample.of_record(opened))
         else:
             observation.count += 1
 
@@ -163,7 +163,7 @@ class Tally:
         """The releases of the profiles that may have written the messages; () if messages
         disagree.
         """
-        left = [
+        possible = [
             name
             for name in self.choices.releases
             if all(name in f.sign.releases or not f.sign.releases for f in self._all)
@@ -175,7 +175,7 @@ class Tally:
                 if len(self.versions) == 1
                 else ()
             )
-        return tuple(left)
+        return tuple(possible)
 
     @property
     def _all(self) -> list[Observation]:
@@ -189,17 +189,17 @@ class Tally:
     @property
     def options(self) -> dict[str, str]:
         """Each option's state: yes, no, unknown, or that messages disagree."""
-        given = {option for observation in self._all for option in observation.sign.given}
+        in_use = {option for observation in self._all for option in observation.sign.given}
         without = {option for observation in self._all for option in observation.sign.without}
         for group in self.choices.exclusive:
-            if len(chosen := given.intersection(group)) == 1:
-                without |= {option for option in group if option not in chosen}
+            if len(used_of_group := in_use.intersection(group)) == 1:
+                without |= {option for option in group if option not in used_of_group}
         return {
             option: (
                 BOTH
-                if option in given & without
+                if option in in_use & without
                 else YES
-                if option in given
+                if option in in_use
                 else NO
                 if option in without
                 else UNTOLD
@@ -209,11 +209,11 @@ class Tally:
 
     def profiles(self) -> tuple[str, ...]:
         """The profile of each possible release with the known options, the newest first."""
-        chosen = [option for option, state in self.options.items() if state == YES]
+        known_options = [option for option, state in self.options.items() if state == YES]
         profiles = []
         for release in reversed(self.releases):
             with contextlib.suppress(UsageError):
-                profiles.append("+".join((release, *self.choices.checked(release, chosen))))
+                profiles.append("+".join((release, *self.choices.checked(release, known_options))))
         return tuple(profiles)
 
     def losses(self) -> dict[tuple[str, str], list[str]]:
@@ -254,20 +254,20 @@ class Inspector:
     def add(self, record: ReadRecord) -> None:
         """Opens and counts a record."""
         self.messages += 1
-        seen = open_record(record)
-        if seen.container == "null":
+        opened = open_record(record)
+        if opened.container == "null":
             self.nulls += 1
             for tally in self.tallies.values():
-                tally.watch(seen)
+                tally.watch(opened)
             return
-        if seen.container == "unreadable":
-            self._problem(seen.problem, (), seen)
+        if opened.container == "unreadable":
+            self._problem(opened.problem, (), opened)
             return
         objections = {
-            book.format: (book, book.objections(seen)) for book in BOOKS if book.marks(seen)
+            book.format: (book, book.objections(opened)) for book in BOOKS if book.marks(opened)
         }
         if not objections:
-            self._problem(_strange(seen), (), seen)
+            self._problem(_describe_unknown(opened), (), opened)
             return
         fewest = min(
             (len(by_shape), len(by_sign)) for _, (by_shape, by_sign) in objections.values()
@@ -283,20 +283,20 @@ class Inspector:
                     {"; ".join(itertools.chain(*objections[book.format][1])) for book in fitting}
                 )
             )
-            self._problem(why, tuple(book.format for book in fitting), seen)
+            self._problem(why, tuple(book.format for book in fitting), opened)
             return
         self.candidates[frozenset(book.format for book in fitting)] += 1
         for book in fitting:
             if book.format not in self.tallies:
                 self.tallies[book.format] = Tally(book)
-            self.tallies[book.format].add(seen)
+            self.tallies[book.format].add(opened)
 
-    def _problem(self, why: str, formats: tuple[str, ...], seen: Seen) -> None:
+    def _problem(self, why: str, formats: tuple[str, ...], opened: OpenedRecord) -> None:
         place = (why, formats)
         if place not in self.problems and len(self.problems) >= KINDS:
             self.other_problems += 1
             return
-        self.problems.setdefault(place, Problem(why, formats)).add(seen)
+        self.problems.setdefault(place, Problem(why, formats)).add(opened)
 
     def groups(self) -> list[Group]:
         """The formats, by writer: if several formats write a message, other messages decide which
@@ -311,15 +311,15 @@ class Inspector:
                 writers[", ".join(sorted(names))] = names
         groups = []
         for names in writers.values():
-            count = sum(n for seen, n in self.candidates.items() if seen & names)
+            count = sum(n for formats, n in self.candidates.items() if formats & names)
             groups.append(Group([self.tallies[name] for name in sorted(names)], count))
         return sorted(groups, key=lambda group: -group.messages)
 
 
-def _strange(seen: Seen) -> str:
-    if not isinstance(seen.document, dict):
+def _describe_unknown(opened: OpenedRecord) -> str:
+    if not isinstance(opened.document, dict):
         return "JSON that is no object: no known format"
-    names = list(seen.document)
+    names = list(opened.document)
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     return f"no known format has these members: {listed}" if names else "an object without members"
 
@@ -350,7 +350,9 @@ def as_json(inspector: Inspector) -> dict[str, Any]:
                 "why": problem.why,
                 "formats": list(problem.formats),
                 "messages": problem.count,
-                "samples": [{"place": s.place, "text": s.text} for s in problem.samples],
+                "samples": [
+                    {"place": sample.place, "text": sample.text} for sample in problem.samples
+                ],
             }
             for problem in inspector.problems.values()
         ],
@@ -402,9 +404,9 @@ def _tally(tally: Tally) -> dict[str, Any]:
 
 def command(tally: Tally) -> str:
     """The command that judges a decoder under exactly these profiles; "" without profiles."""
-    chosen = "".join(f" --writer-profile '{name}'" for name in tally.profiles())
+    profile_options = "".join(f" --writer-profile '{name}'" for name in tally.profiles())
     return (
-        f"cdc-conformance run {tally.book.format}{chosen} --decoder mine.py:decode"
-        if chosen
+        f"cdc-conformance run {tally.book.format}{profile_options} --decoder mine.py:decode"
+        if profile_options
         else ""
     )

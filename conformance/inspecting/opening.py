@@ -39,7 +39,7 @@ class ReadRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class OpenedRecord:
     """A record that was opened. `container` is json, avro, confluent (of a registry's schema, which
     the document has as `schema`, with the datum as `payload`), null (no value, or the JSON null),
     or unreadable: `problem` says why.
@@ -96,27 +96,27 @@ def enveloped(document: Mapping[str, Any]) -> bool:
     return document.keys() == {"schema", "payload"} and isinstance(document["schema"], dict | None)
 
 
-def open_record(record: ReadRecord) -> Seen:
+def open_record(record: ReadRecord) -> OpenedRecord:
     """Opens a record; no bytes make it raise."""
     value = record.value
     if value is None or value == b"null":
-        return Seen(record, "null")
+        return OpenedRecord(record, "null")
     if not value:
-        return Seen(record, "unreadable", problem="the value has no bytes")
+        return OpenedRecord(record, "unreadable", problem="the value has no bytes")
     if (framed := _framed(record.key or b"", value)) is not None:
-        return Seen(record, "json", framed)
+        return OpenedRecord(record, "json", framed)
     plain = _read(record, value, "none")
     if plain.container != "unreadable":
         return plain
     for name, body in _unpacked(value):
         if body is None:
             problem = f"begins as {name}, and is damaged, cut, or longer than {LIMIT >> 20} MiB"
-            return Seen(record, "unreadable", compression=name, problem=problem)
+            return OpenedRecord(record, "unreadable", compression=name, problem=problem)
         opened = _read(record, body, name)
         if opened.container != "unreadable":
             return opened
         if name != "snappy":
-            return Seen(
+            return OpenedRecord(
                 record, "unreadable", compression=name, problem=f"behind {name}: {opened.problem}"
             )
     return plain
@@ -143,12 +143,15 @@ def _framed(key: bytes, value: bytes) -> Any:
         return None
 
 
-def _read(record: ReadRecord, body: bytes, compression: str) -> Seen:
+def _read(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
     if body.lstrip()[:1] in (b"{", b"["):
         return _json(record, body, compression)
-    if body[:1] == confluent.MAGIC and (schema := _registered(body[: confluent.HEAD])) is not None:
+    if (
+        body[:1] == confluent.MAGIC
+        and (schema := _registered_schema(body[: confluent.HEAD])) is not None
+    ):
         datum = _datum(schema, body[confluent.HEAD :])
-        return Seen(
+        return OpenedRecord(
             record,
             "unreadable" if datum is None else "confluent",
             {"schema": schema, "payload": datum},
@@ -159,30 +162,30 @@ def _read(record: ReadRecord, body: bytes, compression: str) -> Seen:
         if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (
             datum := _datum(schema, body)
         ) is not None:
-            return Seen(record, "avro", datum, "", compression, name, edition)
-    return Seen(record, "unreadable", compression=compression, problem=_headed(body))
+            return OpenedRecord(record, "avro", datum, "", compression, name, edition)
+    return OpenedRecord(record, "unreadable", compression=compression, problem=_headed(body))
 
 
-def _json(record: ReadRecord, body: bytes, compression: str) -> Seen:
+def _json(record: ReadRecord, body: bytes, compression: str) -> OpenedRecord:
     try:
-        text = body.decode()
+        json_text = body.decode()
     except UnicodeDecodeError as error:
-        return Seen(
+        return OpenedRecord(
             record, "unreadable", compression=compression, problem=f"no UTF-8 at byte {error.start}"
         )
     try:
         document = orjson.loads(body)
     except ValueError:
         try:
-            document = json.loads(text, strict=False)
+            document = json.loads(json_text, strict=False)
         except (ValueError, RecursionError) as error:
-            return Seen(
+            return OpenedRecord(
                 record,
                 "unreadable",
                 compression=compression,
                 problem=f"begins as JSON and is none: {error}",
             )
-    return Seen(record, "json", document, text, compression)
+    return OpenedRecord(record, "json", document, json_text, compression)
 
 
 _HEADS: Final = (
@@ -206,16 +209,20 @@ def _headed(body: bytes) -> str:
 
 
 @cache
-def _registered(head: bytes) -> Any:
+def _registered_schema(head: bytes) -> Any:
     """The schema that a message names by its first bytes, parsed; None without a registry, or if it
     has none.
     """
     number = int.from_bytes(head[1:])
-    known = confluent.SCHEMAS.get(number)
-    text = (
-        known[1] if known else registry.read_schema(number) if len(head) == confluent.HEAD else None
+    registered = confluent.SCHEMAS.get(number)
+    schema_text = (
+        registered[1]
+        if registered
+        else registry.read_schema(number)
+        if len(head) == confluent.HEAD
+        else None
     )
-    return None if text is None else fastavro.parse_schema(physical(json.loads(text)))
+    return None if schema_text is None else fastavro.parse_schema(physical(json.loads(schema_text)))
 
 
 @cache
@@ -247,7 +254,7 @@ def _inflated(value: bytes) -> bytes:
     return content
 
 
-def _within(unpack: Callable[[bytes, bytearray], int], value: bytes) -> bytes:
+def _decompress_within(unpack: Callable[[bytes, bytearray], int], value: bytes) -> bytes:
     """What `unpack` writes into a buffer: a small one, and when that is full one of the limit."""
     small = bytearray(min(LIMIT, 64 * len(value) + 65_536))
     try:
@@ -261,8 +268,8 @@ def _within(unpack: Callable[[bytes, bytearray], int], value: bytes) -> bytes:
 
 _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
     ("gzip", b"\x1f\x8b", _inflated),
-    ("zstd", b"\x28\xb5\x2f\xfd", partial(_within, cramjam.zstd.decompress_into)),
-    ("lz4", b"\x04\x22\x4d\x18", partial(_within, cramjam.lz4.decompress_into)),
+    ("zstd", b"\x28\xb5\x2f\xfd", partial(_decompress_within, cramjam.zstd.decompress_into)),
+    ("lz4", b"\x04\x22\x4d\x18", partial(_decompress_within, cramjam.lz4.decompress_into)),
     ("snappy", b"", cramjam.snappy.decompress_raw),
 )
 

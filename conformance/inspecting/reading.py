@@ -27,21 +27,21 @@ WAIT_S: Final = 15.0
 """Reading ends after so many seconds without a record, though a partition should have more."""
 
 
-def from_path(path: Path) -> Iterator[ReadRecord]:
+def read_path(path: Path) -> Iterator[ReadRecord]:
     """The messages of a file, or of every suitable file of a folder. Raises UsageError for one that
     cannot be read.
     """
     if path.is_dir():
-        named = (
+        candidates = (
             p
             for p in path.rglob("*")
             if p.suffix == ".parquet" or p.name.startswith("messages.jsonl")
         )
-        files = sorted(p for p in named if p.is_file())
+        files = sorted(p for p in candidates if p.is_file())
         if not files:
             raise UsageError(f"{path}: no file messages.jsonl and no file *.parquet in it")
         for file_path in files:
-            yield from from_path(file_path)
+            yield from read_path(file_path)
         return
     try:
         with path.open("rb") as file:
@@ -69,18 +69,18 @@ class _Lines(Protocol):
 
 def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
     for number, line in enumerate(iter(lambda: file.readline(LIMIT), b""), 1):
-        text = line.strip()
-        if text:
+        stripped = line.strip()
+        if stripped:
             place = f"{path.name}:{number}"
-            yield _of_line(text, place) or ReadRecord(text, place=place, exact=False)
+            yield _parse_line(stripped, place) or ReadRecord(stripped, place=place, exact=False)
 
 
-def _of_line(text: bytes, place: str) -> ReadRecord | None:
+def _parse_line(line_bytes: bytes, place: str) -> ReadRecord | None:
     """The record that a line describes, as in corpora, recordings and the output of `kcat -J`; None
     if the line is a message.
     """
     try:
-        line = orjson.loads(text)
+        line = orjson.loads(line_bytes)
     except ValueError:
         return None
     if not isinstance(line, dict) or not {"topic", "partition"} <= line.keys():
@@ -135,19 +135,19 @@ def _parquet(path: Path) -> Iterator[ReadRecord]:
                     f"{path}: no column `value`, as Spark's Kafka source has it; its columns:"
                     f" {listed}"
                 )
-            wanted = [
+            column_names = [
                 name for name in ("value", "key", "topic", "partition", "offset") if name in names
             ]
-            rows = itertools.chain.from_iterable(
-                b.to_pylist() for b in table.iter_batches(BATCH, columns=wanted)
+            record_dicts = itertools.chain.from_iterable(
+                b.to_pylist() for b in table.iter_batches(BATCH, columns=column_names)
             )
-            for number, row in enumerate(rows):
+            for number, record in enumerate(record_dicts):
                 yield ReadRecord(
-                    _raw(row["value"]),
-                    _raw(row.get("key")),
-                    row.get("topic") or "",
-                    row.get("partition") or 0,
-                    -1 if row.get("offset") is None else row["offset"],
+                    _raw(record["value"]),
+                    _raw(record.get("key")),
+                    record.get("topic") or "",
+                    record.get("partition") or 0,
+                    -1 if record.get("offset") is None else record["offset"],
                     f"{path.name}, row {number}",
                 )
     except (pa.ArrowException, OSError) as error:
@@ -158,21 +158,21 @@ def _raw(value: Any) -> bytes | None:
     return value.encode() if isinstance(value, str) else value
 
 
-def topics(bootstrap: Target, name: str) -> list[str]:
+def matching_topics(bootstrap: Target, name: str) -> list[str]:
     """The topics that a glob matches, else the topic of that name. Raises HarnessError,
     UsageError.
     """
     if not set(name) & set("*?["):
         return [name]
-    known = visible(bootstrap)
+    topic_names = visible(bootstrap)
     if matching := sorted(
-        topic for topic in fnmatch.filter(known, name) if not topic.startswith("__")
+        topic for topic in fnmatch.filter(topic_names, name) if not topic.startswith("__")
     ):
         return matching
-    raise UnknownName("topic", name, known)
+    raise UnknownName("topic", name, topic_names)
 
 
-def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator[ReadRecord]:
+def read_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator[ReadRecord]:
     """All records that a topic holds now. Joins no group and commits nothing.
 
     Raises HarnessError if the broker does not answer, UsageError if it has no such topic.
@@ -205,37 +205,41 @@ def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
             n: consumer.get_watermark_offsets(client.TopicPartition(topic, n), timeout=timeout_s)
             for n in described.partitions
         }
-        left = {number: high for number, (low, high) in ends.items() if high > low}
-        consumer.assign([client.TopicPartition(topic, number, ends[number][0]) for number in left])
-        while left:
+        ends_ahead = {number: high for number, (low, high) in ends.items() if high > low}
+        consumer.assign(
+            [client.TopicPartition(topic, number, ends[number][0]) for number in ends_ahead]
+        )
+        while ends_ahead:
             # One is waited for and the rest taken as it is there: a batch that does not fill would
             # take the whole of its time.
             messages = consumer.consume(1, timeout=WAIT_S) + consumer.consume(BATCH, timeout=0)
             if not messages:
                 raise HarnessError(
                     f"topic {topic!r}: no record within {WAIT_S:g} s, though partitions"
-                    f" {sorted(left)} have more"
+                    f" {sorted(ends_ahead)} have more"
                 )
-            yield from _taken(messages, left, client)
+            yield from _read_messages(messages, ends_ahead, client)
     except client.KafkaException as error:
         raise HarnessError(f"topic {topic!r} at {bootstrap}: {error}") from error
     finally:
         consumer.close()
 
 
-def _taken(messages: Iterable[Any], left: dict[int, int], client: Any) -> Iterator[ReadRecord]:
-    """The polled records; removes partitions that were read to their end from `left`."""
+def _read_messages(
+    messages: Iterable[Any], ends_ahead: dict[int, int], client: Any
+) -> Iterator[ReadRecord]:
+    """The polled records; removes partitions that were read to their end from `ends_ahead`."""
     for message in messages:
         number = message.partition()
         error = message.error()
         if error is not None:
             if error.code() != client.KafkaError._PARTITION_EOF:
                 raise client.KafkaException(error)
-            left.pop(number, None)
-        elif number in left:
+            ends_ahead.pop(number, None)
+        elif number in ends_ahead:
             place = f"{message.topic()}-{number}@{message.offset()}"
             yield ReadRecord(
                 message.value(), message.key(), message.topic(), number, message.offset(), place
             )
-            if message.offset() + 1 >= left[number]:
-                del left[number]
+            if message.offset() + 1 >= ends_ahead[number]:
+                del ends_ahead[number]

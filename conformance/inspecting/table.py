@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign, Watched
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.opening import OpenedRecord
 from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
 from generators.errors import UsageError
 from generators.profiles import Choices
@@ -52,9 +52,9 @@ _TERM: Final = re.compile(
 )
 _ABSENT: Final = object()
 
-Fact = Callable[[Seen], Any]
+Fact = Callable[[OpenedRecord], Any]
 Facts = Mapping[str, Any]
-Condition = Callable[[Seen], bool]
+Condition = Callable[[OpenedRecord], bool]
 Entries = Sequence[tuple[str, str, Mapping[str, Any]]]
 """The place, the name and the text of each entry of a table."""
 
@@ -128,7 +128,7 @@ def _book(
         name,
         row["product"],
         marks,
-        tuple(map(MemberOrder.of, shapes)),
+        tuple(map(MemberOrder.parse_order, shapes)),
         tuple(signs),
         members=members,
         **hooks,
@@ -140,13 +140,13 @@ def _sign(
 ) -> Sign:
     """A sign; in its texts `of` stands in place of {}."""
     when = sign.get("when", ())
-    seen = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
+    opened = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
     watched = (
         Watched(check_name(sign["watched"], "watched", Watched)) if "watched" in sign else None
     )
     meaning = _meaning(choices, sign["means"].replace("{}", of).split())
     return Sign(
-        says.replace("{}", of), seen, sign.get("cites", "").strip(), watched=watched, **meaning
+        says.replace("{}", of), opened, sign.get("cites", "").strip(), watched=watched, **meaning
     )
 
 
@@ -154,8 +154,8 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
     """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B`
     for those from A to B, and `having` for those that have the options, if not all do.
     """
-    known = choices.releases
-    given, without = (
+    legal_names = choices.releases
+    conditions, without = (
         tuple(check_name(word[1:], "option", choices.options) for word in words if word[0] == sign)
         for sign in ("+", "-")
     )
@@ -164,23 +164,25 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
         first, dots, last = word.partition("..")
         if dots:
             ends = [
-                known.index(check_name(end, "release", known))
-                for end in (first or known[0], last or known[-1])
+                legal_names.index(check_name(end, "release", legal_names))
+                for end in (first or legal_names[0], last or legal_names[-1])
             ]
-            releases += known[ends[0] : ends[1] + 1]
+            releases += legal_names[ends[0] : ends[1] + 1]
         elif word == "having":
             limits = [
                 limit.releases
                 for limit in choices.limits
-                if limit.option in given and limit.releases
+                if limit.option in conditions and limit.releases
             ]
             releases += [
-                name for name in known if limits and all(name in allowed for allowed in limits)
+                name
+                for name in legal_names
+                if limits and all(name in allowed for allowed in limits)
             ]
         elif word[0] not in "+-" and word != "never":
-            releases.append(check_name(word, "release", known))
+            releases.append(check_name(word, "release", legal_names))
     return {
-        "given": given,
+        "given": conditions,
         "without": without,
         "releases": tuple(releases),
         "never": "never" in words,
@@ -189,32 +191,36 @@ def _meaning(choices: Choices[Any], words: Sequence[str]) -> dict[str, Any]:
 
 def _fact(name: str, facts: Facts) -> Fact:
     """A fact by its name. Raises UnknownName."""
-    if name in Seen.__annotations__ or hasattr(Seen, name):
+    if name in OpenedRecord.__annotations__ or hasattr(OpenedRecord, name):
         return facts.get(name) or attrgetter(name)
     fact: Fact = facts[
         check_name(
             name,
             "fact",
-            [known for known, value in facts.items() if callable(value) and known[0] != "_"],
+            [
+                legal_names
+                for legal_names, value in facts.items()
+                if callable(value) and legal_names[0] != "_"
+            ],
         )
     ]
     return fact
 
 
-def condition(text: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
+def condition(expression: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
     """Whether a condition holds of a message, whose members are those of `root`. Raises
     UsageError.
     """
-    alternatives = [text] if isinstance(text, str) else text
+    alternatives = [expression] if isinstance(expression, str) else expression
     cases = [
         [_term(term.strip(), root, facts) for term in alternative.split(";")]
         for alternative in alternatives
     ]
 
-    def holds(seen: Seen) -> bool:
+    def holds(opened: OpenedRecord) -> bool:
         for terms in cases:  # loops, since every message is asked for every sign
             for value, test, inverse in terms:
-                if test(value(seen)) is inverse:
+                if test(value(opened)) is inverse:
                     break
             else:
                 return True
@@ -223,11 +229,11 @@ def condition(text: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
     return holds
 
 
-def _term(text: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
+def _term(expression: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
     """The value that a term looks at, its test, and whether that must fail."""
-    term = _TERM.fullmatch(text)
+    term = _TERM.fullmatch(expression)
     if term is None:
-        raise UsageError(f"no term of a condition: {text}")
+        raise UsageError(f"no term of a condition: {expression}")
     test, names = _test(term), term["names"]
     if names.endswith("()"):
         return _fact(names[:-2], facts), test, term["no"] is not None
@@ -235,14 +241,14 @@ def _term(text: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bo
         return partial(_at, root, names.split(".")), test, term["no"] is not None
     paths = [name.split(".") for name in names.split("|")]
     return (
-        (lambda seen: [_at(root, path, seen) for path in paths]),
-        lambda each: any(map(test, each)),
+        (lambda opened: [_at(root, path, opened) for path in paths]),
+        lambda item: any(map(test, item)),
         term["no"] is not None,
     )
 
 
-def _at(root: Fact, path: Sequence[str], seen: Seen) -> Any:
-    value = root(seen)
+def _at(root: Fact, path: Sequence[str], opened: OpenedRecord) -> Any:
+    value = root(opened)
     for name in path:
         value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
     return value
@@ -273,11 +279,11 @@ def _is_among(values: Sequence[Any], member: Any) -> bool:
     return any(type(value) is type(item) and value == item for item in values)
 
 
-def _value(text: str) -> Any:
+def _value(value_text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(value_text)
     except ValueError:
-        return text
+        return value_text
 
 
 def _texts(value: Any) -> Iterable[str]:
@@ -290,4 +296,4 @@ def _texts(value: Any) -> Iterable[str]:
         if isinstance(value, list | set)
         else ()
     )
-    return [text for text in inner if isinstance(text, str)]
+    return [item for item in inner if isinstance(item, str)]

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.books.ticdc import unquoted
-from conformance.inspecting.evidence import Described, Watch, Watched, names, rows, texts
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.evidence import TableDescription, Watch, Watched, names, rows, texts
+from conformance.inspecting.opening import OpenedRecord
 
 _SECONDS: Final = 100_000_000_000
 _DRS: Final = "mysqlType id es ts database table type isDdl sql sqlType data old pkNames"
@@ -22,9 +22,9 @@ _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u([0-9A-Fa-f]{4})")
 _LOBS: Final = re.compile(r"^(?:tiny|medium|long)?(?:text|blob)\b", re.IGNORECASE)
 
 
-def is_row(seen: Seen) -> bool:
+def is_row(opened: OpenedRecord) -> bool:
     """Whether the message is a row change."""
-    members = seen.members
+    members = opened.members
     kind, data = members.get("type"), members.get("data")
     return (
         kind in ("INSERT", "UPDATE", "DELETE")
@@ -33,103 +33,105 @@ def is_row(seen: Seen) -> bool:
     )
 
 
-def statement(seen: Seen) -> str:
+def statement(opened: OpenedRecord) -> str:
     """The statement without what it quotes."""
-    return unquoted(seen.members.get("sql"))
+    return unquoted(opened.members.get("sql"))
 
 
-def lists(seen: Seen) -> set[str]:
+def lists(opened: OpenedRecord) -> set[str]:
     """The members that are lists."""
-    return {name for name, value in seen.members.items() if isinstance(value, list)}
+    return {name for name, value in opened.members.items() if isinstance(value, list)}
 
 
-def data_rows(seen: Seen) -> list[Mapping[str, Any]]:
+def data_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The rows of `data`."""
-    return rows(seen.members.get("data"))
+    return rows(opened.members.get("data"))
 
 
-def old_rows(seen: Seen) -> list[Mapping[str, Any]]:
+def old_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The rows of `old`."""
-    return rows(seen.members.get("old"))
+    return rows(opened.members.get("old"))
 
 
-def several_rows(seen: Seen) -> bool:
+def several_rows(opened: OpenedRecord) -> bool:
     """Whether `data` has more than one row."""
-    return len(data_rows(seen)) > 1
+    return len(data_rows(opened)) > 1
 
 
-def short_old(seen: Seen) -> bool:
+def short_old(opened: OpenedRecord) -> bool:
     """Whether `old` has fewer rows than `data`."""
-    return len(old_rows(seen)) < len(data_rows(seen))
+    return len(old_rows(opened)) < len(data_rows(opened))
 
 
-def _types(seen: Seen) -> Mapping[str, str]:
-    return texts(seen.members.get("mysqlType"))
+def _types(opened: OpenedRecord) -> Mapping[str, str]:
+    return texts(opened.members.get("mysqlType"))
 
 
-def _update_of_one(seen: Seen) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    data, old = data_rows(seen), old_rows(seen)
-    if seen.members.get("type") == "UPDATE" and len(data) == len(old) == 1:
+def _update_of_one(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    data, old = data_rows(opened), old_rows(opened)
+    if opened.members.get("type") == "UPDATE" and len(data) == len(old) == 1:
         yield data[0], old[0]
 
 
-def same(seen: Seen) -> bool:
+def same(opened: OpenedRecord) -> bool:
     """Whether `old` of an UPDATE of one row repeats a value of `data`."""
     return any(
-        data.get(name, seen) == value
-        for data, old in _update_of_one(seen)
+        data.get(name, opened) == value
+        for data, old in _update_of_one(opened)
         for name, value in old.items()
     )
 
 
-def partial(seen: Seen) -> bool:
+def partial(opened: OpenedRecord) -> bool:
     """Whether `old` of an UPDATE of one row lacks a column of `data`."""
-    return any(not data.keys() <= old.keys() for data, old in _update_of_one(seen))
+    return any(not data.keys() <= old.keys() for data, old in _update_of_one(opened))
 
 
-def described(seen: Seen) -> Described | None:
+def described(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with types."""
-    members, types = seen.members, _types(seen)
+    members, types = opened.members, _types(opened)
     if not types or not isinstance(members.get("table"), str):
         return None
-    return Described(
+    return TableDescription(
         str(members.get("database")), members["table"], types, names(members.get("pkNames"))
     )
 
 
-def milliseconds(seen: Seen) -> int:
+def milliseconds(opened: OpenedRecord) -> int:
     """How far `es` is from a whole second."""
-    es = seen.members.get("es")
+    es = opened.members.get("es")
     return es % 1000 if isinstance(es, int) else 0
 
 
-def sides(seen: Seen) -> list[str]:
+def sides(opened: OpenedRecord) -> list[str]:
     """The images in the order of the message."""
-    return [name for name in seen.members if name in ("data", "old")]
+    return [name for name in opened.members if name in ("data", "old")]
 
 
-def line_end(seen: Seen) -> str:
+def line_end(opened: OpenedRecord) -> str:
     """`crlf`, `other`, or "" if the input does not tell."""
-    return "crlf" if seen.text.endswith("\r\n") else "other" if seen.record.exact else ""
+    return "crlf" if opened.text.endswith("\r\n") else "other" if opened.record.exact else ""
 
 
-def sized(seen: Seen) -> set[bool]:
+def sized(opened: OpenedRecord) -> set[bool]:
     """Whether types that always have parameters have them."""
-    return {match[1] is not None for text in _types(seen).values() if (match := _SIZED.match(text))}
+    return {
+        match[1] is not None for text in _types(opened).values() if (match := _SIZED.match(text))
+    }
 
 
-def reduced(seen: Seen) -> bool:
+def reduced(opened: OpenedRecord) -> bool:
     """Whether TiCDC says that a row is not whole."""
-    extension = seen.members.get("_tidb")
+    extension = opened.members.get("_tidb")
     return isinstance(extension, dict) and not extension.keys().isdisjoint(
         ("onlyHandleKey", "claimCheckLocation")
     )
 
 
-def beyond_key(seen: Seen) -> bool:
+def beyond_key(opened: OpenedRecord) -> bool:
     """Whether a row has more than the columns of its key."""
-    keys = set(names(seen.members.get("pkNames")))
-    return bool(keys) and any(set(row) - keys for row in data_rows(seen))
+    keys = set(names(opened.members.get("pkNames")))
+    return bool(keys) and any(set(row) - keys for row in data_rows(opened))
 
 
 def watch_deletes() -> Watch:
@@ -137,17 +139,17 @@ def watch_deletes() -> Watch:
     wide: set[tuple[Any, Any]] = set()
     waiting: set[tuple[Any, Any]] = set()
 
-    def watch(seen: Seen) -> Iterator[Watched]:
-        members = seen.members
+    def watch(opened: OpenedRecord) -> Iterator[Watched]:
+        members = opened.members
         table, keys, data = (
             (members.get("database"), members.get("table")),
             names(members.get("pkNames")),
-            data_rows(seen),
+            data_rows(opened),
         )
-        if not is_row(seen) or len(wide) > 10_000:
+        if not is_row(opened) or len(wide) > 10_000:
             return
         if members["type"] == "DELETE":
-            if not reduced(seen) and keys and len(data) == 1 and set(data[0]) == set(keys):
+            if not reduced(opened) and keys and len(data) == 1 and set(data[0]) == set(keys):
                 waiting.update({table} & wide)
         elif any(set(row) > set(keys) for row in data):
             wide.add(table)
@@ -158,12 +160,12 @@ def watch_deletes() -> Watch:
 
 
 @lru_cache(maxsize=1)
-def escapes(seen: Seen) -> set[str]:
+def escapes(opened: OpenedRecord) -> set[str]:
     """The kinds of escapes by number: of a `control` character, in `upper` or `lower` case, of a
     character that is `wide`.
     """
     kinds = set()
-    for code in _ESCAPE.findall(seen.text) if "\\u" in seen.text else ():
+    for code in _ESCAPE.findall(opened.text) if "\\u" in opened.text else ():
         if code < "0020":
             kinds.add("control")
             kinds.update(
@@ -176,11 +178,11 @@ def escapes(seen: Seen) -> set[str]:
     return kinds
 
 
-def old_null_codes(seen: Seen) -> bool:
+def old_null_codes(opened: OpenedRecord) -> bool:
     """Whether a large column has the code that fits its NULL, not its type."""
-    codes = seen.members.get("sqlType")
+    codes = opened.members.get("sqlType")
     return isinstance(codes, dict) and any(
-        codes.get(n) in (-3, -4) for n, text in _types(seen).items() if _LOBS.match(text)
+        codes.get(n) in (-3, -4) for n, text in _types(opened).items() if _LOBS.match(text)
     )
 
 
@@ -191,9 +193,9 @@ def watch_images() -> Watch:
     known: dict[tuple[Any, Any], set[str]] = {}
     waiting: dict[tuple[Any, Any], set[str]] = {}
 
-    def watch(seen: Seen) -> Iterator[Watched]:
-        table = (seen.members.get("database"), seen.members.get("table"))
-        if not is_row(seen):
+    def watch(opened: OpenedRecord) -> Iterator[Watched]:
+        table = (opened.members.get("database"), opened.members.get("table"))
+        if not is_row(opened):
             known.pop(table, None)
             waiting.pop(table, None)
             return
@@ -201,50 +203,50 @@ def watch_images() -> Watch:
             return
         types = {
             name
-            for name, text in _types(seen).items()
+            for name, text in _types(opened).items()
             if not _LOBS.match(text) and not text.lower().startswith("json")
         }
         before = known.setdefault(table, set())
         if waiting.get(table, set()) & types:
             yield Watched.LACKING
-        if seen.members["type"] == "UPDATE" and before - types:
+        if opened.members["type"] == "UPDATE" and before - types:
             waiting.setdefault(table, set()).update(before - types)
         before |= types
 
     return watch
 
 
-def topic_of_table(seen: Seen) -> bool | None:
+def topic_of_table(opened: OpenedRecord) -> bool | None:
     """Whether the topic of a row is named after its table; None where no topic is known."""
-    named = f"{seen.members.get('database')}_{seen.members.get('table')}".lower()
-    return seen.record.topic == named if is_row(seen) and seen.record.topic else None
+    named = f"{opened.members.get('database')}_{opened.members.get('table')}".lower()
+    return opened.record.topic == named if is_row(opened) and opened.record.topic else None
 
 
-def uncoded(seen: Seen) -> bool:
+def uncoded(opened: OpenedRecord) -> bool:
     """Whether a row has no codes of types."""
-    return seen.members.get("sqlType") is None and (
-        is_row(seen) or seen.members.get("type") == "INIT"
+    return opened.members.get("sqlType") is None and (
+        is_row(opened) or opened.members.get("type") == "INIT"
     )
 
 
-def es_unit(seen: Seen) -> str:
+def es_unit(opened: OpenedRecord) -> str:
     """The unit in which `es` is."""
-    es = seen.members.get("es")
+    es = opened.members.get("es")
     return (
         "" if not isinstance(es, int) or es <= 0 else "seconds" if es < _SECONDS else "milliseconds"
     )
 
 
-def is_drs(seen: Seen) -> bool:
+def is_drs(opened: OpenedRecord) -> bool:
     """Whether the members are those of Huawei DRS, in its order."""
-    return list(seen.members) == _DRS.split()
+    return list(opened.members) == _DRS.split()
 
 
-def stamps(seen: Seen) -> list[Any]:
+def stamps(opened: OpenedRecord) -> list[Any]:
     """The values of TIMESTAMP columns."""
     return [
         row.get(name)
-        for name, type in _types(seen).items()
+        for name, type in _types(opened).items()
         if type == "timestamp"
-        for row in data_rows(seen)
+        for row in data_rows(opened)
     ]

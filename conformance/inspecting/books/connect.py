@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.evidence import rows
-from conformance.inspecting.opening import Seen, enveloped
+from conformance.inspecting.opening import OpenedRecord, enveloped
 
 ADDED: Final = (
     "__deleted",
@@ -29,14 +29,14 @@ def member_object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def source(seen: Seen) -> Mapping[str, Any]:
+def source(opened: OpenedRecord) -> Mapping[str, Any]:
     """The block `source`."""
-    return member_object(seen.payload.get("source"))
+    return member_object(opened.payload.get("source"))
 
 
-def schema(seen: Seen) -> Mapping[str, Any]:
+def schema(opened: OpenedRecord) -> Mapping[str, Any]:
     """The schema of the value, nothing without one."""
-    return member_object(seen.members.get("schema")) if seen.has_schema else {}
+    return member_object(opened.members.get("schema")) if opened.has_schema else {}
 
 
 def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -44,50 +44,50 @@ def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return next((entry for entry in rows(struct.get("fields")) if entry.get("field") == name), {})
 
 
-def is_row(seen: Seen) -> bool:
+def is_row(opened: OpenedRecord) -> bool:
     """Whether the message is a row change in its envelope."""
     return (
-        "op" in seen.payload
-        and "source" in seen.payload
-        and ("before" in seen.payload or "after" in seen.payload)
+        "op" in opened.payload
+        and "source" in opened.payload
+        and ("before" in opened.payload or "after" in opened.payload)
     )
 
 
-def key_names(seen: Seen) -> tuple[str, ...]:
+def key_names(opened: OpenedRecord) -> tuple[str, ...]:
     """The columns of the record's key."""
-    document = seen.key_document
+    document = opened.key_document
     inner = document["payload"] if isinstance(document, dict) and enveloped(document) else document
     return tuple(inner) if isinstance(inner, dict) else ()
 
 
-def is_flat(seen: Seen) -> bool:
+def is_flat(opened: OpenedRecord) -> bool:
     """Whether the message is a row without envelope that has some of `ADDED`."""
-    return "source" not in seen.payload and sum(name in seen.payload for name in ADDED) >= 2
+    return "source" not in opened.payload and sum(name in opened.payload for name in ADDED) >= 2
 
 
 @lru_cache(maxsize=1)
-def columns(seen: Seen) -> list[Mapping[str, Any]]:
+def columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The schemas of a row's columns."""
-    whole = schema(seen)
-    if is_flat(seen):
+    whole = schema(opened)
+    if is_flat(opened):
         return [column for column in rows(whole.get("fields")) if column.get("field") not in ADDED]
     return rows(field(whole, "after").get("fields")) or rows(field(whole, "before").get("fields"))
 
 
-def images(seen: Seen) -> list[Mapping[str, Any]]:
+def images(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     """The row images of a message."""
-    if is_flat(seen):
-        return [seen.payload]
+    if is_flat(opened):
+        return [opened.payload]
     return [
-        member_object(seen.payload.get(side))
+        member_object(opened.payload.get(side))
         for side in ("before", "after")
-        if seen.payload.get(side)
+        if opened.payload.get(side)
     ]
 
 
-def connector(seen: Seen) -> Any:
+def connector(opened: OpenedRecord) -> Any:
     """The connector that `source` names."""
-    return source(seen).get("connector")
+    return source(opened).get("connector")
 
 
 def column_type(column: Mapping[str, Any]) -> str:

@@ -18,8 +18,8 @@ from conformance.inspecting.books.connect import (
     schema,
     source,
 )
-from conformance.inspecting.evidence import Described, Watch, Watched
-from conformance.inspecting.opening import Seen, enveloped
+from conformance.inspecting.evidence import TableDescription, Watch, Watched
+from conformance.inspecting.opening import OpenedRecord, enveloped
 from generators.wire_format import get
 
 _FLAT: Final = ("flattened",)
@@ -27,115 +27,117 @@ _FLAT: Final = ("flattened",)
 _TYPE: Final = "__debezium.source.column.type"
 
 
-def is_heartbeat(seen: Seen) -> bool:
+def is_heartbeat(opened: OpenedRecord) -> bool:
     """Whether a heartbeat says that it is one."""
-    own = "serverName" in key_names(seen) or str(schema(seen).get("name", "")).endswith(
+    own = "serverName" in key_names(opened) or str(schema(opened).get("name", "")).endswith(
         ".Heartbeat"
     )
-    return own and is_bare_heartbeat(seen)
+    return own and is_bare_heartbeat(opened)
 
 
-def is_bare_heartbeat(seen: Seen) -> bool:
+def is_bare_heartbeat(opened: OpenedRecord) -> bool:
     """Whether the message has the member of a heartbeat alone."""
-    return seen.payload.keys() == {"ts_ms"}
+    return opened.payload.keys() == {"ts_ms"}
 
 
-def is_tombstone(seen: Seen) -> bool:
+def is_tombstone(opened: OpenedRecord) -> bool:
     """Whether the message is a null with a schema, or one of Kafka Connect before 2.2."""
-    return seen.members.keys() == {"schema", "payload"} and seen.members["payload"] is None
+    return opened.members.keys() == {"schema", "payload"} and opened.members["payload"] is None
 
 
-def has_null_schema(seen: Seen) -> bool:
+def has_null_schema(opened: OpenedRecord) -> bool:
     """Whether the envelope has null in place of a schema."""
-    return seen.members.get("schema") is None
+    return opened.members.get("schema") is None
 
 
-def members_of_json(seen: Seen) -> Iterable[str]:
+def members_of_json(opened: OpenedRecord) -> Iterable[str]:
     """The members of the payload, for a row without envelope or a tombstone a name of ours."""
-    return _FLAT if is_flat(seen) or is_tombstone(seen) else seen.payload
+    return _FLAT if is_flat(opened) or is_tombstone(opened) else opened.payload
 
 
-def members_of_avro(seen: Seen) -> Iterable[str]:
+def members_of_avro(opened: OpenedRecord) -> Iterable[str]:
     """The members of the payload, for a row without envelope a name of ours."""
-    return _FLAT if "__deleted" in seen.payload else seen.payload
+    return _FLAT if "__deleted" in opened.payload else opened.payload
 
 
 _CONNECT: Final = "org.apache.kafka.connect."
 _DECIMAL: Final = f"{_CONNECT}data.Decimal"
 
 
-def kinds(seen: Seen) -> set[str]:
+def kinds(opened: OpenedRecord) -> set[str]:
     """The types of the columns, those with a name by its end."""
-    types = (str(column.get("name") or column.get("type")) for column in columns(seen))
+    types = (str(column.get("name") or column.get("type")) for column in columns(opened))
     return {name.removeprefix("io.debezium.").removeprefix(_CONNECT) for name in types}
 
 
-def decimals(seen: Seen) -> set[str]:
+def decimals(opened: OpenedRecord) -> set[str]:
     """The kinds of the values of columns whose schema is Connect's Decimal with a scale above 0 (no
     BIGINT UNSIGNED), and not 2 in 1.x, whose money is a Decimal in every mode (debezium#money).
     """
     written = set()
-    unlike = ("0", "2", None) if version(seen).startswith("1.") or not source(seen) else ("0", None)
-    for column in columns(seen):
+    unlike = (
+        ("0", "2", None) if version(opened).startswith("1.") or not source(opened) else ("0", None)
+    )
+    for column in columns(opened):
         if (
             column.get("name") == _DECIMAL
             and member_object(column.get("parameters")).get("scale") not in unlike
         ):
-            written |= {kind_of(image.get(column["field"])) for image in images(seen)}
+            written |= {kind_of(image.get(column["field"])) for image in images(opened)}
     return written
 
 
-def null_is_kept(seen: Seen) -> bool:
+def null_is_kept(opened: OpenedRecord) -> bool:
     """Whether a column with a default has NULL."""
     with_default = [
-        column["field"] for column in columns(seen) if column.get("default") is not None
+        column["field"] for column in columns(opened) if column.get("default") is not None
     ]
-    return any(image.get(name, "") is None for image in images(seen) for name in with_default)
+    return any(image.get(name, "") is None for image in images(opened) for name in with_default)
 
 
-def typed(seen: Seen) -> set[bool]:
+def typed(opened: OpenedRecord) -> set[bool]:
     """Whether columns name the type of their source."""
-    return {_TYPE in member_object(column.get("parameters")) for column in columns(seen)}
+    return {_TYPE in member_object(column.get("parameters")) for column in columns(opened)}
 
 
-def _types_of(seen: Seen, *originals: str) -> set[Any]:
+def _types_of(opened: OpenedRecord, *originals: str) -> set[Any]:
     """The types of the columns of these types of the source."""
     own = [
         column
-        for column in columns(seen)
+        for column in columns(opened)
         if str(member_object(column.get("parameters")).get(_TYPE)).upper() in originals
     ]
     return {column.get("name") or column.get("type") for column in own}
 
 
-def decimal_columns(seen: Seen) -> set[Any]:
+def decimal_columns(opened: OpenedRecord) -> set[Any]:
     """The types of the columns that are decimals in their source."""
-    return _types_of(seen, "DECIMAL", "NUMERIC")
+    return _types_of(opened, "DECIMAL", "NUMERIC")
 
 
-def unsigned_bigints(seen: Seen) -> set[Any]:
+def unsigned_bigints(opened: OpenedRecord) -> set[Any]:
     """The types of the columns that are BIGINT UNSIGNED in their source."""
-    return _types_of(seen, "BIGINT UNSIGNED")
+    return _types_of(opened, "BIGINT UNSIGNED")
 
 
-def version(seen: Seen) -> str:
+def version(opened: OpenedRecord) -> str:
     """The release that the message names."""
-    release = source(seen).get("version")
-    return release if isinstance(release, str) and source(seen).get("name") is not None else ""
+    release = source(opened).get("version")
+    return release if isinstance(release, str) and source(opened).get("name") is not None else ""
 
 
-def key_has_schema(seen: Seen) -> bool | None:
+def key_has_schema(opened: OpenedRecord) -> bool | None:
     """Whether the key is in an envelope; None without a key that is an object."""
-    key = seen.key_document
+    key = opened.key_document
     return enveloped(key) if isinstance(key, dict) else None
 
 
-def transaction_is_first(seen: Seen) -> bool | None:
+def transaction_is_first(opened: OpenedRecord) -> bool | None:
     """Whether `transaction` of a row stands before `op`; None without one."""
-    order = list(seen.payload)
+    order = list(opened.payload)
     return (
         order.index("transaction") < order.index("op")
-        if is_row(seen) and "transaction" in order
+        if is_row(opened) and "transaction" in order
         else None
     )
 
@@ -154,12 +156,12 @@ def nearest(release: str) -> str:
     )
 
 
-def described(seen: Seen) -> Described | None:
+def described(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
-    origin, payload = source(seen), seen.payload
-    if is_flat(seen):
+    origin, payload = source(opened), opened.payload
+    if is_flat(opened):
         database, table, image = "", str(payload.get("__table", "")), payload
-    elif is_row(seen):
+    elif is_row(opened):
         database = ".".join(str(origin[name]) for name in ("db", "schema") if origin.get(name))
         table, image = (
             str(origin.get("table")),
@@ -168,42 +170,42 @@ def described(seen: Seen) -> Described | None:
     else:
         return None
     types = {
-        str(column["field"]): column_type(column) for column in columns(seen) if "field" in column
+        str(column["field"]): column_type(column) for column in columns(opened) if "field" in column
     }
     types = types or {name: kind_of(value) for name, value in image.items() if name not in ADDED}
-    return Described(database, table, types, key_names(seen))
+    return TableDescription(database, table, types, key_names(opened))
 
 
-def before_is_whole(seen: Seen) -> bool:
+def before_is_whole(opened: OpenedRecord) -> bool:
     """Whether two columns beside the key have old values that are no fallbacks: an index as
     identity has mostly one.
     """
-    before = member_object(seen.payload.get("before"))
+    before = member_object(opened.payload.get("before"))
     return (
-        len([name for name, value in before.items() if value and name not in key_names(seen)]) > 1
+        len([name for name, value in before.items() if value and name not in key_names(opened)]) > 1
     )
 
 
 def watch_tombstones() -> Watch:
     """Sees what follows a delete in its partition."""
-    last: dict[tuple[str, int], Seen] = {}
+    last: dict[tuple[str, int], OpenedRecord] = {}
 
-    def watch(seen: Seen) -> Iterator[Watched]:
-        place = (seen.record.topic, seen.record.partition)
+    def watch(opened: OpenedRecord) -> Iterator[Watched]:
+        place = (opened.record.topic, opened.record.partition)
         before = last.pop(place, None)
         if before is not None:
-            same = before.record.key == seen.record.key
-            is_next = before.record.offset >= 0 and seen.record.offset == before.record.offset + 1
-            if seen.record.value is None and same:
+            same = before.record.key == opened.record.key
+            is_next = before.record.offset >= 0 and opened.record.offset == before.record.offset + 1
+            if opened.record.value is None and same:
                 yield Watched.TOMBSTONE
-            elif is_next and seen.container == "json" and not is_tombstone(seen):
+            elif is_next and opened.container == "json" and not is_tombstone(opened):
                 yield Watched.NO_TOMBSTONE
         if (
-            seen.payload.get("op") == "d"
-            and is_row(seen)
-            and seen.record.key is not None
+            opened.payload.get("op") == "d"
+            and is_row(opened)
+            and opened.record.key is not None
             and len(last) < 10_000
         ):
-            last[place] = seen
+            last[place] = opened
 
     return watch

@@ -8,48 +8,52 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.inspecting.books.connect import member_object
-from conformance.inspecting.evidence import Described, names, rows, texts
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.evidence import TableDescription, names, rows, texts
+from conformance.inspecting.opening import OpenedRecord
 
 # CloudCanal Json
 
 
-def filled(seen: Seen) -> set[str]:
+def filled(opened: OpenedRecord) -> set[str]:
     """The images that have rows."""
-    return {name for name in ("before", "data") if rows(seen.members.get(name))}
+    return {name for name in ("before", "data") if rows(opened.members.get(name))}
 
 
-def _pairs(seen: Seen) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    before, data = rows(seen.members.get("before")), rows(seen.members.get("data"))
-    update = seen.members.get("action") == "UPDATE" and seen.members.get("entryType") == "ROWDATA"
+def _pairs(opened: OpenedRecord) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    before, data = rows(opened.members.get("before")), rows(opened.members.get("data"))
+    update = (
+        opened.members.get("action") == "UPDATE" and opened.members.get("entryType") == "ROWDATA"
+    )
     if update and len(before) == len(data):
         yield from zip(before, data, strict=True)
 
 
-def partial(seen: Seen) -> bool:
+def partial(opened: OpenedRecord) -> bool:
     """Whether `before` of an UPDATE lacks a column of `data`."""
-    return any(not new.keys() <= old.keys() for old, new in _pairs(seen))
+    return any(not new.keys() <= old.keys() for old, new in _pairs(opened))
 
 
-def same(seen: Seen) -> bool:
+def same(opened: OpenedRecord) -> bool:
     """Whether `before` of an UPDATE repeats a value of `data`."""
     return any(
-        new.get(name, seen) == value for old, new in _pairs(seen) for name, value in old.items()
+        new.get(name, opened) == value for old, new in _pairs(opened) for name, value in old.items()
     )
 
 
-def milliseconds(seen: Seen) -> int:
+def milliseconds(opened: OpenedRecord) -> int:
     """How far `execTs` is from a whole second."""
-    exec_ts = seen.members.get("execTs")
+    exec_ts = opened.members.get("execTs")
     return exec_ts % 1000 if isinstance(exec_ts, int) else 0
 
 
-def described_by_cloudcanal(seen: Seen) -> Described | None:
+def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with types."""
-    members, types = seen.members, texts(seen.members.get("dbValType"))
+    members, types = opened.members, texts(opened.members.get("dbValType"))
     keys = names(members.get("pks"))
     return (
-        Described(str(members.get("db")), str(members.get("table")), types, keys) if types else None
+        TableDescription(str(members.get("db")), str(members.get("table")), types, keys)
+        if types
+        else None
     )
 
 
@@ -63,16 +67,16 @@ _FIELDS: Final = (
 )
 
 
-def is_whole(seen: Seen) -> bool:
+def is_whole(opened: OpenedRecord) -> bool:
     """Whether the message has every member but those that only some messages carry."""
-    return {*_FIELDS.split()} - {"heartbeatTimestamp", "pkNames"} <= seen.members.keys()
+    return {*_FIELDS.split()} - {"heartbeatTimestamp", "pkNames"} <= opened.members.keys()
 
 
-def _cells(seen: Seen, kinds: str) -> Iterator[str]:
+def _cells(opened: OpenedRecord, kinds: str) -> Iterator[str]:
     """The texts of columns whose type matches a pattern."""
-    columns = rows(seen.members.get("columns"))
+    columns = rows(opened.members.get("columns"))
     for side in ("oldColumns", "newColumns"):
-        values = seen.members.get(side)
+        values = opened.members.get(side)
         for column, value in zip(columns, values if isinstance(values, list) else (), strict=False):
             kind = column.get("originalType")
             if (
@@ -83,34 +87,34 @@ def _cells(seen: Seen, kinds: str) -> Iterator[str]:
                 yield value
 
 
-def binaries(seen: Seen) -> list[str]:
+def binaries(opened: OpenedRecord) -> list[str]:
     """The texts of binary columns."""
-    return list(_cells(seen, r"(?:var)?binary|\w*blob"))
+    return list(_cells(opened, r"(?:var)?binary|\w*blob"))
 
 
-def times(seen: Seen) -> list[str]:
+def times(opened: OpenedRecord) -> list[str]:
     """The texts of TIME columns that declare fewer than six digits."""
-    return list(_cells(seen, r"time(?:\([0-5]\))?$"))
+    return list(_cells(opened, r"time(?:\([0-5]\))?$"))
 
 
-def stamps(seen: Seen) -> list[str]:
+def stamps(opened: OpenedRecord) -> list[str]:
     """The texts of TIMESTAMP columns."""
-    return list(_cells(seen, "timestamp"))
+    return list(_cells(opened, "timestamp"))
 
 
-def short_stamps(seen: Seen) -> list[str]:
+def short_stamps(opened: OpenedRecord) -> list[str]:
     """The texts of TIMESTAMP columns that declare fewer than three digits."""
-    return list(_cells(seen, r"timestamp(?:\([0-2]\))?$"))
+    return list(_cells(opened, r"timestamp(?:\([0-2]\))?$"))
 
 
-def described_by_tencent(seen: Seen) -> Described | None:
+def described_by_tencent(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with columns."""
-    columns = rows(seen.members.get("columns"))
+    columns = rows(opened.members.get("columns"))
     if not columns:
         return None
     types = {str(column.get("name")): str(column.get("originalType")) for column in columns}
-    members = seen.members
-    return Described(
+    members = opened.members
+    return TableDescription(
         str(members.get("schemaName")),
         str(members.get("tableName")),
         types,
@@ -124,9 +128,9 @@ _NAMESPACE: Final = "com.alibaba.dts.formats.avro."
 _TEXT_NUMBERS: Final = (249, 250, 251, 252)
 
 
-def fields(seen: Seen) -> list[tuple[str, int]]:
+def fields(opened: OpenedRecord) -> list[tuple[str, int]]:
     """Name and type number of each column."""
-    columns = seen.members.get("fields")
+    columns = opened.members.get("fields")
     return (
         [(column["name"], column["dataTypeNumber"]) for column in columns]
         if isinstance(columns, list)
@@ -134,54 +138,54 @@ def fields(seen: Seen) -> list[tuple[str, int]]:
     )
 
 
-def _values(seen: Seen, side: str) -> list[Any]:
-    values = seen.members.get(side)
+def _values(opened: OpenedRecord, side: str) -> list[Any]:
+    values = opened.members.get(side)
     return values if isinstance(values, list) else []
 
 
-def _branches(seen: Seen) -> Iterator[tuple[int, str, Any]]:
+def _branches(opened: OpenedRecord) -> Iterator[tuple[int, str, Any]]:
     """Type number, branch and content of each value of a row."""
     for side in ("beforeImages", "afterImages"):
-        for (_, number), value in zip(fields(seen), _values(seen, side), strict=False):
+        for (_, number), value in zip(fields(opened), _values(opened, side), strict=False):
             if isinstance(value, tuple):
                 yield number, value[0].removeprefix(_NAMESPACE), value[1]
 
 
-def kinds_of_text(seen: Seen) -> set[str]:
+def kinds_of_text(opened: OpenedRecord) -> set[str]:
     """The branches that texts of the TEXT family have; an object of BLOB has the same number."""
     return {
         name
-        for number, name, value in _branches(seen)
+        for number, name, value in _branches(opened)
         if number in _TEXT_NUMBERS
         and (not isinstance(value, dict) or "BLOB" not in str(value.get("type")).upper())
     }
 
 
-def before(seen: Seen) -> list[Any]:
+def before(opened: OpenedRecord) -> list[Any]:
     """The values of the before image."""
-    return _values(seen, "beforeImages")
+    return _values(opened, "beforeImages")
 
 
-def after(seen: Seen) -> list[Any]:
+def after(opened: OpenedRecord) -> list[Any]:
     """The values of the after image."""
-    return _values(seen, "afterImages")
+    return _values(opened, "afterImages")
 
 
-def described_by_aliyun(seen: Seen) -> Described | None:
+def described_by_aliyun(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with fields."""
-    columns, name = fields(seen), seen.members.get("objectName")
+    columns, name = fields(opened), opened.members.get("objectName")
     if not columns or not isinstance(name, str):
         return None
     *above, table = name.split(".")
     try:
         keys = names(
-            json.loads(member_object(seen.members.get("tags")).get("pk_uk_info", "{}")).get(
+            json.loads(member_object(opened.members.get("tags")).get("pk_uk_info", "{}")).get(
                 "PRIMARY"
             )
         )
     except (ValueError, AttributeError):
         keys = ()
-    branches = {number: branch for number, branch, _ in _branches(seen)}
-    return Described(
+    branches = {number: branch for number, branch, _ in _branches(opened)}
+    return TableDescription(
         ".".join(above), table, {n: f"{k} {branches.get(k, '')}".strip() for n, k in columns}, keys
     )

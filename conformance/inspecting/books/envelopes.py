@@ -17,40 +17,42 @@ from conformance.inspecting.books.connect import (
     schema,
     source,
 )
-from conformance.inspecting.evidence import Described, names, rows
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.evidence import TableDescription, names, rows
+from conformance.inspecting.opening import OpenedRecord
 
 # CloudCanal's Debezium Envelope
 
 
-def is_sorted(seen: Seen) -> bool:
+def is_sorted(opened: OpenedRecord) -> bool:
     """Whether the members are in alphabetical order."""
-    return list(seen.payload) == sorted(seen.payload)
+    return list(opened.payload) == sorted(opened.payload)
 
 
-def own_schema(seen: Seen) -> bool | None:
+def own_schema(opened: OpenedRecord) -> bool | None:
     """Whether the schema is CloudCanal's own and not Connect's; None without one."""
-    return "optional" not in schema(seen) if seen.has_schema else None
+    return "optional" not in schema(opened) if opened.has_schema else None
 
 
-def has_typed_cell(seen: Seen) -> bool:
+def has_typed_cell(opened: OpenedRecord) -> bool:
     """Whether a value is no text."""
     return any(
         cell is not None and not isinstance(cell, str)
-        for image in images(seen)
+        for image in images(opened)
         for cell in image.values()
     )
 
 
-def described_by_cloudcanal(seen: Seen) -> Described | None:
+def described_by_cloudcanal(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
-    if not is_row(seen):
+    if not is_row(opened):
         return None
-    image = member_object(seen.payload.get("after") or seen.payload.get("before"))
-    types = {str(column.get("field")): str(column.get("type")) for column in columns(seen)}
-    keys = tuple(str(column.get("field")) for column in columns(seen) if column.get("isPK"))
+    image = member_object(opened.payload.get("after") or opened.payload.get("before"))
+    types = {str(column.get("field")): str(column.get("type")) for column in columns(opened)}
+    keys = tuple(str(column.get("field")) for column in columns(opened) if column.get("isPK"))
     types = types or {name: kind_of(value) for name, value in image.items()}
-    return Described(str(source(seen).get("db")), str(source(seen).get("table")), types, keys)
+    return TableDescription(
+        str(source(opened).get("db")), str(source(opened).get("table")), types, keys
+    )
 
 
 # Huawei CDL
@@ -58,9 +60,9 @@ def described_by_cloudcanal(seen: Seen) -> Described | None:
 _VENDOR: Final = ("Decimal", "timestamp")
 
 
-def packages(seen: Seen) -> set[str]:
+def packages(opened: OpenedRecord) -> set[str]:
     """The packages of the vendor's own logical types."""
-    names = [str(column.get("name", "")) for column in _cdl_columns(seen)]
+    names = [str(column.get("name", "")) for column in _cdl_columns(opened)]
     return {
         name.removesuffix(f".cdc.data.{kind}")
         for name in names
@@ -69,43 +71,45 @@ def packages(seen: Seen) -> set[str]:
     }
 
 
-def _cdl_columns(seen: Seen) -> list[Mapping[str, Any]]:
-    lists = (field(schema(seen), side).get("fields") for side in ("data", "after", "before"))
+def _cdl_columns(opened: OpenedRecord) -> list[Mapping[str, Any]]:
+    lists = (field(schema(opened), side).get("fields") for side in ("data", "after", "before"))
     return next((rows(fields) for fields in lists if fields), [])
 
 
-def store(seen: Seen) -> str:
+def store(opened: OpenedRecord) -> str:
     """The database that the message names."""
-    return str(seen.payload.get("DATA_STORE", connector(seen))).lower()
+    return str(opened.payload.get("DATA_STORE", connector(opened))).lower()
 
 
-def beyond_key(seen: Seen) -> bool:
+def beyond_key(opened: OpenedRecord) -> bool:
     """Whether the before image has a value beside the key."""
-    key = member_object(seen.payload.get("unique"))
+    key = member_object(opened.payload.get("unique"))
     return any(
         value is not None and name not in key
-        for name, value in member_object(seen.payload.get("before")).items()
+        for name, value in member_object(opened.payload.get("before")).items()
     )
 
 
-def properties(seen: Seen) -> list[Any]:
+def properties(opened: OpenedRecord) -> list[Any]:
     """The names of the properties of the transaction, in their order."""
     return [
         entry.get("name")
-        for entry in rows(member_object(seen.payload.get("transaction")).get("properties"))
+        for entry in rows(member_object(opened.payload.get("transaction")).get("properties"))
     ]
 
 
-def described_by_cdl(seen: Seen) -> Described | None:
+def described_by_cdl(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
-    types = {str(column.get("field")): column_type(column) for column in _cdl_columns(seen)}
-    origin, payload = source(seen), seen.payload
+    types = {str(column.get("field")): column_type(column) for column in _cdl_columns(opened)}
+    origin, payload = source(opened), opened.payload
     database = ".".join(
         str(name)
         for name in (origin.get("db"), origin.get("schema", payload.get("SEG_OWNER")))
         if name
     )
     keys = names(
-        [column.get("field") for column in rows(field(schema(seen), "unique").get("fields"))]
+        [column.get("field") for column in rows(field(schema(opened), "unique").get("fields"))]
     )
-    return Described(database, str(origin.get("table", payload.get("TABLE_NAME"))), types, keys)
+    return TableDescription(
+        database, str(origin.get("table", payload.get("TABLE_NAME"))), types, keys
+    )

@@ -6,46 +6,50 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.inspecting.books.connect import kind_of, member_object
-from conformance.inspecting.evidence import Described, names
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.evidence import TableDescription, names
+from conformance.inspecting.opening import OpenedRecord
 
 
-def values(seen: Seen) -> list[Any]:
+def values(opened: OpenedRecord) -> list[Any]:
     """The values of both images of Maxwell's."""
     return [
-        cell for side in ("data", "old") for cell in member_object(seen.members.get(side)).values()
+        cell
+        for side in ("data", "old")
+        for cell in member_object(opened.members.get(side)).values()
     ]
 
 
-def described_by_maxwell(seen: Seen) -> Described | None:
+def described_by_maxwell(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
     types = {
-        name: kind_of(value) for name, value in member_object(seen.members.get("data")).items()
+        name: kind_of(value) for name, value in member_object(opened.members.get("data")).items()
     }
-    keys = names(seen.members.get("primary_key_columns"))
+    keys = names(opened.members.get("primary_key_columns"))
     return (
-        Described(str(seen.members.get("database")), str(seen.members.get("table")), types, keys)
+        TableDescription(
+            str(opened.members.get("database")), str(opened.members.get("table")), types, keys
+        )
         if types
         else None
     )
 
 
-def _cells(seen: Seen) -> Iterator[tuple[str, Any]]:
+def _cells(opened: OpenedRecord) -> Iterator[tuple[str, Any]]:
     for side in ("before", "after"):
-        yield from member_object(seen.members.get(side)).items()
+        yield from member_object(opened.members.get(side)).items()
 
 
-def kinds(seen: Seen) -> set[str]:
+def kinds(opened: OpenedRecord) -> set[str]:
     """The kinds of the values of both images of GoldenGate's."""
-    return {kind_of(value) for _, value in _cells(seen)}
+    return {kind_of(value) for _, value in _cells(opened)}
 
 
-def described_by_goldengate(seen: Seen) -> Described | None:
+def described_by_goldengate(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
-    database, _, table = str(seen.members.get("table")).partition(".")
-    types = {name: kind_of(value) for name, value in _cells(seen)}
+    database, _, table = str(opened.members.get("table")).partition(".")
+    types = {name: kind_of(value) for name, value in _cells(opened)}
     return (
-        Described(database, table, types, names(seen.members.get("primary_keys")))
+        TableDescription(database, table, types, names(opened.members.get("primary_keys")))
         if types
         else None
     )

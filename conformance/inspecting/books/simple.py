@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.books.ticdc import unquoted
-from conformance.inspecting.evidence import Described, names, rows
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.evidence import TableDescription, names, rows
+from conformance.inspecting.opening import OpenedRecord
 
 _NAMESPACE: Final = "com.pingcap.simple.avro."
 
@@ -27,11 +27,11 @@ def _plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def content(seen: Seen) -> Mapping[str, Any]:
+def content(opened: OpenedRecord) -> Mapping[str, Any]:
     """The message; in Avro, its payload without nulls."""
-    if seen.container == "json":
-        return seen.members
-    datum = _plain(seen.document)
+    if opened.container == "json":
+        return opened.members
+    datum = _plain(opened.document)
     payload = datum.get("payload") if isinstance(datum, dict) else None
     return (
         {name: value for name, value in payload.items() if value is not None}
@@ -40,21 +40,21 @@ def content(seen: Seen) -> Mapping[str, Any]:
     )
 
 
-def statement(seen: Seen) -> str:
+def statement(opened: OpenedRecord) -> str:
     """The statement of a DDL without what it quotes."""
-    return unquoted(content(seen).get("sql"))
+    return unquoted(content(opened).get("sql"))
 
 
-def _schemas(seen: Seen) -> Iterator[Mapping[str, Any]]:
+def _schemas(opened: OpenedRecord) -> Iterator[Mapping[str, Any]]:
     for name in ("tableSchema", "preTableSchema"):
-        schema = content(seen).get(name)
+        schema = content(opened).get(name)
         if isinstance(schema, dict):
             yield schema
 
 
-def locations(seen: Seen) -> set[Any]:
+def locations(opened: OpenedRecord) -> set[Any]:
     """The zones of the TIMESTAMP values of a row."""
-    images = [content(seen).get(side) for side in ("data", "old")]
+    images = [content(opened).get(side) for side in ("data", "old")]
     cells = [cell for image in images if isinstance(image, dict) for cell in image.values()]
     return {cell["location"] for cell in cells if isinstance(cell, dict) and "location" in cell}
 
@@ -62,27 +62,31 @@ def locations(seen: Seen) -> set[Any]:
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\(u0008|u000c|b|f)")
 
 
-def escapes(seen: Seen) -> list[str]:
+def escapes(opened: OpenedRecord) -> list[str]:
     """The escapes of backspaces and form feeds."""
-    return _ESCAPE.findall(seen.text) if "\\" in seen.text else []
+    return _ESCAPE.findall(opened.text) if "\\" in opened.text else []
 
 
-def stamps(seen: Seen) -> set[bool]:
+def stamps(opened: OpenedRecord) -> set[bool]:
     """Whether the TIMESTAMP columns of an Avro schema have a fraction."""
-    columns = [column for schema in _schemas(seen) for column in rows(schema.get("columns"))]
+    columns = [column for schema in _schemas(opened) for column in rows(schema.get("columns"))]
     kinds = [column["dataType"] for column in columns if isinstance(column.get("dataType"), dict)]
     return {
         kind.get("decimal") is not None for kind in kinds if kind.get("mysqlType") == "timestamp"
     }
 
 
-def described(seen: Seen) -> Described | None:
+def described(opened: OpenedRecord) -> TableDescription | None:
     """The table of a message with its schema, or of a row."""
-    schema = content(seen).get("tableSchema")
+    schema = content(opened).get("tableSchema")
     if not isinstance(schema, dict):
-        row = content(seen)
+        row = content(opened)
         is_row = row.get("type") in ("INSERT", "UPDATE", "DELETE")
-        return Described(str(row.get("database")), str(row.get("table")), {}) if is_row else None
+        return (
+            TableDescription(str(row.get("database")), str(row.get("table")), {})
+            if is_row
+            else None
+        )
     types = {
         str(column.get("name")): _type(column.get("dataType"))
         for column in rows(schema.get("columns"))
@@ -95,7 +99,7 @@ def described(seen: Seen) -> Described | None:
         ),
         (),
     )
-    return Described(
+    return TableDescription(
         str(schema.get("schema", schema.get("database"))), str(schema.get("table")), types, primary
     )
 

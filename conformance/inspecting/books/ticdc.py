@@ -16,8 +16,8 @@ from conformance.inspecting.books.connect import (
     member_object,
     source,
 )
-from conformance.inspecting.evidence import Described
-from conformance.inspecting.opening import Seen
+from conformance.inspecting.evidence import TableDescription
+from conformance.inspecting.opening import OpenedRecord
 
 _QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
 
@@ -27,35 +27,35 @@ def unquoted(sql: object) -> str:
     return _QUOTED.sub("''", sql) if isinstance(sql, str) else ""
 
 
-def statement(seen: Seen) -> str:
+def statement(opened: OpenedRecord) -> str:
     """The statement of a DDL without what it quotes."""
-    payload = seen.payload
+    payload = opened.payload
     return unquoted(payload.get("ddl") or member_object(payload.get("value")).get("q"))
 
 
-def described_by_debezium(seen: Seen) -> Described | None:
+def described_by_debezium(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
-    if not is_row(seen):
+    if not is_row(opened):
         return None
     types = {
-        str(column["field"]): column_type(column) for column in columns(seen) if "field" in column
+        str(column["field"]): column_type(column) for column in columns(opened) if "field" in column
     }
     types = types or {
-        name: kind_of(value) for image in images(seen) for name, value in image.items()
+        name: kind_of(value) for image in images(opened) for name, value in image.items()
     }
-    return Described(
-        str(source(seen).get("db")), str(source(seen).get("table")), types, key_names(seen)
+    return TableDescription(
+        str(source(opened).get("db")), str(source(opened).get("table")), types, key_names(opened)
     )
 
 
-def key_is_empty(seen: Seen) -> bool:
+def key_is_empty(opened: OpenedRecord) -> bool:
     """Whether the record has a key without bytes."""
-    return seen.record.key == b""
+    return opened.record.key == b""
 
 
-def typed(seen: Seen) -> set[bool]:
+def typed(opened: OpenedRecord) -> set[bool]:
     """Whether columns name their type."""
-    return {"tidb_type" in column for column in columns(seen)}
+    return {"tidb_type" in column for column in columns(opened)}
 
 
 # The Open Protocol
@@ -88,72 +88,74 @@ _CODES: Final = {
 }
 
 
-def _head(seen: Seen) -> Mapping[str, Any]:
-    return member_object(seen.members.get("key"))
+def _head(opened: OpenedRecord) -> Mapping[str, Any]:
+    return member_object(opened.members.get("key"))
 
 
-def event(seen: Seen) -> Mapping[str, Any]:
+def event(opened: OpenedRecord) -> Mapping[str, Any]:
     """The members of the first event's key, then those of its value."""
-    value = member_object(seen.members.get("value"))
-    return {**_head(seen), **{name: member for name, member in value.items() if name != "t"}}
+    value = member_object(opened.members.get("value"))
+    return {**_head(opened), **{name: member for name, member in value.items() if name != "t"}}
 
 
-def is_framed(seen: Seen) -> bool:
+def is_framed(opened: OpenedRecord) -> bool:
     """Whether the record is one of the Open Protocol."""
-    return seen.members.keys() == {"key", "value", "events"}
+    return opened.members.keys() == {"key", "value", "events"}
 
 
-def several_events(seen: Seen) -> bool:
+def several_events(opened: OpenedRecord) -> bool:
     """Whether the record has more than one event."""
-    return bool(seen.members["events"] > 1)
+    return bool(opened.members["events"] > 1)
 
 
-def _cells(seen: Seen, *names: str) -> Mapping[str, Any]:
+def _cells(opened: OpenedRecord, *names: str) -> Mapping[str, Any]:
     """The columns of the first image of those that the value has."""
-    value = member_object(seen.members.get("value"))
+    value = member_object(opened.members.get("value"))
     return next((member_object(value[name]) for name in names if name in value), {})
 
 
-def partial(seen: Seen) -> bool:
+def partial(opened: OpenedRecord) -> bool:
     """Whether the old values lack a column."""
-    value = member_object(seen.members.get("value"))
-    return "p" in value and _cells(seen, "p").keys() < _cells(seen, "u").keys()
+    value = member_object(opened.members.get("value"))
+    return "p" in value and _cells(opened, "p").keys() < _cells(opened, "u").keys()
 
 
-def same(seen: Seen) -> bool:
+def same(opened: OpenedRecord) -> bool:
     """Whether the old values repeat a new one."""
-    new = _cells(seen, "u")
-    return any(new.get(name) == value for name, value in _cells(seen, "p").items())
+    new = _cells(opened, "u")
+    return any(new.get(name) == value for name, value in _cells(opened, "p").items())
 
 
-def unsorted(seen: Seen) -> bool:
+def unsorted(opened: OpenedRecord) -> bool:
     """Whether the columns are not in the order of their names' bytes."""
-    names = [name.encode() for name in _cells(seen, "d", "u")]
+    names = [name.encode() for name in _cells(opened, "d", "u")]
     return names != sorted(names)
 
 
-def handles(seen: Seen) -> set[bool]:
+def handles(opened: OpenedRecord) -> set[bool]:
     """Whether columns of a deleted row are of its key."""
-    return {bool(cell.get("h")) for cell in _cells(seen, "d").values()}
+    return {bool(cell.get("h")) for cell in _cells(opened, "d").values()}
 
 
-def described_by_open_protocol(seen: Seen) -> Described | None:
+def described_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
     """The table of a row."""
-    cells = _cells(seen, "u", "d")
+    cells = _cells(opened, "u", "d")
     if not cells:
         return None
     keys = tuple(name for name, cell in cells.items() if cell.get("h"))
     types = {name: _CODES.get(cell.get("t"), str(cell.get("t"))) for name, cell in cells.items()}
-    return Described(str(_head(seen).get("scm")), str(_head(seen).get("tbl")), types, keys)
+    return TableDescription(
+        str(_head(opened).get("scm")), str(_head(opened).get("tbl")), types, keys
+    )
 
 
 # Avro of a schema registry
 
 
-def fields(seen: Seen) -> Mapping[str, Mapping[str, Any]]:
+def fields(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
     """The type of each field of the value that has a TiDB type."""
     types = {}
-    for field in member_object(seen.members.get("schema")).get("fields", ()):
+    for field in member_object(opened.members.get("schema")).get("fields", ()):
         kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
         kind = next((branch for branch in kinds if isinstance(branch, dict)), {})
         if "tidb_type" in member_object(kind.get("connect.parameters")):
@@ -161,44 +163,47 @@ def fields(seen: Seen) -> Mapping[str, Mapping[str, Any]]:
     return types
 
 
-def _written_as(seen: Seen, tidb_type: str) -> set[str]:
+def _written_as(opened: OpenedRecord, tidb_type: str) -> set[str]:
     """The types of Avro that the columns of a TiDB type have."""
     return {
         kind["type"]
-        for kind in fields(seen).values()
+        for kind in fields(opened).values()
         if kind["connect.parameters"]["tidb_type"] == tidb_type
     }
 
 
-def decimals(seen: Seen) -> set[str]:
+def decimals(opened: OpenedRecord) -> set[str]:
     """The types of DECIMAL columns."""
-    return _written_as(seen, "DECIMAL")
+    return _written_as(opened, "DECIMAL")
 
 
-def unsigned_bigints(seen: Seen) -> set[str]:
+def unsigned_bigints(opened: OpenedRecord) -> set[str]:
     """The types of BIGINT UNSIGNED columns."""
-    return _written_as(seen, "BIGINT UNSIGNED")
+    return _written_as(opened, "BIGINT UNSIGNED")
 
 
-def has_no_key(seen: Seen) -> bool:
+def has_no_key(opened: OpenedRecord) -> bool:
     """Whether the record has no key."""
-    return seen.record.key is None
+    return opened.record.key is None
 
 
-def is_padded(seen: Seen) -> bool:
+def is_padded(opened: OpenedRecord) -> bool:
     """Whether a BIT has more bytes than its number needs."""
     names = (
         name
-        for name, kind in fields(seen).items()
+        for name, kind in fields(opened).items()
         if kind["connect.parameters"]["tidb_type"] == "BIT"
     )
-    return any(len(seen.payload[name] or b"") > 1 and not seen.payload[name][0] for name in names)
+    return any(
+        len(opened.payload[name] or b"") > 1 and not opened.payload[name][0] for name in names
+    )
 
 
-def described_by_avro(seen: Seen) -> Described:
+def described_by_avro(opened: OpenedRecord) -> TableDescription:
     """The table of a row."""
-    *_, database, table = str(seen.members["schema"]["name"]).split(".")
+    *_, database, table = str(opened.members["schema"]["name"]).split(".")
     types = {
-        name: kind["connect.parameters"]["tidb_type"].lower() for name, kind in fields(seen).items()
+        name: kind["connect.parameters"]["tidb_type"].lower()
+        for name, kind in fields(opened).items()
     }
-    return Described(database, table, types)
+    return TableDescription(database, table, types)

@@ -19,7 +19,7 @@ from conformance.inspecting import opening, table
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.evidence import Watched
 from conformance.inspecting.opening import ReadRecord, open_record
-from conformance.inspecting.reading import from_path
+from conformance.inspecting.reading import read_path
 from conformance.inspecting.table import PARTS, condition
 from conformance.rules.sources import fact
 from conformance.rules.tables import TableFile
@@ -32,7 +32,7 @@ from generators.wire_format import FORMATS, get
 
 
 def read(path):
-    return list(from_path(path))
+    return list(read_path(path))
 
 
 def test_lines_are_messages(tmp_path):
