@@ -75,29 +75,35 @@ def summary(result: RunResult, profiles: bool) -> Table:
     """A line a format: cases, messages, verdicts, and the rules exercised; with `profiles` also a
     line for each.
     """
-    rows = [(*matrix(fmt, result.strict), _exercised(fmt)) for fmt in result.formats]
-    return table((total, rules, each if profiles else ()) for total, each, rules in rows)
+    format_rows = [(*matrix(fmt, result.strict), _exercised(fmt)) for fmt in result.formats]
+    return table(
+        (total, rules, profile_rows if profiles else ())
+        for total, profile_rows, rules in format_rows
+    )
 
 
-def table(rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
+def table(format_rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
     """The table of formats, each with its rules and its profiles."""
-    held = list(rows)
+    listed = list(format_rows)
     used = [
-        v for v in HEADS if v is Verdict.PASS or any(total.verdicts.get(v) for total, _, _ in held)
+        v
+        for v in HEADS
+        if v is Verdict.PASS or any(total.verdicts.get(v) for total, _, _ in listed)
     ]
     table = Table(title=None, header_style="bold", pad_edge=False)
     table.add_column(
-        "format / profile" if any(each for _, _, each in held) else "format", no_wrap=True
+        "format / profile" if any(profile_rows for _, _, profile_rows in listed) else "format",
+        no_wrap=True,
     )
     for head in ("cases", "messages", "rules"):
         table.add_column(head, justify="right")
     for verdict in used:
         table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
-    for total, rules, each in held:
+    for total, rules, profile_rows in listed:
         table.add_row(*_cells(total, rules, used, "bold"))
-        for profile in each:
+        for profile in profile_rows:
             name = replace(profile, name=f"  {profile.name}")
-            table.add_row(*_cells(name, "", used), end_section=profile is each[-1])
+            table.add_row(*_cells(name, "", used), end_section=profile is profile_rows[-1])
     return table
 
 
@@ -106,14 +112,14 @@ def _exercised(fmt: FormatResult) -> str:
     return f"{sum(1 for rule in fmt.rules if rule.compared)}/{sum(1 for rule in fmt.rules if rule.compared or rule.reachable)}"
 
 
-def _cells(row: Row, rules: str, used: Iterable[Verdict], style: str = "") -> list[Text]:
+def _cells(matrix_row: Row, rules: str, used: Iterable[Verdict], style: str = "") -> list[Text]:
     numbers = [
-        str(row.cases),
-        str(row.messages),
+        str(matrix_row.cases),
+        str(matrix_row.messages),
         rules,
-        *(str(row.verdicts.get(v) or "-") for v in used),
+        *(str(matrix_row.verdicts.get(v) or "-") for v in used),
     ]
-    return [Text(cell, style=style) for cell in (row.name, *numbers)]
+    return [Text(cell, style=style) for cell in (matrix_row.name, *numbers)]
 
 
 def failure(broken: Failure, strict: bool = False) -> Panel:
@@ -175,17 +181,17 @@ class Shown:
 
 def message(failure: Failure, limit: int = SHOWN) -> Text:
     """The failure's message, with the wrong field bold and underlined."""
-    shown = wire_of(failure, limit)
-    if shown.form == "hex":
+    wire_text = wire_of(failure, limit)
+    if wire_text.form == "hex":
         value = failure.result.case.written[failure.finding.message].message.value
         return Text(readable(value))
     out = Text()
-    for segment in shown.segments:
+    for segment in wire_text.segments:
         if segment.omitted:
             out.append(f"... ({segment.omitted} characters) ...", "dim")
         else:
             out.append(printable(segment.text), "bold underline" if segment.marked else "")
-    return out.append(f"  ({shown.note})", "dim") if shown.note else out
+    return out.append(f"  ({wire_text.note})", "dim") if wire_text.note else out
 
 
 def wire_of(failure: Failure, limit: int) -> WireText:
@@ -213,22 +219,27 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
     if not value:
         return "no value: NULL" if value is None else "an empty value: 0 bytes"
     try:
-        text = printable(value.decode("utf-8"))
+        readable_text = printable(value.decode("utf-8"))
     except UnicodeDecodeError:
-        text = "hex " + value.hex()
-    return text if len(text) <= limit else f"{text[:limit]}... ({len(value)} bytes)"
+        readable_text = "hex " + value.hex()
+    return (
+        readable_text
+        if len(readable_text) <= limit
+        else f"{readable_text[:limit]}... ({len(value)} bytes)"
+    )
 
 
-def repaired(some: Repairs) -> Iterator[RenderableType]:
+def repaired(mistakes: Repairs) -> Iterator[RenderableType]:
     """What to repair first: each mistake with its smallest message, what it owes and what came, and
     the command that judges it again.
     """
-    if not some.first:
+    if not mistakes.first:
         return
     yield Text(
-        f"{some.headline} in {counted(some.cases, 'case')}; repair first what stands first", "bold"
+        f"{mistakes.headline} in {counted(mistakes.cases, 'case')}; repair first what stands first",
+        "bold",
     )
-    for number, repair in enumerate(some.first, 1):
+    for number, repair in enumerate(mistakes.first, 1):
         yield Text(
             printable(f"{number:>2}. {repair.sentence}"),
             "bold red" if repair.binds else "bold yellow",
@@ -244,8 +255,8 @@ def repaired(some: Repairs) -> Iterator[RenderableType]:
         if repair.failure and repair.failure.file:
             lines.append(Text(replay(repair.failure)))
         yield Text("\n").join(Text("    ").append(line) for line in lines)
-    if some.rest:
-        yield Text(f"    {some.rest}")
+    if mistakes.rest:
+        yield Text(f"    {mistakes.rest}")
 
 
 def render(result: RunResult, *, table: bool = True, details: bool = False) -> RenderableType:
@@ -280,21 +291,21 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     parts += [
         Text(printable(line), style="cyan") for fmt in result.formats if (line := nulled(fmt))
     ]
-    cases, messages, certain, *rest = sums(result)
+    cases, messages, certain, *last_sums = sums(result)
     parts.append(
         Text(
             printable(
-                f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder};"
-                f" {rest[1]}"
+                f"{cases}, {messages}; {certain}; {last_sums[0]}, decoder {result.header.decoder};"
+                f" {last_sums[1]}"
             )
         )
     )
     if result.entries or len(failing) < len(result.failures):
-        wrong = sum(entry.wrong for entry in result.entries)
+        wrong_entries = sum(entry.wrong for entry in result.entries)
         parts.append(
             Text(
                 f"{len(failing)} new failures, {len(result.failures) - len(failing)} known; "
-                f"record: {len(result.entries)} entries, {wrong} to correct"
+                f"record: {len(result.entries)} entries, {wrong_entries} to correct"
             )
         )
     parts.append(Text(printable(headline(result)), style="bold"))
@@ -304,31 +315,31 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
 def _broken(failing: Sequence[Failure], strict: bool) -> str:
     """Broken rules and causes in words, those that count apart from the others."""
     count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
-    others = [f for f in failing if f not in count]
+    not_counting = [f for f in failing if f not in count]
     words = [
-        f"{counted(len({f.rule.id for f in some}), 'broken rule')} by"
-        f" {counted(len(some), 'cause')}{more}"
-        for some, more in ((count, ""), (others, ", which do not count without --strict"))
-        if some
+        f"{counted(len({f.rule.id for f in group}), 'broken rule')} by"
+        f" {counted(len(group), 'cause')}{more}"
+        for group, more in ((count, ""), (not_counting, ", which do not count without --strict"))
+        if group
     ]
     return "; ".join(words)
 
 
 def judged(fmt: FormatResult, strict: bool) -> str:
     """A format's result in a line."""
-    row, _ = matrix(fmt, strict)
+    matrix_row, _ = matrix(fmt, strict)
     rules = [
         s.result.rule.id
         for s in standings(fmt, strict)
         if s.standing in (Standing.BROKEN, Standing.IDLE)
     ]
-    sign = "✗" if rules else row.sign
+    sign = "✗" if rules else matrix_row.sign
     line = (
         f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_exercised(fmt)} rules in reach exercised"
     )
-    named = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
+    rule_names = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
     more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
-    return f"{line}; fails: {named}{more}" if rules else line
+    return f"{line}; fails: {rule_names}{more}" if rules else line
 
 
 @dataclass(slots=True)

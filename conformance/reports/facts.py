@@ -163,22 +163,22 @@ class Row:
 def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
     """A format's row, and the rows of its profiles."""
     failing = {id(case) for case in fmt.counting(strict)}
-    rows = []
+    profile_rows = []
     for profile, cases in fmt.by_profile().items():
         verdicts = Counter(case.verdict for case in cases)
         messages = sum(len(case.case.written) for case in cases)
         new = sum(1 for case in cases if id(case) in failing)
-        known = sum(1 for case in cases if case.known and id(case) not in failing)
-        rows.append(Row(profile, len(cases), messages, verdicts, new, known))
+        known_cases = sum(1 for case in cases if case.known and id(case) not in failing)
+        profile_rows.append(Row(profile, len(cases), messages, verdicts, new, known_cases))
     total: Counter[Verdict] = Counter()
-    for row in rows:
-        total.update(row.verdicts)
-    messages, new, known = (
-        sum(r.messages for r in rows),
-        sum(r.new for r in rows),
-        sum(r.known for r in rows),
+    for profile_row in profile_rows:
+        total.update(profile_row.verdicts)
+    messages, new, known_cases = (
+        sum(r.messages for r in profile_rows),
+        sum(r.new for r in profile_rows),
+        sum(r.known for r in profile_rows),
     )
-    return Row(fmt.format, len(fmt.cases), messages, total, new, known), rows
+    return Row(fmt.format, len(fmt.cases), messages, total, new, known_cases), profile_rows
 
 
 def subject(header: Header) -> str:
@@ -191,12 +191,12 @@ def headline(result: RunResult) -> str:
     line = f"{subject(result.header)}: {WORDS[result.exit_code]}{unjudged(result)}"
     if not result.ended:
         return line
-    whole = (
+    judged_formats = (
         f"{len(result.formats)} of {len(result.formats) + len(result.unjudged)} formats judged"
         " whole"
     )
-    until = f", so far: {WORDS[result.verdict]}" if result.formats else ""
-    return f"{line} ({whole}{until}; not judged: {', '.join(result.unjudged) or 'none'})"
+    verdict_so_far = f", so far: {WORDS[result.verdict]}" if result.formats else ""
+    return f"{line} ({judged_formats}{verdict_so_far}; not judged: {', '.join(result.unjudged) or 'none'})"
 
 
 def unjudged(result: RunResult) -> str:
@@ -205,9 +205,9 @@ def unjudged(result: RunResult) -> str:
     """
     rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
     cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
-    words = [counted(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number]
+    parts = [counted(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number]
     return (
-        f", {' and '.join(words)} not judged (beyond level, selection or decoder)" if words else ""
+        f", {' and '.join(parts)} not judged (beyond level, selection or decoder)" if parts else ""
     )
 
 
@@ -222,7 +222,9 @@ def nulled(fmt: FormatResult) -> str:
     """
     if not fmt.nulled:
         return ""
-    profiles = _some([f"{profile} ({cases:,})" for profile, cases in fmt.nulled.most_common()])
+    profiles = _list_names(
+        [f"{profile} ({cases:,})" for profile, cases in fmt.nulled.most_common()]
+    )
     return (
         f"{fmt.format}: NULL for columns that the message does not hold, in {fmt.nulled.total():,}"
         f" cases: {profiles}"
@@ -234,7 +236,7 @@ def sums(result: RunResult) -> list[str]:
     head = result.header
     cases = [case for fmt in result.formats for case in fmt.cases]
     level = Counter(case.case.level for case in cases)
-    placed = sum(len(places) for fmt in result.formats for places in fmt.places.values())
+    message_count = sum(len(places) for fmt in result.formats for places in fmt.places.values())
     drawn = sum(fmt.drawn for fmt in result.formats)
     through = (
         "a table in memory" if head.topic == "" else f"Kafka ({head.broker}), topic {head.topic}"
@@ -245,7 +247,7 @@ def sums(result: RunResult) -> list[str]:
             f"{len(cases):,} cases ({drawn:,} drawn; {level[1]:,} judged at level one, {level[2]:,}"
             " at level two)"
         ),
-        f"{placed:,} messages through {through}",
+        f"{message_count:,} messages through {through}",
         f"{certain:.1%} of cells certain",
         f"seed {head.seed}, budget {head.budget}",
         f"{result.seconds:.1f} s",
@@ -268,8 +270,8 @@ def cause(failure: Failure) -> str:
     """
     if failure.cause is None:
         return ""
-    others = f", and {failure.others} other causes of this rule" if failure.others else ""
-    return f"{failure.cause.words}{others}"
+    further_causes = f", and {failure.others} other causes of this rule" if failure.others else ""
+    return f"{failure.cause.words}{further_causes}"
 
 
 def hint(failure: Failure) -> str:
@@ -283,28 +285,28 @@ def spread(failure: Failure) -> str:
     """How many cases fail for this cause, how many of them are known, in which profiles, by which
     kinds of faults.
     """
-    known = (
+    known_text = (
         f" ({failure.cases - failure.new:,} of them known)"
         if 0 < failure.new < failure.cases
         else ""
     )
-    parts = [f"{failure.cases:,}{known}"]
+    parts = [f"{failure.cases:,}{known_text}"]
     if failure.judged > 1:
-        every = len(failure.profiles) == failure.judged
+        in_every_profile = len(failure.profiles) == failure.judged
         parts[0] += (
             " in every profile"
-            if every
+            if in_every_profile
             else f" in {len(failure.profiles)} of {failure.judged} profiles: "
         )
-        parts[0] += "" if every else _some(failure.profiles)
+        parts[0] += "" if in_every_profile else _list_names(failure.profiles)
     if failure.faults:
-        parts.append(f"faults: {_some(failure.faults)}")
+        parts.append(f"faults: {_list_names(failure.faults)}")
     return "; ".join(parts)
 
 
-def _some(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + rest
+def _list_names(names: Sequence[str]) -> str:
+    remainder = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + remainder
 
 
 def replay(failure: Failure) -> str:

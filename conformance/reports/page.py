@@ -83,19 +83,25 @@ def colour(verdict: Verdict) -> str:
     )
 
 
-def differing(left: str, right: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+def differing(expected: str, actual: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
     """Both texts split into common start, difference, common end. Texts with little in common
     differ as a whole.
     """
-    least = min(len(left), len(right))
-    head = next((i for i in range(least) if left[i] != right[i]), least)
-    tail = next((i for i in range(least - head) if left[-1 - i] != right[-1 - i]), least - head)
-    if 3 * (head + tail) < max(len(left), len(right)):
+    least = min(len(expected), len(actual))
+    head = next((i for i in range(least) if expected[i] != actual[i]), least)
+    tail = next(
+        (i for i in range(least - head) if expected[-1 - i] != actual[-1 - i]), least - head
+    )
+    if 3 * (head + tail) < max(len(expected), len(actual)):
         head = tail = 0
-    return (left[:head], left[head : len(left) - tail], left[len(left) - tail :]), (
-        right[:head],
-        right[head : len(right) - tail],
-        right[len(right) - tail :],
+    return (
+        expected[:head],
+        expected[head : len(expected) - tail],
+        expected[len(expected) - tail :],
+    ), (
+        actual[:head],
+        actual[head : len(actual) - tail],
+        actual[len(actual) - tail :],
     )
 
 
@@ -115,11 +121,11 @@ def is_web(link: str) -> bool:
 
 def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
     """Failures with their anchors: the rule's id, and for its further causes a number behind it."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     out = []
     for failure in failures:
-        seen[failure.rule.id] += 1
-        number = seen[failure.rule.id]
+        counts[failure.rule.id] += 1
+        number = counts[failure.rule.id]
         out.append((failure.rule.id if number == 1 else f"{failure.rule.id}~{number}", failure))
     return out
 
@@ -130,7 +136,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
     """
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
-    shown = wire_of(failure, limit)
+    wire_text = wire_of(failure, limit)
     key = case.written[finding.message].message.key
     return {
         "anchor": anchor,
@@ -145,7 +151,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         ),
         "expected": expected,
         "actual": actual,
-        "wire": shown,
+        "wire": wire_text,
         "key": readable(key, 300) if key else "",
         "deployment": facts.unusual(case.deployment),
         "reduced": failure.reduced,
@@ -156,7 +162,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
 
 def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
     """A format as the page shows it; its sign is ✗ if a rule was not exercised."""
-    row, rows = facts.matrix(fmt, strict)
+    format_row, profile_rows = facts.matrix(fmt, strict)
     total = sum(fmt.cells.values())
     cells = f"{fmt.certain:.1%} of {total:,} cells certain" if total else "no cells compared"
     if any_ := fmt.cells.get(State.ANY, 0):
@@ -166,21 +172,21 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
     words = ", ".join(
         f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing]
     )
-    sign = "✗" if fmt.unexercised else row.sign
+    sign = "✗" if fmt.unexercised else format_row.sign
     return {
-        "row": row,
-        "rows": rows,
+        "row": format_row,
+        "rows": profile_rows,
         "standings": standings,
         "counts": counts,
         "kept": counts[Standing.KEPT],
         "of": fmt,
         "notes": (*filter(None, [facts.nulled(fmt)]), *fmt.notes),
         "cells": cells,
-        "grid": _grid(fmt, [row.name for row in rows], strict),
+        "grid": _grid(fmt, [format_row.name for format_row in profile_rows], strict),
         "sign": sign,
         "tone": SIGN_TONES[sign],
         "word": _WORDS[sign],
-        "summary": f"{len(rows)} profile{'s' if len(rows) != 1 else ''}; rules: {words}",
+        "summary": f"{len(profile_rows)} profile{'s' if len(profile_rows) != 1 else ''}; rules: {words}",
     }
 
 
@@ -192,9 +198,9 @@ def _grid(
     lines = []
     for result in fmt.rules:
         if result.rule.id in breaches:
-            bad = "✗" if strict or result.rule.obligation is Obligation.MUST else "~"
+            sign_of_new = "✗" if strict or result.rule.obligation is Obligation.MUST else "~"
             cells = [breaches[result.rule.id].get(profile, facts.Breach()) for profile in profiles]
-            signs = [bad if cell.new else "!" if cell.cases else "" for cell in cells]
+            signs = [sign_of_new if cell.new else "!" if cell.cases else "" for cell in cells]
             tones = [{"✗": "bad", "": ""}.get(sign, "warn") for sign in signs]
             lines.append(
                 (result.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True)))
@@ -223,7 +229,9 @@ def view(result: RunResult) -> dict[str, Any]:
         "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         "formats": formats,
         "repairs": [
-            some for some in (repairs(fmt, result) for fmt in result.formats) if some.first
+            mistakes
+            for mistakes in (repairs(fmt, result) for fmt in result.formats)
+            if mistakes.first
         ],
         "failures": anchored[: len(failures)],
         "rules": len({failure.rule.id for failure in failures}),
