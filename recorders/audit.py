@@ -101,16 +101,16 @@ class _Number(str):
     __slots__ = ()
 
 
-def parsed(data: bytes | None) -> Any:
+def parse_json(data: bytes | None) -> Any:
     """JSON with the order of members and the text of numbers; the text itself when it is no JSON.
     None for no data.
     """
     if data is None:
         return None
-    text = data.decode("utf-8", "backslashreplace")
+    json_text = data.decode("utf-8", "backslashreplace")
     try:
         return json.loads(
-            text,
+            json_text,
             object_pairs_hook=_Members,
             parse_int=_Number,
             parse_float=_Number,
@@ -118,17 +118,17 @@ def parsed(data: bytes | None) -> Any:
             strict=False,
         )
     except ValueError:
-        return text
+        return json_text
 
 
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def _spelt(data: bytes) -> dict[str, str]:
+def _spellings_by_meaning(data: bytes) -> dict[str, str]:
     """The strings of a JSON text by what they mean."""
     return {
-        json.loads(text, strict=False): text
-        for text in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))
+        json.loads(spelling, strict=False): spelling
+        for spelling in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))
     }
 
 
@@ -146,32 +146,36 @@ class _Walk:
             yield from self.leaf("partition", "", _Number(ours.partition), _Number(real.partition))
         yield from self.data("key", ours.key, real.key)
         yield from self.data("value", ours.value, real.value)
-        pair = (
-            _Members((name, value.decode("utf-8", "backslashreplace")) for name, value in x.headers)
-            for x in (ours, real)
+        headers = (
+            _Members(
+                (name, value.decode("utf-8", "backslashreplace")) for name, value in message.headers
+            )
+            for message in (ours, real)
         )
-        yield from self.node("headers", "", *pair)
+        yield from self.node("headers", "", *headers)
 
     def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
         """A key or value."""
         if ours == real:
             return
-        mine, theirs = parsed(ours), parsed(real)
-        yield from self.node(part, "", mine, theirs)
+        our_document, real_document = parse_json(ours), parse_json(real)
+        yield from self.node(part, "", our_document, real_document)
         if (
             ours is not None
             and real is not None
-            and isinstance(mine, list)
-            and isinstance(theirs, list)
+            and isinstance(our_document, list)
+            and isinstance(real_document, list)
         ):
             yield from self.spelling(part, ours, real)
 
     def spelling(self, part: str, ours: bytes, real: bytes) -> Iterator[Difference]:
         """Strings of the same meaning with other escapes."""
-        mine, theirs = _spelt(ours), _spelt(real)
-        for meaning, text in theirs.items():
-            if mine.get(meaning, text) != text:
-                yield Difference(f"{part} (escapes)", "", mine[meaning], text, self.scenario)
+        our_spellings, real_spellings = _spellings_by_meaning(ours), _spellings_by_meaning(real)
+        for meaning, real_spelling in real_spellings.items():
+            if our_spellings.get(meaning, real_spelling) != real_spelling:
+                yield Difference(
+                    f"{part} (escapes)", "", our_spellings[meaning], real_spelling, self.scenario
+                )
 
     def node(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
         if isinstance(ours, _Members) and isinstance(real, _Members):
@@ -188,16 +192,16 @@ class _Walk:
     def members(
         self, path: str, column: str, ours: _Members, real: _Members
     ) -> Iterator[Difference]:
-        mine, theirs = dict(ours), dict(real)
-        common = [name for name, _ in real if name in mine]
-        order = [name for name, _ in ours if name in theirs]
+        our_members, real_members = dict(ours), dict(real)
+        common = [name for name, _ in real if name in our_members]
+        order = [name for name, _ in ours if name in real_members]
         if common != order:
             yield Difference(
                 f"{path} (order)", column, " ".join(order), " ".join(common), self.scenario
             )
-        for name in dict.fromkeys([*mine, *theirs]):
+        for name in dict.fromkeys([*our_members, *real_members]):
             yield from self.member(
-                path, column, name, mine.get(name, ABSENT), theirs.get(name, ABSENT)
+                path, column, name, our_members.get(name, ABSENT), real_members.get(name, ABSENT)
             )
 
     def member(
@@ -213,17 +217,17 @@ class _Walk:
     def items(
         self, path: str, column: str, ours: list[Any], real: list[Any]
     ) -> Iterator[Difference]:
-        mine, theirs = _by_field(ours), _by_field(real)
-        if mine is not None and theirs is not None:
+        our_fields, real_fields = _by_field(ours), _by_field(real)
+        if our_fields is not None and real_fields is not None:
             # A Connect schema: its fields have names, and stand for members of the payload.
-            yield from self.members(path, column, mine, theirs)
+            yield from self.members(path, column, our_fields, real_fields)
             return
         if len(ours) != len(real):
             yield Difference(
                 f"{path} (length)", column, str(len(ours)), str(len(real)), self.scenario
             )
-        for a, b in zip(ours, real, strict=False):
-            yield from self.node(f"{path}.{INDEX}", column, a, b)
+        for our_item, real_item in zip(ours, real, strict=False):
+            yield from self.node(f"{path}.{INDEX}", column, our_item, real_item)
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
         if ours == real and type(ours) is type(real):
@@ -235,7 +239,7 @@ class _Walk:
             and real is not ABSENT
         ):
             return
-        yield Difference(path, column, _shown(ours), _shown(real), self.scenario)
+        yield Difference(path, column, _node_text(ours), _node_text(real), self.scenario)
 
 
 def _by_field(items: list[Any]) -> _Members | None:
@@ -245,13 +249,13 @@ def _by_field(items: list[Any]) -> _Members | None:
         for item in items
         if isinstance(item, _Members)
     )
-    named = [name for name in fields if isinstance(name, str)]
-    if not named or len(named) < len(items):
+    field_names = [name for name in fields if isinstance(name, str)]
+    if not field_names or len(field_names) < len(items):
         return None
-    return _Members(zip(named, items, strict=True))
+    return _Members(zip(field_names, items, strict=True))
 
 
-def _shown(node: Any) -> str:
+def _node_text(node: Any) -> str:
     if node is ABSENT:
         return ABSENT
     if isinstance(node, _Number):
@@ -274,11 +278,11 @@ def _at(node: Any, path: Iterable[str]) -> Any:
 
 def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
     """Topic and kind of a record: equal for records that could be the same."""
-    document = parsed(value)
+    document = parse_json(value)
     for path in shape.kind:
-        here = _at(document, path)
-        if isinstance(here, str):
-            return topic, path[-1] if path[-1] == "ddl" else here
+        kind_value = _at(document, path)
+        if isinstance(kind_value, str):
+            return topic, path[-1] if path[-1] == "ddl" else kind_value
     return topic, "none" if value is None else "other"
 
 
@@ -311,18 +315,21 @@ def compare(
     )
     for tag, a0, a1, b0, b1 in difflib.SequenceMatcher(None, *kinds, autojunk=False).get_opcodes():
         if tag == "equal":
-            for mine, theirs in zip(ours[a0:a1], real[b0:b1], strict=True):
+            for our_message, real_record in zip(ours[a0:a1], real[b0:b1], strict=True):
                 yield Compared(
-                    scenario, mine, theirs, tuple(dict.fromkeys(walk.records(mine, theirs)))
+                    scenario,
+                    our_message,
+                    real_record,
+                    tuple(dict.fromkeys(walk.records(our_message, real_record))),
                 )
             continue
-        for mine, (_, kind) in zip(ours[a0:a1], kinds[0][a0:a1], strict=True):
+        for our_message, (_, kind) in zip(ours[a0:a1], kinds[0][a0:a1], strict=True):
             yield Compared(
-                scenario, mine, None, (Difference("record", "", kind, ABSENT, scenario),)
+                scenario, our_message, None, (Difference("record", "", kind, ABSENT, scenario),)
             )
-        for theirs, (_, kind) in zip(real[b0:b1], kinds[1][b0:b1], strict=True):
+        for real_record, (_, kind) in zip(real[b0:b1], kinds[1][b0:b1], strict=True):
             yield Compared(
-                scenario, None, theirs, (Difference("record", "", ABSENT, kind, scenario),)
+                scenario, None, real_record, (Difference("record", "", ABSENT, kind, scenario),)
             )
 
 
@@ -331,10 +338,10 @@ _QUOTED_SUFFIX: Final = re.compile(r"_s(\d+)`")
 _TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("table",))
 
 
-def named_in(text: str) -> int | None:
+def scenario_number_in(table_text: str) -> int | None:
     """The last scenario's number in a text that names a table."""
-    hits = re.findall(r"_s(\d+)\b", text)
-    return int(hits[-1]) if hits else None
+    numbers = re.findall(r"_s(\d+)\b", table_text)
+    return int(numbers[-1]) if numbers else None
 
 
 def suffix(number: int) -> str:
@@ -342,7 +349,7 @@ def suffix(number: int) -> str:
     return f"_s{number}"
 
 
-def named_in_sql(document: Any) -> int | None:
+def scenario_number_in_sql(document: Any) -> int | None:
     """The scenario's number in the statement of a record without a table's name."""
     texts = (_at(document, ("payload", "ddl")), _at(document, ("ddl",)))
     hits = (_QUOTED_SUFFIX.search(text) for text in texts if isinstance(text, str))
@@ -353,7 +360,7 @@ def number_of(record: ProducedRecord) -> int | None:
     """The scenario's number in the name of a record's table; None when the record has no such
     table.
     """
-    document = parsed(record.value)
+    document = parse_json(record.value)
     names = [
         record.topic,
         *(name for path in _TABLE_PATHS if isinstance(name := _at(document, path), str)),
@@ -361,4 +368,4 @@ def number_of(record: ProducedRecord) -> int | None:
     hits: Iterable[re.Match[str]] = filter(None, map(_SUFFIX.search, names))
     number = next((int(hit[1]) for hit in hits), None)
     # A statement that the product does not take to pieces names its table in its text alone.
-    return named_in_sql(document) if number is None else number
+    return scenario_number_in_sql(document) if number is None else number

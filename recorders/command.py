@@ -12,7 +12,7 @@ from conformance.brokers.jars import Note
 from conformance.files import put
 from generators.errors import UsageError
 from generators.profiles import Profile
-from recorders.audit import named_in
+from recorders.audit import scenario_number_in
 from recorders.databases import Database, MariaDb, MySqlContainer, OldMariaDb, PostgreSql
 from recorders.explained import FILE, load
 from recorders.products import Product, product
@@ -36,11 +36,13 @@ def perform(
     """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing,
     UsageError before any start.
     """
-    chosen = _product(product)
-    given = tuple(options)
-    if "mysql8" in given and not image:
+    recorded_product = _product(product)
+    option_names = tuple(options)
+    if "mysql8" in option_names and not image:
         raise UsageError(f"{product} with option mysql8 needs a server of MySQL: --image")
-    profile = chosen.profile(release, (*given, *(() if image else chosen.server(release, given))))
+    profile = recorded_product.profile(
+        release, (*option_names, *(() if image else recorded_product.server(release, option_names)))
+    )
     if image and profile.source != "mysql":
         raise UsageError(
             f"--image {image}: a container takes the place of MariaDB; {profile.name} reads"
@@ -51,16 +53,18 @@ def perform(
     explained = explained if select == "*" else explained.narrowed()
     compiler()
     note("drawing")
-    cases = drawn(chosen, profile, count, seed, select, real_mysql=real_mysql)
-    done, stopped = None, dict[int, str]()
-    while done is None:
+    cases = drawn(recorded_product, profile, count, seed, select, real_mysql=real_mysql)
+    audited, stopped = None, dict[int, str]()
+    while audited is None:
         try:
-            with _database(image, chosen, profile, note) as database:
-                done = audit(chosen, profile, database, cases, explained, seed, note, stopped)
+            with _database(image, recorded_product, profile, note) as database:
+                audited = audit(
+                    recorded_product, profile, database, cases, explained, seed, note, stopped
+                )
         except Stopped as error:
             # Fresh input may have a table that the product cannot pass: without it, the others are
             # still audited.
-            number = named_in(str(error))
+            number = scenario_number_in(str(error))
             if number is None or number in stopped or len(stopped) == _STOPS:
                 raise
             stopped[number] = f"{product} stops: {str(error).splitlines()[-1].strip()}"
@@ -69,11 +73,11 @@ def perform(
         put(
             out,
             lambda: [
-                b"".join(map(_line, (record.real for record in done.compared if record.real)))
+                b"".join(map(_line, (record.real for record in audited.compared if record.real)))
             ],
             "the records",
         )
-    return done
+    return audited
 
 
 _product = product

@@ -1,10 +1,10 @@
 """What Spark needs before it starts: a Java that the installed release supports, its modules
 outside of pyspark, a folder.
 
-`prepare_jars` checks and fetches all of it, with the Ivy that also fetches the broker's jars (`jars`). So
-a user reads at once what is missing, and not from a JVM that ends. Modules come in Spark's own
-release; if the registry lacks an artefact in that release, the newest published one of the same
-minor, else major release is taken, and a line says so.
+`prepare_jars` checks and fetches all of it, with the Ivy that also fetches the broker's jars
+(`jars`). So a user reads at once what is missing, and not from a JVM that ends. Modules come in
+Spark's own release; if the registry lacks an artefact in that release, the newest published one of
+the same minor, else major release is taken, and a line says so.
 
 Environment, beside that of `jars`:
 
@@ -55,8 +55,8 @@ class Module:
     """A module of Spark that pyspark lacks.
 
     `artefacts` come in Spark's release, the first one gives the module its name; it also needs
-    `other_artefacts`, artefacts with releases of their own. `remedy` says what helps where it cannot be
-    downloaded.
+    `other_artefacts`, artefacts with releases of their own. `remedy` says what helps where it
+    cannot be downloaded.
     """
 
     title: str

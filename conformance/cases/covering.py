@@ -1,10 +1,10 @@
 """A selection of named cases that covers what all of them cover, for budget smoke.
 
-Profiles write most scenarios alike. Of each scenario (with its fault) `PROFILES_EACH` profiles of every
-deployment and source that owe the same kinds of changes and the same columns stay, in turns by the
-seed, and beside them the first case of every pair of a profile and a trait: a tag, a kind of change
-with its operation, a cell's logical type with its state, its class and its form. The self test
-tries its liars and operators on this selection.
+Profiles write most scenarios alike. Of each scenario (with its fault) `PROFILES_EACH` profiles of
+every deployment and source that owe the same kinds of changes and the same columns stay, in turns
+by the seed, and beside them the first case of every pair of a profile and a trait: a tag, a kind of
+change with its operation, a cell's logical type with its state, its class and its form. The self
+test tries its liars and operators on this selection.
 """
 
 from __future__ import annotations

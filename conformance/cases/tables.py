@@ -115,8 +115,8 @@ def formats_for_tables(
     """The formats of `names` that can write some of the tables, with selected profiles that read
     their database.
 
-    `report_left_out` gets the notes on tables that a format leaves out, if any. Raises UsageError where a
-    `requested_formats` format, or every format, can write none.
+    `report_left_out` gets the notes on tables that a format leaves out, if any. Raises UsageError
+    where a `requested_formats` format, or every format, can write none.
     """
     writable, notes, problem = [], list[str](), ""
     for name in names:

@@ -45,7 +45,9 @@ class CellProblem(ValueError):
 
 
 def ddl_columns(table: Table, labels_are_strings: bool = False) -> dict[str, str]:
-    """A table's columns with their Spark types; with `labels_are_strings` those of ENUM and SET are string."""
+    """A table's columns with their Spark types; with `labels_are_strings` those of ENUM and SET
+    are string.
+    """
     string_types = (Logical.ENUM, Logical.SET) if labels_are_strings else ()
     return {
         column.name: "string" if column.type.logical in string_types else column.type.spark

@@ -208,9 +208,9 @@ class _SchemaBreach(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The decoder's `parse_started` line: its claims, the optional fields it returns, its form of bytes,
-    its identity, whether its ENUM and SET cells are labels, and whether it asks for the tables of
-    level one.
+    """The decoder's `parse_started` line: its claims, the optional fields it returns, its form of
+    bytes, its identity, whether its ENUM and SET cells are labels, and whether it asks for the
+    tables of level one.
     """
 
     loaded: Loaded
@@ -371,7 +371,9 @@ class Answers:
         self._answered_flags = bytearray()
 
     def expect_batch(self, batch: int, first_seq: int, records: Sequence[LineRecord]) -> None:
-        """Expects answers to a batch, whose records have the sequence numbers from `first_seq` on."""
+        """Expects answers to a batch, whose records have the sequence numbers from `first_seq`
+        on.
+        """
         self._batch, self._first_seq, self._records, self._answered_flags = (
             batch,
             first_seq,

@@ -52,9 +52,9 @@ def split_command(command: str) -> list[str]:
 class Process:
     """A running decoder. Raises UsageError when its program cannot be started.
 
-    `variables` are added to the environment, with `home` as the temporary folder; `wake_end` is a file
-    descriptor that becomes readable when all work must stop; `memory_mb` bounds the memory of each
-    of its processes, if not 0.
+    `variables` are added to the environment, with `home` as the temporary folder; `wake_end` is a
+    file descriptor that becomes readable when all work must stop; `memory_mb` bounds the memory of
+    each of its processes, if not 0.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class Process:
         deadline: float,
         task: str,
     ) -> None:
-        """Sends the chunks and passes each answer line to `take_line`, with whether all chunks are sent,
-        until `take_line` returns true. Raises ProtocolBreak, DecodeTimeout ("did not `task` in time"),
-        ChildDied and HarnessError.
+        """Sends the chunks and passes each answer line to `take_line`, with whether all chunks are
+        sent, until `take_line` returns true. Raises ProtocolBreak, DecodeTimeout ("did not `task`
+        in time"), ChildDied and HarnessError.
         """
         pending, sending = memoryview(b""), True
         with selectors.DefaultSelector() as selector:

@@ -126,16 +126,17 @@ changed; offsets have more than 32 bits, and are negative if they are cut to the
 class ChildEngine(RequestingEngine):
     """The Engine whose Spark session lives in a child process.
 
-    `packages` names what Spark needs beside pyspark (`required_packages`), fetched before the child starts;
-    `note` receives progress. `conf` may name a master, a server and packages
-    (`conformance.engines.spark_conf`); a server has all that it needs. `pickled_decoders` are pickled decoders
-    by the name that stands for their specification (`conformance.engines.live.pickle_decoder`). A bound of
-    memory (`conf`'s BOUND, in MB, else a default) holds for each process here, beside the JVM's
-    heap. `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests
-    are answered in order, and up to `LANES` calls of our own decoders run at once. If the child
-    dies or a call times out while several run, each is retried alone. Raises HarnessError if Java,
-    a package or a writable temporary folder is missing (`conformance.brokers.spark.prepare_jars`), or a
-    master or server does not answer.
+    `packages` names what Spark needs beside pyspark (`required_packages`), fetched before the child
+    starts; `note` receives progress. `conf` may name a master, a server and packages
+    (`conformance.engines.spark_conf`); a server has all that it needs. `pickled_decoders` are
+    pickled decoders by the name that stands for their specification
+    (`conformance.engines.live.pickle_decoder`). A bound of memory (`conf`'s BOUND, in MB, else a
+    default) holds for each process here, beside the JVM's heap. `timeout_s` bounds each decode
+    call, `start_s` the session's start and each read. Requests are answered in order, and up to
+    `LANES` calls of our own decoders run at once. If the child dies or a call times out while
+    several run, each is retried alone. Raises HarnessError if Java, a package or a writable
+    temporary folder is missing (`conformance.brokers.spark.prepare_jars`), or a master or server
+    does not answer.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -221,8 +222,8 @@ class ChildEngine(RequestingEngine):
         """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
 
         The future raises DecodeRaised when the service raises, ChildDied when the child ends,
-        AnswerTimeout when the limit expires, UsageError for a decoder that cannot be loaded. State of a service in the
-        child (a streaming query) lasts between requests.
+        AnswerTimeout when the limit expires, UsageError for a decoder that cannot be loaded. State
+        of a service in the child (a streaming query) lasts between requests.
         """
         return convert_result(
             self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"]

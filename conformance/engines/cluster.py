@@ -45,8 +45,8 @@ def host_ports(url: str) -> list[tuple[str, int]]:
 
 
 def session_jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
-    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.prepare_jars`), of the user,
-    of packages. A server has its own, so none.
+    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.prepare_jars`), of
+    the user, of packages. A server has its own, so none.
     """
     if conf.get(REMOTE):
         return []

@@ -129,8 +129,8 @@ def settings_of_options(
     remote: str = "",
     added_packages: Iterable[str] = (),
 ) -> dict[str, str]:
-    """A user's settings with those that have options of their own; `added_packages` are packages. Raises
-    UsageError for settings that exclude each other.
+    """A user's settings with those that have options of their own; `added_packages` are packages.
+    Raises UsageError for settings that exclude each other.
     """
     package_list = ",".join(filter(None, [user_conf.get(PACKAGES, ""), *added_packages]))
     parse_packages(package_list)

@@ -46,8 +46,8 @@ def is_command(decoder: object) -> bool:
 
 
 def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
-    """Raises UsageError if the decoder's file does not exist and, with `parse_file`, if it is no Python
-    or has no such function.
+    """Raises UsageError if the decoder's file does not exist and, with `parse_file`, if it is no
+    Python or has no such function.
 
     The file is parsed, not run: what it imports with `*`, or makes while it runs, may have any
     name.

@@ -29,10 +29,11 @@ def serve_engine(
     engine: Callable[[], AbstractContextManager[Started]],
     decoder: object = None,
 ) -> Iterator[tuple[Started, Cluster | None, str]]:
-    """The engine, once there is a registry for its formats; the broker, and its description: None
-    and "none" without one.
+    """A context of a started engine: yields it with the broker's cluster and a description of the
+    broker; without a broker these are None and "none".
 
-    A line says so if machines of a session with these settings may not reach the broker.
+    A registry of schemas is reachable within the context, if the formats need one. `note` gets a
+    line if the session's other machines may not reach the broker.
     """
     with registry.reachable_registry(formats, broker_options, note), engine() as started:
         note(

@@ -1,8 +1,8 @@
 """What is wrong in each place of a format's findings, as one of a closed list of deviations.
 
-A deviation has a kind (the row is lost, the image is missing, the value is wrong ...), the name that
-it needs (a side, a column, a kind) and, for a wrong value, its relation to the right one. What is
-one fault in several cells of a row, or of a family of types, becomes one deviation here;
+A deviation has a kind (the row is lost, the image is missing, the value is wrong ...), the name
+that it needs (a side, a column, a kind) and, for a wrong value, its relation to the right one. What
+is one fault in several cells of a row, or of a family of types, becomes one deviation here;
 `conformance.judging.mistakes` looks for what the units with a deviation share.
 """
 

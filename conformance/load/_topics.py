@@ -25,8 +25,8 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """The `names` of topics by route (see `find_routes`), and the offsets at which a reader starts, by
-    topic and partition.
+    """The `names` of topics by route (see `find_routes`), and the offsets at which a reader starts,
+    by topic and partition.
     """
 
     bootstrap: Target

@@ -245,7 +245,9 @@ def write_results(
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
-    """The results that `write_results` wrote. Raises UsageError for a missing or a different file."""
+    """The results that `write_results` wrote. Raises UsageError for a missing or a different
+    file.
+    """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

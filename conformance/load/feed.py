@@ -91,8 +91,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Feed:
-    """The messages of units, on whatever machine. `pickled_tables` is a kept TableLoad, if the tables are a
-    user's.
+    """The messages of units, on whatever machine. `pickled_tables` is a kept TableLoad, if the
+    tables are a user's.
     """
 
     format: str

@@ -69,8 +69,8 @@ Unit = tuple[int, int]
 
 class ProducerSource:
     """The messages of one seed in order, each with its unit, and whether a decoder owes a row for
-    it at the level; of `user_tables` tables, if given. Producers side by side divide them as (number of the
-    producer, of how many).
+    it at the level; of `user_tables` tables, if given. Producers side by side divide them as
+    (number of the producer, of how many).
 
     If every unit is one message and the profile has templates, messages are made while publishing,
     from unit `start` on. Else the writer, which is slower than the rate, makes a pool of units
@@ -177,9 +177,9 @@ class Task:
     topics `names` (by what `pattern` makes of a message; "" without a pattern).
 
     Offsets that are multiples of `every` are sampled; `pool` units are made beforehand where the
-    writer makes the messages. `encoded_tables` are a user's tables (TableLoad.kept in base 64), if any; `used`
-    messages are in transactions, beside unreadable ones in aborted transactions. A partition is
-    told as its lane: the partitions of all topics in the order of `names`.
+    writer makes the messages. `encoded_tables` are a user's tables (TableLoad.kept in base 64), if
+    any; `used` messages are in transactions, beside unreadable ones in aborted transactions. A
+    partition is told as its lane: the partitions of all topics in the order of `names`.
     """
 
     format: str

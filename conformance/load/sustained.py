@@ -405,8 +405,8 @@ class Lane:
         task: str,
         after_poll: Callable[[], None] = lambda: None,
     ) -> None:
-        """Waits until the producer's events fulfil `is_done`, and polls the query. Raises HarnessError
-        after `limit_s`.
+        """Waits until the producer's events fulfil `is_done`, and polls the query. Raises
+        HarnessError after `limit_s`.
         """
         deadline = time.monotonic() + limit_s
         while not is_done(self.producer.take()):

@@ -58,7 +58,9 @@ def flat_facts(record: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def fact_docs(holder: type[Any], prefix: str = "") -> dict[str, str]:
-    """The text under each field of a dataclass and of those that it is derived from, on one line."""
+    """The text under each field of a dataclass and of those that it is derived from, on one
+    line.
+    """
     docs: dict[str, str] = {}
     for base_class in reversed(holder.__mro__):
         if not is_dataclass(base_class):

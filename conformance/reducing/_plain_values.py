@@ -1,8 +1,8 @@
 """Simpler values of a type, for reduction: first the type's plain value, then shorter texts, fewer
 digits, rounder moments.
 
-`weight` measures how far a value is from plain. Every value of `simpler_values` weighs less than its
-origin, so that repeated reduction ends.
+`weight` measures how far a value is from plain. Every value of `simpler_values` weighs less than
+its origin, so that repeated reduction ends.
 """
 
 from __future__ import annotations

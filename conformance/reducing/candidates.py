@@ -265,7 +265,9 @@ def _byte_length(name: str) -> int:
 
 
 def smaller_scenarios(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Smaller scenarios, boldest first, each below `scenario` by `measure_scenario`; some may come twice."""
+    """Smaller scenarios, boldest first, each below `scenario` by `measure_scenario`; some may
+    come twice.
+    """
     most = measure_scenario(scenario)
     for smaller in _propose(scenario, where):
         if measure_scenario(smaller) < most and (

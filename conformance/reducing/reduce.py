@@ -236,7 +236,9 @@ def reduce_tracks(
     limits: Limits = LIMITS,
     note: Callable[[str], None] = lambda _text: None,
 ) -> None:
-    """Reduces failures together until no candidate is left. Raises OutOfTime when `decode_batches` does."""
+    """Reduces failures together until no candidate is left. Raises OutOfTime when
+    `decode_batches` does.
+    """
     active = list(tracks)
     for number in range(1, limits.rounds + 1):
         batches = propose_batches(active, limits)

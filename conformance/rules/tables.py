@@ -154,8 +154,8 @@ def called(
 
 
 def pattern(expression: str, alternative: str = "", flags: int = 0) -> re.Pattern[str]:
-    """The regular expression, whose matches `alternative` may replace. Raises UsageError for texts that
-    are none.
+    """The regular expression, whose matches `alternative` may replace. Raises UsageError for texts
+    that are none.
     """
     try:
         compiled = re.compile(expression, flags)

@@ -35,10 +35,10 @@ SHOWN: Final = 5
 class Comparison:
     """The comparison of one format's table.
 
-    `row_count` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ
-    by a documented loss, by its statement. `columns` are those that the format cannot carry,
-    `difference_texts` the first differences; `differences` counts all, `broken` the cells of each column that
-    differ, `worn` those that differ as documented.
+    `row_count` counts the source's final rows, `cells` the compared cells, `lost` the cells that
+    differ by a documented loss, by its statement. `columns` are those that the format cannot carry,
+    `difference_texts` the first differences; `differences` counts all, `broken` the cells of each
+    column that differ, `worn` those that differ as documented.
     """
 
     format: str

@@ -34,9 +34,9 @@ __all__ = ["Early", "start_early"]
 
 @dataclass(slots=True)
 class Early:
-    """Cases whose messages the engine has; `start_decoding` asks for their decoding, `breaks` waits for it.
-    `findings` are each rule's first one; none if decoding failed, which is looked into among all
-    cases.
+    """Cases whose messages the engine has; `start_decoding` asks for their decoding, `breaks` waits
+    for it. `findings` are each rule's first one; none if decoding failed, which is looked into
+    among all cases.
     """
 
     settings: Settings

@@ -75,8 +75,8 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
 
     A call changes environment, batch and partitioning at once: a message that decodes as in the
     judged call obeys both laws. Only after a difference are the circumstances tried one by one
-    (`try_each_circumstance`). One message is decoded alone, an unreadable one if the sample has any, and none at
-    all: where named cases are a selection, at one level by the seed.
+    (`try_each_circumstance`). One message is decoded alone, an unreadable one if the sample has
+    any, and none at all: where named cases are a selection, at one level by the seed.
     """
     samples: list[Sample] = []
     seed, sampled = prepared.settings.seed, prepared.settings.budget.sampled
@@ -189,9 +189,9 @@ def collect_findings(
     judge: Judge,
     limit_s: float,
 ) -> list[Finding]:
-    """Waits for the trials and compares them with the `outputs` of the judged calls, by name; counts
-    each message as a comparison of the tested laws. After a `failed` call the circumstances are
-    tried one by one on the messages that have an output.
+    """Waits for the trials and compares them with the `outputs` of the judged calls, by name;
+    counts each message as a comparison of the tested laws. After a `failed` call the circumstances
+    are tried one by one on the messages that have an output.
     """
     findings: list[Finding] = []
     for full_sample in samples:

@@ -55,10 +55,10 @@ def decode_corpora(
     """One JSON-able object per output row, in the order of the corpora at or below `directory` and
     of their messages.
 
-    Offsets are the corpus's ordinals. `decoder` None is the reference; `is_selected` takes case ids. A
-    decoder without level one is asked for level two, table by table: of the level-two cases if any,
-    else of all cases. Bytes are lower-case hex, decimals text, times ISO 8601 (instants end in Z).
-    At level one a message without a row gives a line with an `error`. Raises CorpusError,
+    Offsets are the corpus's ordinals. `decoder` None is the reference; `is_selected` takes case
+    ids. A decoder without level one is asked for level two, table by table: of the level-two cases
+    if any, else of all cases. Bytes are lower-case hex, decimals text, times ISO 8601 (instants end
+    in Z). At level one a message without a row gives a line with an `error`. Raises CorpusError,
     NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or
     hangs.
     """

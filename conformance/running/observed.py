@@ -74,8 +74,8 @@ class Observed:
     most frequent first.
 
     Of the `messages` those are `judged` whose kinds the decoder claims; `unlike` counts those that
-    differ, `refused_messages` those that the reference calls CORRUPT. Typed rows of the `tables` were
-    compared, too.
+    differ, `refused_messages` those that the reference calls CORRUPT. Typed rows of the `tables`
+    were compared, too.
     """
 
     result: RunResult

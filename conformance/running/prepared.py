@@ -115,9 +115,9 @@ class Prepared:
     """A format of a run with published messages and submitted calls.
 
     `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the
-    results and rows of calls that their group's rows acquitted. `early_findings` are the first findings of
-    the cases that were judged before all others. `always` is what every call ends with, once that
-    is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
+    results and rows of calls that their group's rows acquitted. `early_findings` are the first
+    findings of the cases that were judged before all others. `always` is what every call ends with,
+    once that is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
     """
 
     settings: Settings

@@ -211,8 +211,8 @@ _LIAR_NAME: Final = re.compile("[a-z0-9-]+")
 
 def trusted(decoder: str) -> bool:
     """Whether a file may name the decoder alone: it is the reference decoder of a format, spelled
-    exactly, or a liar of one. Which names a format's liars have, the decoder's side knows: it refuses
-    every other name.
+    exactly, or a liar of one. Which names a format's liars have, the decoder's side knows: it
+    refuses every other name.
     """
     if decoder.startswith(LIAR):
         fmt, _, name = decoder.removeprefix(LIAR).partition("/")

@@ -442,8 +442,8 @@ def finish(
     listen: Listener = ignore,
     outputs_by_call: dict[str, Outputs] | None = None,
 ) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the rows of each call in `outputs_by_call`, if
-    given.
+    """Waits for a format's calls and judges them; keeps the rows of each call in `outputs_by_call`,
+    if given.
     """
     all_rules, counted_rules = rules(prepared.fmt.name), prepared.counted_rules
     judge = Judge(all_rules, prepared.loaded.capabilities)

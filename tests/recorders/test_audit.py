@@ -6,7 +6,7 @@ import pytest
 from generators.model import Message
 from generators.sources import mysql
 from recorders import session
-from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parsed
+from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parse_json
 from recorders.products import product, shown
 from recorders.running import ProducedRecord
 
@@ -191,7 +191,7 @@ def test_a_record_belongs_to_the_scenario_in_its_table_s_name(record, number):
 
 
 def test_what_is_no_json_is_compared_as_text():
-    assert parsed(b"{") == "{"
+    assert parse_json(b"{") == "{"
     assert differences(CANAL, b"{", b"[") == [Difference("value", "", '"{"', '"["')]
 
 
