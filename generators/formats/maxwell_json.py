@@ -363,7 +363,7 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
     if profile.ddl:
         for event in (
-            ddl_event(action, database, other="_other")
+            ddl_event(action, database, old_name="_other")
             for action in mysql.DDL_ACTIONS
             if action in DDL_TYPES
         ):

@@ -185,15 +185,17 @@ def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple
 
 
 def change(
-    table: Table, op: Op, *rows: tuple[Row | None, Row | None], at: Instant = START
+    table: Table, op: Op, *image_pairs: tuple[Row | None, Row | None], at: Instant = START
 ) -> RowChange:
     """A row change from (before, after) pairs."""
-    return RowChange(at, table, op, tuple(RowImages(before, after) for before, after in rows))
+    return RowChange(
+        at, table, op, tuple(RowImages(before, after) for before, after in image_pairs)
+    )
 
 
-def insert(table: Table, row: Row, at: Instant = START) -> RowChange:
+def insert(table: Table, cells: Row, at: Instant = START) -> RowChange:
     """One inserted row."""
-    return change(table, Op.INSERT, (None, row), at=at)
+    return change(table, Op.INSERT, (None, cells), at=at)
 
 
 def scenario(
@@ -264,12 +266,12 @@ def _type_scenarios(
             full = f"{name}/{label}"
             yield scenario(full, insert(one_column(database, full, type), {"id": 1, "c": value}))
         sample = next(v for v in reversed(list(values.values())) if v is not None)
-        row: Row = {"id": 1, "c": sample}
+        cells: Row = {"id": 1, "c": sample}
         bare: Row = {"id": 1, "c": None}
         for label, op, before, after in (
-            ("update-to-null", Op.UPDATE, row, bare),
-            ("update-from-null", Op.UPDATE, bare, row),
-            ("delete", Op.DELETE, row, None),
+            ("update-to-null", Op.UPDATE, cells, bare),
+            ("update-from-null", Op.UPDATE, bare, cells),
+            ("delete", Op.DELETE, cells, None),
         ):
             full = f"{name}/{label}"
             yield scenario(full, change(one_column(database, full, type), op, (before, after)))
@@ -359,13 +361,13 @@ def _shape_scenarios(
         Column("a", string),
         Column("k1", string, nullable=False),
     )
-    row: dict[str, Value] = {"k2": 7, "a": "x", "k1": "y"}
+    cells: dict[str, Value] = {"k2": 7, "a": "x", "k1": "y"}
     keyed = table(name, *three, key=("k1", "k2"))
     yield scenario(
         name,
-        insert(keyed, row),
-        change(keyed, Op.UPDATE, (row, {**row, "k2": 8})),
-        change(keyed, Op.DELETE, (row, None)),
+        insert(keyed, cells),
+        change(keyed, Op.UPDATE, (cells, {**cells, "k2": 8})),
+        change(keyed, Op.DELETE, (cells, None)),
     )
     name = "shape/awkward-names"
     awkward = Table(
@@ -503,8 +505,8 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
         for name, _, values in type_values(supports, source)
     ]
     for i in range(max(len(values) for _, values in columns)):
-        row: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
-        yield scenario(f"rows/every-type/boundaries-{i}", insert(table, row), level=2)
+        cells: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
+        yield scenario(f"rows/every-type/boundaries-{i}", insert(table, cells), level=2)
     # A reader that refuses one cell of a wide row is asked about no other: so each class of values
     # of a type has a row alone.
     for name, type, values in type_values(supports, source):

@@ -16,19 +16,19 @@ def ddl_event(
     action: str,
     database: str,
     ddl: mysql.DdlAction | None = None,
-    other: str = "_b",
+    old_name: str = "_b",
     name: str = "",
 ) -> SchemaChange:
-    """A statement of MySQL on a table or database of its own, which `name` names; `other` ends a
+    """A statement of MySQL on a table or database of its own, which `name` names; `old_name` ends a
     renamed table's old name.
     """
     ddl, table = ddl or mysql.DDL_ACTIONS[action], neutral(name or ddl_name(action))
     where, shown = (f"{database}_{table}", "") if ddl.level == "database" else (database, table)
     sql = ddl.sql.format(
-        db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}{other}")
+        db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}{old_name}")
     )
     return SchemaChange(
-        START, action, sql, where, shown, old_name=f"{table}{other}" if ddl.renames else None
+        START, action, sql, where, shown, old_name=f"{table}{old_name}" if ddl.renames else None
     )
 
 

@@ -190,9 +190,9 @@ TYPES: Final[Mapping[str, SourceType]] = {
 mysql_types().check_types(TYPES)
 
 
-def wall(text_: str) -> int:
+def wall(clock_text: str) -> int:
     """Microseconds of wall clock since 1970-01-01 of an ISO date and time."""
-    return (dt.datetime.fromisoformat(text_) - EPOCH) // dt.timedelta(microseconds=1)
+    return (dt.datetime.fromisoformat(clock_text) - EPOCH) // dt.timedelta(microseconds=1)
 
 
 def fits(source_type: SourceType, value: Value) -> bool:
@@ -212,10 +212,10 @@ def fits(source_type: SourceType, value: Value) -> bool:
             scale, precision = source_type.scale or 0, source_type.precision or 0
             exponent = value.as_tuple().exponent
             assert isinstance(exponent, int)
-            whole: bool = value.copy_abs() < Decimal(10) ** (
+            is_whole: bool = value.copy_abs() < Decimal(10) ** (
                 precision - scale
             )  # abs() would round to the context
-            return whole and -exponent <= scale and not (source_type.unsigned and value < 0)
+            return is_whole and -exponent <= scale and not (source_type.unsigned and value < 0)
         case Logical.FLOAT:
             if not isinstance(value, float) or abs(value) > 3.4028234663852886e38:
                 return False
@@ -611,8 +611,8 @@ def datetime_text(value: int | ZeroDate, fsp: int) -> str:
 def time_text(value: int, fsp: int) -> str:
     """`[-]HH:MM:SS` with at least two hour digits and exactly `fsp` fraction digits."""
     seconds, fraction = divmod(abs(value), MICROS)
-    text_ = f"{'-' if value < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{text_}.{fraction:06d}"[: len(text_) + 1 + fsp] if fsp else text_
+    clock_text = f"{'-' if value < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{clock_text}.{fraction:06d}"[: len(clock_text) + 1 + fsp] if fsp else clock_text
 
 
 def declared(type: SourceType) -> str:

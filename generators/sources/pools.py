@@ -32,8 +32,8 @@ def pools() -> Mapping[str, tuple[str, ...]]:
     """The pools by name, each of `SIZE` distinct texts of at most 120 characters, none with a space
     at its end.
     """
-    text = FILE.read_text("utf-8")
-    return {name: tuple(texts) for name, texts in json.loads(text)["pools"].items()}
+    pool_text = FILE.read_text("utf-8")
+    return {name: tuple(texts) for name, texts in json.loads(pool_text)["pools"].items()}
 
 
 def build() -> dict[str, object]:

@@ -371,8 +371,10 @@ def _fits_interval(type: SourceType, value: str) -> bool:
         months, days, micros = interval_parts(value)
     except ValueError:
         return False
-    within = max(abs(months), abs(days)) < 1 << 31 and abs(micros) < 1 << 63
-    return within and micros % step(type.fsp) == 0 and interval_text(months, days, micros) == value
+    in_range = max(abs(months), abs(days)) < 1 << 31 and abs(micros) < 1 << 63
+    return (
+        in_range and micros % step(type.fsp) == 0 and interval_text(months, days, micros) == value
+    )
 
 
 def _fits_timetz(type: SourceType, value: str) -> bool:
@@ -380,8 +382,8 @@ def _fits_timetz(type: SourceType, value: str) -> bool:
         micros, offset = timetz_parts(value)
     except ValueError:
         return False
-    within = 0 <= micros <= DAY and abs(offset) < 16 * 3600
-    return within and micros % step(type.fsp) == 0 and timetz_text(micros, offset) == value
+    in_range = 0 <= micros <= DAY and abs(offset) < 16 * 3600
+    return in_range and micros % step(type.fsp) == 0 and timetz_text(micros, offset) == value
 
 
 _TEXT_FITS: Final[Mapping[str, Callable[[SourceType, str], bool]]] = {

@@ -17,8 +17,8 @@ from generators.sources import mysql
 from generators.sources.mysql import EPOCH, MICROS, to_float32
 
 
-def _trimmed(text_: str) -> str:
-    return text_.rstrip("0").rstrip(".") if "." in text_ else text_
+def _trimmed(number_text: str) -> str:
+    return number_text.rstrip("0").rstrip(".") if "." in number_text else number_text
 
 
 def time_text(micros: int) -> str:
@@ -58,11 +58,11 @@ _TIMETZ: Final = re.compile(
 )
 
 
-def timetz_parts(text_: str) -> tuple[int, int]:
+def timetz_parts(clock_text: str) -> tuple[int, int]:
     """Microseconds of the local time of day and seconds east of Greenwich. Raises ValueError."""
-    match = _TIMETZ.fullmatch(text_)
+    match = _TIMETZ.fullmatch(clock_text)
     if not match:
-        raise ValueError(f"{text_!r} is no time with time zone")
+        raise ValueError(f"{clock_text!r} is no time with time zone")
     hours, minutes, seconds, fraction, sign, *zone = match.groups()
     offset = sum(int(part or 0) * unit for part, unit in zip(zone, (3600, 60, 1), strict=True))
     return _clock(hours, minutes, seconds, fraction), -offset if sign == "-" else offset
@@ -119,11 +119,11 @@ _INTERVAL: Final = re.compile(
 )
 
 
-def interval_parts(text_: str) -> tuple[int, int, int]:
+def interval_parts(value_text: str) -> tuple[int, int, int]:
     """Months, days and microseconds of an interval in the style `postgres`. Raises ValueError."""
-    match = _INTERVAL.fullmatch(text_)
-    if not text_ or not match:
-        raise ValueError(f"{text_!r} is no interval")
+    match = _INTERVAL.fullmatch(value_text)
+    if not value_text or not match:
+        raise ValueError(f"{value_text!r} is no interval")
     years, months, days, sign, hours, minutes, seconds, fraction = match.groups()
     micros = _clock(hours, minutes, seconds, fraction) if hours else 0
     return (
@@ -158,10 +158,10 @@ def interval_read(typed: str) -> str:
         at = match.end()
         sign, hours, minutes, seconds, fraction, number, unit = match.groups()
         if unit:
-            found = [field for field in _UNITS if re.fullmatch(field[0], unit, re.IGNORECASE)]
-            if not found:
+            fields = [field for field in _UNITS if re.fullmatch(field[0], unit, re.IGNORECASE)]
+            if not fields:
                 raise ValueError(f"{typed!r} is no interval: {unit!r}")
-            _, of_months, of_days, of_seconds = found[0]
+            _, of_months, of_days, of_seconds = fields[0]
             months += int(number) * of_months
             days += int(number) * of_days
             micros += int(number) * of_seconds * MICROS
@@ -175,8 +175,8 @@ def interval_read(typed: str) -> str:
 
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
     """An address, and its prefix length unless it is a single host's."""
-    whole = address.network.prefixlen == address.max_prefixlen
-    return str(address.ip) if whole else address.with_prefixlen
+    full_length = address.network.prefixlen == address.max_prefixlen
+    return str(address.ip) if full_length else address.with_prefixlen
 
 
 def numeric_text(value: Decimal) -> str:
@@ -262,10 +262,10 @@ def array_text(value: list[int | str | None]) -> str:
     return "{" + ",".join("NULL" if item is None else _item(str(item)) for item in value) + "}"
 
 
-def _item(text_: str) -> str:
-    plain = text_ and text_.upper() != "NULL" and not re.search(r'[{},"\\\s]', text_)
-    return text_ if plain else _escaped(text_)
+def _item(item_text: str) -> str:
+    plain = item_text and item_text.upper() != "NULL" and not re.search(r'[{},"\\\s]', item_text)
+    return item_text if plain else _escaped(item_text)
 
 
-def _escaped(text_: str) -> str:
-    return '"' + text_.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _escaped(raw_text: str) -> str:
+    return '"' + raw_text.replace("\\", "\\\\").replace('"', '\\"') + '"'

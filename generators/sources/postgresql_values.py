@@ -281,32 +281,32 @@ def _uuid_at(type: SourceType, number: int) -> str:
 
 def _inet_at(type: SourceType, number: int) -> str:
     """An IPv4 address, or an IPv6 one of the documentation's prefix; one in four is a network."""
-    rest, way = divmod(number, 4)
+    remainder, way = divmod(number, 4)
     if way < 2:
         address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(
-            rest % (1 << 32)
+            remainder % (1 << 32)
         )
     else:
-        address = ipaddress.IPv6Address((0x20010DB8 << 96) | rest % (1 << 96))
+        address = ipaddress.IPv6Address((0x20010DB8 << 96) | remainder % (1 << 96))
     size = (
-        (rest >> 96) % (address.max_prefixlen + 1)
-        if way in (1, 3) and rest >> 96
+        (remainder >> 96) % (address.max_prefixlen + 1)
+        if way in (1, 3) and remainder >> 96
         else address.max_prefixlen
     )
     return inet_text(ipaddress.ip_interface(f"{address}/{size}"))
 
 
 def _interval_at(type: SourceType, number: int) -> str:
-    rest, signs = divmod(number, 8)
-    rest, micros = divmod(rest, 200 * 3600 * MICROS)
-    rest, days = divmod(rest, 1000)
-    fields = (rest % 2400, days, micros - micros % step(type.fsp))
+    remainder, signs = divmod(number, 8)
+    remainder, micros = divmod(remainder, 200 * 3600 * MICROS)
+    remainder, days = divmod(remainder, 1000)
+    fields = (remainder % 2400, days, micros - micros % step(type.fsp))
     return interval_text(*(-value if signs >> i & 1 else value for i, value in enumerate(fields)))
 
 
 def _timetz_at(type: SourceType, number: int) -> str:
-    rest, micros = divmod(number, DAY)
-    quarters = rest % 105
+    remainder, micros = divmod(number, DAY)
+    quarters = remainder % 105
     return timetz_text(
         micros - micros % step(type.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters)
     )

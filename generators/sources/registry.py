@@ -58,13 +58,13 @@ class Source:
     long_text: SourceType
 
 
-def _mysql_text(type: SourceType, text: str) -> str:
-    return text.rstrip(" ") if type.name == "char" else text
+def _mysql_text(type: SourceType, value_text: str) -> str:
+    return value_text.rstrip(" ") if type.name == "char" else value_text
 
 
-def _postgresql_text(type: SourceType, text: str) -> str:
-    text = text.replace("\0", "")
-    return text.rstrip(" ").ljust(type.length or 0) if type.name == "char" else text
+def _postgresql_text(type: SourceType, value_text: str) -> str:
+    value_text = value_text.replace("\0", "")
+    return value_text.rstrip(" ").ljust(type.length or 0) if type.name == "char" else value_text
 
 
 def _mysql_name(name: str) -> str:

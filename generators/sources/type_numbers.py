@@ -45,19 +45,19 @@ class MissingNumber(UsageError, KeyError):
 class TypeTable:
     """The parsed table. `text` is the file's text. Raises UsageError."""
 
-    def __init__(self, text: str) -> None:
-        data: dict[str, Any] = tomllib.loads(text)
-        self._lines = text.splitlines()
+    def __init__(self, toml_text: str) -> None:
+        data: dict[str, Any] = tomllib.loads(toml_text)
+        self._lines = toml_text.splitlines()
         self._numbers: Mapping[str, Mapping[str, str]] = data["numbers"]
         self._rows: Mapping[str, Mapping[str, Any]] = data["types"]
-        for name, row in self._rows.items():
-            self._check_row(name, row)
+        for name, type_entry in self._rows.items():
+            self._check_row(name, type_entry)
 
     def numbers(self, column: NumberName) -> TypeNumbers:
         """The numbers of one column."""
         found: dict[str, int] = {}
-        for name, row in self._rows.items():
-            number = row.get(self._source_of(column, row), NO_NUMBER)
+        for name, type_entry in self._rows.items():
+            number = type_entry.get(self._source_of(column, type_entry), NO_NUMBER)
             if number != NO_NUMBER:
                 found[name] = number
         lines = {name: self._line(name) for name in self._rows}
@@ -66,29 +66,29 @@ class TypeTable:
     def check_types(self, types: Mapping[str, SourceType]) -> None:
         """Raises UsageError for a type that has no row, or whose row has another logical type."""
         for type in types.values():
-            row = self._rows.get(type.name)
-            if row is None:
+            type_entry = self._rows.get(type.name)
+            if type_entry is None:
                 raise UsageError(
                     f"{FILE}: the type {type.name!r} of generators/sources/mysql.py has no row."
                     f" {self._row_to_add(type)}"
                 )
-            if row["logical"] != type.logical.value:
+            if type_entry["logical"] != type.logical.value:
                 raise UsageError(
                     f"{FILE}:{self._line(type.name)}: the type {type.name!r} has the logical type"
-                    f" {row['logical']!r} here, {type.logical.value!r} in"
+                    f" {type_entry['logical']!r} here, {type.logical.value!r} in"
                     " generators/sources/mysql.py. Write the same in both."
                 )
 
-    def _check_row(self, name: str, row: Mapping[str, Any]) -> None:
+    def _check_row(self, name: str, type_entry: Mapping[str, Any]) -> None:
         place = f"{FILE}:{self._line(name)}: the type {name!r}"
         logicals = [logical.value for logical in Logical]
-        if row.get("logical") not in logicals:
+        if type_entry.get("logical") not in logicals:
             raise UsageError(
-                f"{place} has no known logical type: {row.get('logical')!r}. Add `logical = ...`,"
+                f"{place} has no known logical type: {type_entry.get('logical')!r}. Add `logical = ...`,"
                 f" one of {', '.join(logicals)}."
             )
         legal = ("logical", *self._numbers)
-        for column, number in row.items():
+        for column, number in type_entry.items():
             if column not in legal:
                 raise UsageError(
                     f"{place} has an unknown column {column!r}."
@@ -98,21 +98,22 @@ class TypeTable:
                 raise UsageError(
                     f"{place} says {number!r} for {column!r}: write a number, or {NO_NUMBER!r}."
                 )
-        missing = [column for column in self._required(row) if column not in row]
+        missing = [column for column in self._required(type_entry) if column not in type_entry]
         if missing:
             raise UsageError(f"{place} has no {missing[0]!r}. {self._add_number(missing[0])}")
 
-    def _required(self, row: Mapping[str, Any]) -> list[str]:
+    def _required(self, type_entry: Mapping[str, Any]) -> list[str]:
         """The columns that a row must say: those with no other column behind them."""
         return [
             column
             for column, facts in self._numbers.items()
-            if "like" not in facts and facts.get("logical", row["logical"]) == row["logical"]
+            if "like" not in facts
+            and facts.get("logical", type_entry["logical"]) == type_entry["logical"]
         ]
 
     def _add_number(self, column: str) -> str:
-        says = self._numbers[column]["says"]
-        return f'Add `{column} = NUMBER` ({says}), or `{column} = "{NO_NUMBER}"`.'
+        advice = self._numbers[column]["says"]
+        return f'Add `{column} = NUMBER` ({advice}), or `{column} = "{NO_NUMBER}"`.'
 
     def _row_to_add(self, type: SourceType) -> str:
         required = self._required({"logical": type.logical.value})
@@ -122,9 +123,9 @@ class TypeTable:
             f" a number for {NO_NUMBER!r} where the product has one; see docs/adding-a-type.md."
         )
 
-    def _source_of(self, column: str, row: Mapping[str, Any]) -> str:
+    def _source_of(self, column: str, type_entry: Mapping[str, Any]) -> str:
         """The column that has the number: the named one, or the nearest behind it."""
-        while column not in row and "like" in self._numbers[column]:
+        while column not in type_entry and "like" in self._numbers[column]:
             column = self._numbers[column]["like"]
         return column
 
