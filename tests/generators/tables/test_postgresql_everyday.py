@@ -9,7 +9,7 @@ from generators.model import Json
 from generators.sources import postgresql
 from generators.sources.postgresql_text import interval_read, timetz_read
 from generators.tables.ddl_types import postgresql_type
-from generators.tables.reading import read
+from generators.tables.reading import read_schema
 from generators.tables.realistic import boundaries
 from generators.wire_format import get
 
@@ -88,7 +88,7 @@ def test_other_spellings_of_an_interval_are_no_literal(typed):
 
 def test_a_text_without_a_mark_is_of_the_dialect_that_the_profiles_read(tmp_path):
     (tmp_path / "a.sql").write_text("CREATE TABLE one (u int PRIMARY KEY, c int)", "utf-8")
-    assert read([str(tmp_path / "a.sql")], fallback="postgresql").dialect == "postgresql"
+    assert read_schema([str(tmp_path / "a.sql")], fallback="postgresql").dialect == "postgresql"
     readers = (get("debezium-json").profile("3.5.0.Final+postgresql"),)
     values = read_tables([str(tmp_path / "a.sql")], None, None, None, 1, readers)
     assert values.schema.dialect == "postgresql"
