@@ -309,13 +309,13 @@ def test_what_ends_the_tasks_is_an_error_of_the_environment_and_not_the_decoders
 )
 def test_a_topic_that_is_gone_is_an_error_of_the_environment_and_not_the_decoders(error, expected):
     class Ended:
-        def ask(self, _service, _request, _limit_s):
+        def ask_service(self, _service, _request, _limit_s):
             raise DecodeRaised(error)
 
     lane = object.__new__(Lane)
     lane._engine = Ended()
     with pytest.raises(expected, match=re.escape(error)):
-        lane._ask("look")
+        lane._request("look")
 
 
 def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them():
