@@ -201,7 +201,7 @@ class Run:
             "conf": {},
             **more,
         }
-        return self.engine.ask("pipeline", request, self.settings.limit_s)
+        return self.engine.ask_service("pipeline", request, self.settings.limit_s)
 
     def awaited(self, future: Any) -> Mapping[str, Any]:
         """The answer. Raises HarnessError where the limit expired, which is no verdict."""

@@ -146,7 +146,7 @@ class Keeping:
         self.directory, self.answer = directory, answer
         self.requests: list[Mapping[str, Any]] = []
 
-    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Any]:
+    def ask_service(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Any]:
         assert (service, limit_s) == ("pipeline", 7.0)
         self.requests.append(request)
         if self.answer is not None:
