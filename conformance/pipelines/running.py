@@ -70,7 +70,7 @@ class PipelineReader(Protocol):
 
     directory: Path
 
-    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Any:
+    def ask_service(self, service: str, request: Mapping[str, Any], limit_s: float) -> Any:
         """The answer of a service."""
 
 
@@ -388,6 +388,6 @@ def run_pipeline(
             yield result
     if settings.restart:
         first = next((stream for stream in streams if stream.nemesis.name == "none"), streams[0])
-        with engine.twin() as victim:
+        with engine.make_twin() as victim:
             run = make(engine=victim, stream=first, home=home / "killed")
             yield read_killed(run, victim, note)
