@@ -17,7 +17,7 @@ from recorders.databases import Database, MariaDb, MySqlContainer, OldMariaDb, P
 from recorders.explained import FILE, load
 from recorders.products import Product, product
 from recorders.running import ProducedRecord, Stopped, compiler
-from recorders.session import Audited, audit, drawn
+from recorders.session import Audited, audit, draw_scenarios
 
 
 def perform(
@@ -53,7 +53,7 @@ def perform(
     explained = explained if select == "*" else explained.narrowed()
     compiler()
     note("drawing")
-    cases = drawn(recorded_product, profile, count, seed, select, real_mysql=real_mysql)
+    cases = draw_scenarios(recorded_product, profile, count, seed, select, real_mysql=real_mysql)
     audited, stopped = None, dict[int, str]()
     while audited is None:
         try:

@@ -93,7 +93,7 @@ class Database(ABC):
 
     def __enter__(self) -> Self:
         try:
-            self._open()
+            self._start()
         except BaseException:
             self.close()
             raise
@@ -108,7 +108,7 @@ class Database(ABC):
         self.close()
 
     @abstractmethod
-    def _open(self) -> None:
+    def _start(self) -> None:
         """Starts the server."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class Database(ABC):
         """The command line of the client, which reads statements from standard input."""
 
     @abstractmethod
-    def refused(self, line: str) -> tuple[int, str] | None:
+    def statement_error(self, line: str) -> tuple[int, str] | None:
         """A line of the statement and the error in a line of the client's messages; None for other
         lines.
         """
@@ -142,14 +142,14 @@ class Database(ABC):
         no statement.
         """
         lines = [f"{statement};\n" for statement in statements]
-        text = "".join(lines)
+        script = "".join(lines)
         # The first line of each: the clients count lines, and a name may have an end of a line in
         # it.
         starts = list(itertools.accumulate((line.count("\n") for line in lines[:-1]), initial=1))
         try:
             ran = subprocess.run(
                 self.client(),
-                input=text.encode(),
+                input=script.encode(),
                 capture_output=True,
                 timeout=timeout_s,
                 check=False,
@@ -159,7 +159,7 @@ class Database(ABC):
             raise HarnessError(f"the statements took more than {timeout_s:.0f} s") from error
         errors: dict[int, str] = {}
         for line in ran.stderr.decode("utf-8", "replace").splitlines():
-            hit = self.refused(line)
+            hit = self.statement_error(line)
             if hit is not None:
                 errors.setdefault(bisect.bisect_right(starts, hit[0]) - 1, hit[1])
         if ran.returncode != 0 and not errors:
@@ -172,7 +172,7 @@ class Database(ABC):
     def must(self, *statements: str) -> None:
         """Executes statements. Raises HarnessError at one that the server refuses."""
         for index, error in self.run(statements).items():
-            raise HarnessError(f"the server refused {statements[index]}: {error}")
+            raise HarnessError(f"the server statement_error {statements[index]}: {error}")
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C.UTF-8"}
@@ -283,7 +283,7 @@ class _MySqlLike(Database):
         )
         self._name = DATABASE
 
-    def refused(self, line: str) -> tuple[int, str] | None:
+    def statement_error(self, line: str) -> tuple[int, str] | None:
         """Line and error of `ERROR 1064 (42000) at line 7: ...`."""
         hit = _MYSQL_ERROR.match(line)
         return (int(hit[1]), hit[2]) if hit else None
@@ -295,28 +295,28 @@ class MariaDb(_MySqlLike):
     users = ("mysql",)
     connector = "mariadb"
 
-    def _open(self) -> None:
+    def _start(self) -> None:
         user = self._folder()
-        here = self.directory
-        file = f"--defaults-file={here}/server.cnf"
-        install, server, own = self._programs(file)
+        folder = self.directory
+        file = f"--defaults-file={folder}/server.cnf"
+        install, server, program_options = self._programs(file)
         # A server of any release understands this client.
         _program("mariadb", "mariadb-client")
         (self.port,) = free_ports(1)
-        options = _MARIADB_OPTIONS | self.options | own
+        options = _MARIADB_OPTIONS | self.options | program_options
         options |= {
             "port": str(self.port),
-            "datadir": f"{here}/data",
-            "socket": f"{here}/socket",
-            "pid-file": f"{here}/pid",
+            "datadir": f"{folder}/data",
+            "socket": f"{folder}/socket",
+            "pid-file": f"{folder}/pid",
         }
-        options |= {"tmpdir": str(here)} | ({"user": user} if user else {})
+        options |= {"tmpdir": str(folder)} | ({"user": user} if user else {})
         lines = "".join(f"{name}={value}\n" for name, value in options.items())
-        (here / "server.cnf").write_text(f"[mysqld]\n{lines}", encoding="utf-8")
-        (here / "server.cnf").chmod(0o644)
+        (folder / "server.cnf").write_text(f"[mysqld]\n{lines}", encoding="utf-8")
+        (folder / "server.cnf").chmod(0o644)
         self.note("preparing a MariaDB")
-        normal = ("--auth-root-authentication-method=normal", f"--datadir={here}/data")
-        _ran([*install, *normal, *((f"--user={user}",) if user else ())], install[0], here)
+        normal = ("--auth-root-authentication-method=normal", f"--datadir={folder}/data")
+        _ran([*install, *normal, *((f"--user={user}",) if user else ())], install[0], folder)
         self._serve([*server, file])
         self._fill("")
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
@@ -370,8 +370,8 @@ class OldMariaDb(MariaDb):
                         shutil.copyfileobj(source, target)
                     to.chmod(0o755)
         # Some libraries come with the jar.
-        own = ["env", f"LD_LIBRARY_PATH={base}/libs"]
-        server = [*own, f"{base}/bin/mysqld"]
+        with_libraries = ["env", f"LD_LIBRARY_PATH={base}/libs"]
+        server = [*with_libraries, f"{base}/bin/mysqld"]
         ran = subprocess.run(
             [*server, "--version"],
             capture_output=True,
@@ -391,7 +391,13 @@ class OldMariaDb(MariaDb):
                 f"the server of {MARIADB_10_2.title}, which is built for x86-64 Linux, does not run"
                 f" here: {why}"
             )
-        install = [*own, "sh", f"{base}/scripts/mysql_install_db", file, f"--basedir={base}"]
+        install = [
+            *with_libraries,
+            "sh",
+            f"{base}/scripts/mysql_install_db",
+            file,
+            f"--basedir={base}",
+        ]
         return install, server, {"basedir": str(base), "lc-messages-dir": f"{base}/share"}
 
 
@@ -407,7 +413,7 @@ class MySqlContainer(_MySqlLike):
         self._image, self._container = image, f"cdc-conformance-{uuid.uuid4().hex[:12]}"
         self._docker: Guarded | None = None
 
-    def _open(self) -> None:
+    def _start(self) -> None:
         docker = shutil.which("docker")
         if docker is None:
             raise HarnessError("--image needs a container engine: no `docker` command found")
@@ -488,13 +494,13 @@ class PostgreSql(Database):
     users = ("postgres",)
     connector = "postgres"
 
-    def _open(self) -> None:
+    def _start(self) -> None:
         folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         initdb, server = (_program(name, "postgresql", folders) for name in ("initdb", "postgres"))
         self._psql = _program("psql", "postgresql-client", folders)
         user = self._folder()
         (self.port,) = free_ports(1)
-        here = self.directory
+        folder = self.directory
         # Its processes have to see a shell's user; setpriv keeps the process id.
         as_user = (
             ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
@@ -510,11 +516,11 @@ class PostgreSql(Database):
             "--no-sync",
             "--no-instructions",
         )
-        _ran([*as_user, initdb, f"--pgdata={here}/data", *fixed], initdb, here)
+        _ran([*as_user, initdb, f"--pgdata={folder}/data", *fixed], initdb, folder)
         options = {
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
-            "unix_socket_directories": str(here),
+            "unix_socket_directories": str(folder),
             "wal_level": "logical",
             "max_wal_senders": "4",
             "max_replication_slots": "4",
@@ -525,7 +531,7 @@ class PostgreSql(Database):
         }
         flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         self._name = "postgres"
-        self._serve([*as_user, server, "-D", f"{here}/data", *flags])
+        self._serve([*as_user, server, "-D", f"{folder}/data", *flags])
         self.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'")
         self._name = DATABASE
         with contextlib.suppress(HarnessError):
@@ -554,7 +560,7 @@ class PostgreSql(Database):
             self._name,
         ]
 
-    def refused(self, line: str) -> tuple[int, str] | None:
+    def statement_error(self, line: str) -> tuple[int, str] | None:
         """Line and error of `psql:<stdin>:7: ERROR:  ...`."""
         hit = _PSQL_ERROR.match(line)
         return (int(hit[1]), hit[2]) if hit else None

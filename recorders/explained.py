@@ -46,15 +46,15 @@ class Entry:
         """Whether the entry is about that profile."""
         return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
-    def explains(self, other: Difference) -> bool:
+    def explains(self, difference: Difference) -> bool:
         """Whether the difference is this one."""
         pairs = (
-            (self.path, other.path),
-            (self.type, other.type),
-            (self.ours, other.ours),
-            (self.real, other.real),
+            (self.path, difference.path),
+            (self.type, difference.type),
+            (self.ours, difference.ours),
+            (self.real, difference.real),
         )
-        return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in pairs)
+        return all(re.fullmatch(pattern, value, re.DOTALL) for pattern, value in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
         except re.error as error:
             raise UsageError(f"{key} is no regular expression: {error}") from error
     profiles = raw["profile"]
-    given = {key: value for key, value in raw.items() if key != "profile"}
-    return Entry(tuple(profiles) if isinstance(profiles, list) else (profiles,), **given)
+    fields = {key: value for key, value in raw.items() if key != "profile"}
+    return Entry(tuple(profiles) if isinstance(profiles, list) else (profiles,), **fields)
 
 
 def grouped(differences: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:

@@ -65,20 +65,20 @@ class Product:
         """The options for the system's server, which is MariaDB, whose messages are another
         deployment's than MySQL's.
         """
-        named = {"mariadb", "mysql", "postgresql"} & set(options)
-        return () if named or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
+        sources = {"mariadb", "mysql", "postgresql"} & set(options)
+        return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
         """Why the product cannot be told the plan; "" if nothing is known."""
         tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
-        made = {
+        created_tables = {
             event.after
             for event in plan.history.events
             if isinstance(event, SchemaChange) and event.after
         }
         if any(
             len({self.field(c.name) for c in table.columns}) < len(table.columns)
-            for table in tables | made
+            for table in tables | created_tables
         ):
             return f"{self.name} stops: two columns have one name in its schema"
         actions = {
@@ -115,8 +115,8 @@ class Product:
         """
         release = release or self.releases[0]
         if release not in self.releases:
-            known = [p.release for p in self.wire_format.profiles]
-            if release in known:
+            releases = [p.release for p in self.wire_format.profiles]
+            if release in releases:
                 raise UsageError(
                     f"{self.name} {release} cannot be recorded: {_UNRECORDED.get(self.name, '')}"
                 )
@@ -140,7 +140,7 @@ class Product:
             }
             records = running.run(program, bundle, {**properties, **address}, note)
             schemas = partial(_schema, Remote(registry.url), {})
-            return [shown(record, schemas) for record in records]
+            return [json_record(record, schemas) for record in records]
 
 
 def _version(profile: Profile) -> tuple[int, int]:
@@ -149,21 +149,28 @@ def _version(profile: Profile) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def shown(record: Record, schemas: confluent.SchemaOf = confluent.SCHEMAS.__getitem__) -> Record:
+def json_record(
+    record: Record, schemas: confluent.SchemaOf = confluent.SCHEMAS.__getitem__
+) -> Record:
     """A record of a format with a registry as JSON, which an audit compares."""
     key, value = (data and confluent.readable(data, schemas) for data in (record.key, record.value))
     return replace(record, key=key, value=value)
 
 
-def _schema(registry: Remote, known: confluent.Schemas, number: int) -> tuple[tuple[str, ...], str]:
+def _schema(
+    registry: Remote, schemas: confluent.Schemas, number: int
+) -> tuple[tuple[str, ...], str]:
     """The subjects and the text of a schema in a registry."""
-    if number not in known:
+    if number not in schemas:
         path = f"{registry.path}/schemas/ids/{number}"
-        versions, text = (
-            json.loads(registry.request("GET", f"{path}{of}")) for of in ("/versions", "")
+        versions, document = (
+            json.loads(registry.request("GET", f"{path}{suffix}")) for suffix in ("/versions", "")
         )
-        known[number] = tuple(sorted({version["subject"] for version in versions})), text["schema"]
-    return known[number]
+        schemas[number] = (
+            tuple(sorted({version["subject"] for version in versions})),
+            document["schema"],
+        )
+    return schemas[number]
 
 
 _UNRECORDED: Final = {

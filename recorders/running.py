@@ -45,8 +45,8 @@ class ProducedRecord:
 class Stopped(HarnessError):
     """The product ended or stalled before the last record. `records` are those that it sent."""
 
-    def __init__(self, text: str, records: list[ProducedRecord]) -> None:
-        super().__init__(text)
+    def __init__(self, reason: str, records: list[ProducedRecord]) -> None:
+        super().__init__(reason)
         self.records = records
 
 
@@ -57,18 +57,18 @@ def read(line: str) -> ProducedRecord:
     return ProducedRecord(
         _bytes(fields["topic"]).decode(),
         fields["partition"],
-        _maybe(fields["key"]),
-        _maybe(fields["value"]),
+        _optional_bytes(fields["key"]),
+        _optional_bytes(fields["value"]),
         headers,
     )
 
 
-def _bytes(text: str | None) -> bytes:
-    return base64.b64decode(text or "")
+def _bytes(base64_text: str | None) -> bytes:
+    return base64.b64decode(base64_text or "")
 
 
-def _maybe(text: str | None) -> bytes | None:
-    return None if text is None else base64.b64decode(text)
+def _optional_bytes(base64_text: str | None) -> bytes | None:
+    return None if base64_text is None else base64.b64decode(base64_text)
 
 
 def compiler() -> str:
@@ -100,9 +100,9 @@ def run(
     work = Path(tempfile.mkdtemp(prefix="cdc-conformance-recorder-"))
     try:
         output = work / "records"
-        given = {**properties, "recorder.output": str(output), "recorder.seconds": str(limit_s)}
+        settings = {**properties, "recorder.output": str(output), "recorder.seconds": str(limit_s)}
         (work / "properties").write_text(
-            "".join(f"{name}={_escaped(value)}\n" for name, value in given.items()), "ascii"
+            "".join(f"{name}={_escaped(value)}\n" for name, value in settings.items()), "ascii"
         )
         command = [
             *(
@@ -161,12 +161,12 @@ def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
         if not line.startswith("\tat ")
     ]
     telling = [line for line in lines if re.search(r"\bERROR\b|^Caused by|Exception", line)]
-    shown = "\n".join(
+    log_tail = "\n".join(
         f"  {line[:400]}" for line in (list(dict.fromkeys(telling)) or lines)[-_LOG_LINES:]
     )
     return (
         f"{bundle.title} {what.get(code, f'ended with exit code {code}')}, after {count} records."
-        f" Its log:\n{shown}"
+        f" Its log:\n{log_tail}"
     )
 
 

@@ -21,7 +21,7 @@ from recorders import running
 from recorders.audit import SHAPES, Compared, Difference, compare, number_of, suffix, types_of
 from recorders.databases import DATABASE, Database
 from recorders.explained import Entry, Explained, grouped
-from recorders.products import TOPIC, Product, shown
+from recorders.products import TOPIC, Product, json_record
 from recorders.running import ProducedRecord
 from recorders.sql import Plan, realised, storable
 
@@ -52,14 +52,14 @@ class Audited:
         """Whether everything is identical or explained, and each entry explains something."""
         return not self.unexplained and not self.idle
 
-    def count(self, wanted: str) -> int:
+    def count(self, agreement: str) -> int:
         """How many records are `identical`, `explained`, `unexplained`."""
-        open_ = set(self.unexplained)
+        unexplained = set(self.unexplained)
         counts: Counter[str] = Counter()
         for record in self.compared:
-            rest = "unexplained" if open_ & set(record.differences) else "explained"
-            counts["identical" if record.identical else rest] += 1
-        return counts[wanted]
+            otherwise = "unexplained" if unexplained & set(record.differences) else "explained"
+            counts["identical" if record.identical else otherwise] += 1
+        return counts[agreement]
 
     @property
     def summary(self) -> str:
@@ -67,26 +67,29 @@ class Audited:
         counts = ", ".join(
             f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained")
         )
-        left = f"; {len(self.idle)} entries without a difference" if self.idle else ""
+        idle_entries = f"; {len(self.idle)} entries without a difference" if self.idle else ""
         return (
             f"{self.product} {self.profile} on {self.database}, seed {self.seed}: {self.scenarios}"
             f" scenarios, {len(self.refused)} left out; {len(self.compared)} records:"
-            f" {counts}{left}"
+            f" {counts}{idle_entries}"
         )
 
     def rows(self) -> list[dict[str, Any]]:
         """The result as rows of a table: counts of records, then differences by reason or place,
         and what was left out.
         """
-        rows = [_row(name, self.count(name)) for name in ("identical", "explained", "unexplained")]
-        rows += [
-            _row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason)
+        table_rows = [
+            _result_row(name, self.count(name))
+            for name in ("identical", "explained", "unexplained")
+        ]
+        table_rows += [
+            _result_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason)
             for e, n in self.explained.items()
         ]
         for (path, kind), listed in grouped(self.unexplained).items():
             first = listed[0]
-            rows.append(
-                _row(
+            table_rows.append(
+                _result_row(
                     "difference unexplained",
                     len(listed),
                     path,
@@ -96,25 +99,25 @@ class Audited:
                     first.scenario,
                 )
             )
-        rows += [
-            _row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason)
+        table_rows += [
+            _result_row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason)
             for e in self.idle
         ]
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             reasons.setdefault(_QUOTED.sub("...", why), []).append(name)
-        rows += [
-            _row("scenario left out", len(names), note=f"{why} ({names[0]})")
+        table_rows += [
+            _result_row("scenario left out", len(names), note=f"{why} ({names[0]})")
             for why, names in reasons.items()
         ]
-        return rows
+        return table_rows
 
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
 _WIDEST: Final = 160
 
 
-def _row(
+def _result_row(
     result: str,
     count: int,
     path: str = "",
@@ -127,7 +130,7 @@ def _row(
     return {
         "result": result,
         "count": count,
-        **{name: printable(text[:_WIDEST]) for name, text in texts.items()},
+        **{name: printable(cell[:_WIDEST]) for name, cell in texts.items()},
     }
 
 
@@ -135,7 +138,7 @@ def _supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
     return product.wire_format.supports(type) and storable(type, real_mysql=real_mysql)
 
 
-def drawn(
+def draw_scenarios(
     product: Product,
     profile: Profile,
     count: int,
@@ -149,18 +152,18 @@ def drawn(
     """
     supports = partial(_supported, product, real_mysql)
     fmt = replace(product.wire_format, supports=supports)
-    named = boundaries.scenarios(DATABASE, supports, profile.source)
+    boundary_scenarios = boundaries.scenarios(DATABASE, supports, profile.source)
     fresh = draw(scenarios(fmt, database=DATABASE, source=profile.source), count, seed)
     every = [
-        *named,
+        *boundary_scenarios,
         *(replace(scenario, name=f"drawn/{seed}/{i}") for i, scenario in enumerate(fresh)),
     ]
-    chosen = [scenario for scenario in every if fnmatchcase(scenario.name, select)]
-    if not chosen:
+    selected = [scenario for scenario in every if fnmatchcase(scenario.name, select)]
+    if not selected:
         raise NothingSelected(
             f"no scenario matches {select!r}; names are such as {every[0].name}, {every[-1].name}"
         )
-    return [rename(scenario, DATABASE, suffix(i)) for i, scenario in enumerate(chosen)]
+    return [rename(scenario, DATABASE, suffix(i)) for i, scenario in enumerate(selected)]
 
 
 def audit(
@@ -178,21 +181,21 @@ def audit(
 
     Raises Stopped when the product does not reach the end.
     """
-    plans, refused = _plans(product, cases, profile)
-    refused |= {cases[i].name: why for i, why in stopped.items() if plans.pop(i, None)}
+    plans, refusals = _plans(product, cases, profile)
+    refusals |= {cases[i].name: why for i, why in stopped.items() if plans.pop(i, None)}
     note(f"executing {sum(len(plan.statements) for plan in plans.values())} statements")
-    refused |= _execute(database, cases, plans)
+    refusals |= _execute(database, cases, plans)
     database.must(*running.end(database))
     records = product.record(profile, database, note)
     note(f"comparing {len(records)} records")
-    compared = tuple(_compared(product, profile, cases, plans, records))
+    compared = tuple(_compare_records(product, profile, cases, plans, records))
     counts: Counter[Entry] = Counter()
-    open_: list[Difference] = []
+    unexplained: list[Difference] = []
     for record in compared:
         for difference in record.differences:
             entry = explained.why(difference)
             if entry is None:
-                open_.append(difference)
+                unexplained.append(difference)
             else:
                 counts[entry] += 1
     version = database.version
@@ -204,9 +207,9 @@ def audit(
         len(plans),
         compared,
         counts,
-        tuple(open_),
+        tuple(unexplained),
         explained.idle,
-        refused,
+        refusals,
     )
 
 
@@ -220,18 +223,18 @@ def plan(profile: Any, history: History) -> Plan:
 def _plans(
     product: Product, cases: Sequence[Scenario], profile: Any
 ) -> tuple[dict[int, Plan], dict[str, str]]:
-    plans, refused = {}, {}
+    plans, refusals = {}, {}
     for i, case in enumerate(cases):
         try:
             case_plan = plan(profile, case.history)
         except Refused as error:
-            refused[case.name] = str(error)
+            refusals[case.name] = str(error)
             continue
         if why := product.stopped_by(profile, case_plan):
-            refused[case.name] = why
+            refusals[case.name] = why
         else:
             plans[i] = case_plan
-    return plans, refused
+    return plans, refusals
 
 
 def _execute(
@@ -240,19 +243,19 @@ def _execute(
     """Executes the plans in order; a plan with a statement that the server refuses is taken out."""
     owners = [i for i, plan in plans.items() for _ in plan.statements]
     errors = database.run(sql for plan in plans.values() for sql in plan.statements)
-    refused: dict[str, str] = {}
+    refusals: dict[str, str] = {}
     for index, error in sorted(errors.items()):
         number = owners[index]
-        refused.setdefault(cases[number].name, error)
+        refusals.setdefault(cases[number].name, error)
         plans.pop(number, None)
     if plans:
-        return refused
+        return refusals
     raise HarnessError(
-        f"the server refused every scenario, the first with: {next(iter(refused.values()))}"
+        f"the server refused every scenario, the first with: {next(iter(refusals.values()))}"
     )
 
 
-def _compared(
+def _compare_records(
     product: Product,
     profile: Profile,
     cases: Sequence[Scenario],
@@ -266,20 +269,20 @@ def _compared(
     # One history, as the product reads one log: what a message takes from the one before it crosses
     # scenarios, too.
     owners = [number for number, plan in plans.items() for _ in plan.history.events]
-    whole = History(tuple(event for plan in plans.values() for event in plan.history.events))
+    history = History(tuple(event for plan in plans.values() for event in plan.history.events))
     ours: dict[int, list[Message]] = {}
-    for written in fmt.write(whole, profile, LAYOUT):
-        message = shown(written.message) if fmt.container == "confluent" else written.message
+    for written in fmt.write(history, profile, LAYOUT):
+        message = json_record(written.message) if fmt.container == "confluent" else written.message
         ours.setdefault(owners[written.message.event], []).append(message)
     # A statement that some other scenario was refused for may still have published something.
     for number, plan in plans.items():
         yield from compare(
             shape, cases[number].name, types_of(plan), ours.get(number, []), real.get(number, [])
         )
-    if left := real.get(None):
+    if nameless := real.get(None):
         ddl = any(
             isinstance(event, SchemaChange)
             for plan in plans.values()
             for event in plan.history.events
         )
-        yield from compare(shape, "(no table)" if ddl else "(none)", {}, [], left)
+        yield from compare(shape, "(no table)" if ddl else "(none)", {}, [], nameless)

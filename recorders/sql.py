@@ -156,7 +156,7 @@ MYSQL: Final = SqlDialect(
 # PostgreSQL
 
 
-def _text_literal(text: str) -> str:
+def _text_literal(string: str) -> str:
     """A string in ASCII and on one line."""
 
     def spelt(c: str) -> str:
@@ -164,7 +164,7 @@ def _text_literal(text: str) -> str:
             return f"\\{c}"
         return c if " " <= c <= "~" else f"\\U{ord(c):08x}"
 
-    return f"E'{''.join(map(spelt, text))}'"
+    return f"E'{''.join(map(spelt, string))}'"
 
 
 def _postgresql_declared(type: SourceType, name: str) -> str:
@@ -172,8 +172,8 @@ def _postgresql_declared(type: SourceType, name: str) -> str:
 
 
 def _postgresql_literal(type: SourceType, value: Value) -> str:
-    text = _postgresql_text(type, value)
-    return "NULL" if text is None else _text_literal(text)
+    value_text = _postgresql_text(type, value)
+    return "NULL" if value_text is None else _text_literal(value_text)
 
 
 def _postgresql_text(type: SourceType, value: Value) -> str | None:
@@ -292,23 +292,26 @@ def _index(table: Table, dialect: SqlDialect) -> str:
     return f"USING INDEX {dialect.quote(name)}"
 
 
-def inserted(table: Table, rows: Iterable[Row], dialect: SqlDialect) -> str:
+def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDialect) -> str:
     """One INSERT of whole rows."""
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
     values = (
-        ", ".join(dialect.literal(c.type, row[c.name]) for c in table.columns) for row in rows
+        ", ".join(dialect.literal(c.type, row_values[c.name]) for c in table.columns)
+        for row_values in inserted_rows
     )
     return (
         f"INSERT INTO {_place(table, dialect)} ({names}) VALUES"
-        f" {', '.join(f'({row})' for row in values)}"
+        f" {', '.join(f'({row_values})' for row_values in values)}"
     )
 
 
-def _where(table: Table, row: Row, dialect: SqlDialect) -> str:
+def _where(table: Table, values: Row, dialect: SqlDialect) -> str:
     """The condition that finds one row: its key, else all its columns."""
     names = table.handle_key
     columns = [table.column(name) for name in names] if names else list(table.columns)
-    same = " AND ".join(dialect.same(dialect.quote(c.name), c.type, row[c.name]) for c in columns)
+    same = " AND ".join(
+        dialect.same(dialect.quote(c.name), c.type, values[c.name]) for c in columns
+    )
     if dialect.limit or names:
         return f"WHERE {same}{dialect.limit}"
     return f"WHERE ctid = (SELECT ctid FROM {_place(table, dialect)} WHERE {same} LIMIT 1)"
@@ -325,9 +328,9 @@ def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     return f"UPDATE {_place(table, dialect)} SET {sets} {_where(table, before, dialect)}"
 
 
-def deleted(table: Table, row: Row, dialect: SqlDialect) -> str:
+def delete_statement(table: Table, values: Row, dialect: SqlDialect) -> str:
     """A DELETE of one row."""
-    return f"DELETE FROM {_place(table, dialect)} {_where(table, row, dialect)}"
+    return f"DELETE FROM {_place(table, dialect)} {_where(table, values, dialect)}"
 
 
 class _Realising:
@@ -412,23 +415,25 @@ class _Realising:
         if event.action == "truncate table":
             live = []
         elif event.action == "add column":
-            live = [{**row, "added": 1} for row in live]
+            live = [{**values, "added": 1} for values in live]
         self.rows[event.table] = live
 
     def change(self, event: RowChange) -> None:
         table, live = event.table, self.rows[event.table.name]
         # A list has the rows of a table without key as often as the table.
         missing: list[Row] = []
-        rest = list(live)
+        live_rows = list(live)
         for images in event.rows:
             if images.before is not None:
-                if images.before in rest:
-                    rest.remove(images.before)
+                if images.before in live_rows:
+                    live_rows.remove(images.before)
                 else:
                     missing.append(images.before)
         if missing:
             self.insert(
-                replace(event, op=Op.INSERT, rows=tuple(RowImages(None, row) for row in missing))
+                replace(
+                    event, op=Op.INSERT, rows=tuple(RowImages(None, values) for values in missing)
+                )
             )
         if event.op is Op.INSERT:
             self.insert(event)
@@ -437,7 +442,7 @@ class _Realising:
             assert images.before is not None
             live.remove(images.before)
             if images.after is None:
-                sql = deleted(table, images.before, self.dialect)
+                sql = delete_statement(table, images.before, self.dialect)
             else:
                 sql = updated(table, images, self.dialect)
                 live.append(images.after)
@@ -446,9 +451,9 @@ class _Realising:
                 self.logged(sql, replace(event, rows=(images,)))
 
     def insert(self, event: RowChange) -> None:
-        rows = [images.after for images in event.rows if images.after is not None]
-        self.rows[event.table.name] += rows
-        sql = inserted(event.table, rows, self.dialect)
+        new_rows = [images.after for images in event.rows if images.after is not None]
+        self.rows[event.table.name] += new_rows
+        sql = insert_statement(event.table, new_rows, self.dialect)
         self.statements.append(sql)
         self.logged(sql, event)
 

@@ -61,33 +61,35 @@ def main(
     """
     if reproduce or releases:
         sys.exit(_reproduce(names, keep=releases))
-    chosen = [readers.named(name) for name in names] or list(readers.READERS)
+    selected = [readers.named(name) for name in names] or list(readers.READERS)
     if listing:
-        for reader in chosen:
+        for reader in selected:
             click.echo(f"{reader.name:28} {reader.release:10} {', '.join(reader.formats)}")
         return
     old = judging.stale() if check or stale or page_only else {}
     if check:
-        for name, some in old.items():
-            click.echo(f"stale: {name}: {', '.join(some)}")
+        for name, format_names in old.items():
+            click.echo(f"stale: {name}: {', '.join(format_names)}")
         sys.exit(STALE if old else 0)
     broken = False
-    for reader in () if page_only else chosen:
-        asked = [fmt for fmt in reader.formats if not formats or fmt in formats]
-        wanted = [fmt for fmt in asked if not stale or fmt in old.get(reader.name, ())]
-        if not wanted:
+    for reader in () if page_only else selected:
+        requested_formats = [fmt for fmt in reader.formats if not formats or fmt in formats]
+        formats_to_judge = [
+            fmt for fmt in requested_formats if not stale or fmt in old.get(reader.name, ())
+        ]
+        if not formats_to_judge:
             continue
         began = time.monotonic()
         try:
-            for fmt in wanted:  # What is judged is kept, if the others are stopped.
-                judging.save(judging.judge(reader, _note, formats=[fmt]))
+            for fmt in formats_to_judge:  # What is judged is kept, if the others are stopped.
+                judging.save(judging.judge(reader, _print_note, formats=[fmt]))
         except HarnessError as error:
             broken = True
-            _note(f"{reader.name}: not judged: {error}")
-        _note(f"{reader.name}: {time.monotonic() - began:.0f} s")
+            _print_note(f"{reader.name}: not judged: {error}")
+        _print_note(f"{reader.name}: {time.monotonic() - began:.0f} s")
     (board.STALE).write_text(json.dumps(judging.stale(), indent=1) + "\n", "utf-8")
     for path in page.write():
-        _note(f"wrote {path.name}")
+        _print_note(f"wrote {path.name}")
     lost, unexplained = board.unproved(), 0
     for result in board.board():
         click.echo(f"{result.reader.name:28} {result.format:22} {page.cell(result)}")
@@ -107,17 +109,17 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
         else {"tried": {}, "shown": {}}
     )
     differ = 0
-    known = {
+    program_names = {
         f"{product}/{fault.id}"
         for product in reproducing.PRODUCTS
-        for fault in reproducing.shown(product)
+        for fault in reproducing.reproducible_faults(product)
     }
-    for name in set(names) - known - set(reproducing.PRODUCTS):
-        raise UnknownName("program", name, sorted(known))
-    asked = {
+    for name in set(names) - program_names - set(reproducing.PRODUCTS):
+        raise UnknownName("program", name, sorted(program_names))
+    faults_by_product = {
         product: [
             fault
-            for fault in reproducing.shown(product)
+            for fault in reproducing.reproducible_faults(product)
             if not names or {product, f"{product}/{fault.id}"} & set(names)
         ]
         for product in reproducing.PRODUCTS
@@ -125,48 +127,58 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
     with ThreadPoolExecutor() as pool:  # The registry is waited for once, not once a product.
         list(
             pool.map(
-                lambda product: jars_of(reproducing.bundle(product), _note),
-                filter(asked.get, asked),
+                lambda product: jars_of(reproducing.bundle(product), _print_note),
+                filter(faults_by_product.get, faults_by_product),
             )
         )
-    for product, some in asked.items():
-        for release in reproducing.releases(product) if keep and some else ("",) if some else ():
+    for product, faults in faults_by_product.items():
+        for release in (
+            reproducing.releases(product) if keep and faults else ("",) if faults else ()
+        ):
             try:
-                printed = reproducing.run(product, some, _note, release)
+                outputs = reproducing.run(product, faults, _print_note, release)
             except HarnessError as error:
                 if not keep:
                     raise
-                _note(f"{product} {release}: {str(error)[:300]}")
+                _print_note(f"{product} {release}: {str(error)[:300]}")
                 continue
             if keep:
                 releases["tried"].setdefault(product, [])
                 releases["tried"][product] = [
-                    *(other for other in releases["tried"][product] if other != release),
+                    *(
+                        earlier_release
+                        for earlier_release in releases["tried"][product]
+                        if earlier_release != release
+                    ),
                     release,
                 ]
-                for fault in some:
-                    seen = [
-                        other
-                        for other in releases["shown"].setdefault(product, {}).get(fault.id, ())
-                        if other != release
+                for fault in faults:
+                    shown_releases = [
+                        earlier_release
+                        for earlier_release in releases["shown"]
+                        .setdefault(product, {})
+                        .get(fault.id, ())
+                        if earlier_release != release
                     ]
                     releases["shown"][product][fault.id] = (
-                        [*seen, release] if reproducing.is_shown(fault, printed[fault.id]) else seen
+                        [*shown_releases, release]
+                        if reproducing.is_shown(fault, outputs[fault.id])
+                        else shown_releases
                     )
-            for fault in some:
-                same = printed[fault.id] == fault.actual
+            for fault in faults:
+                same = outputs[fault.id] == fault.actual
                 differ += not same and not keep
                 click.echo(
                     f"{'shown ' if same else 'DIFFERS'} {product} {release} {fault.id}:"
-                    f" {page.shown(printed[fault.id])}"
+                    f" {page.program_output(outputs[fault.id])}"
                 )
     if keep:
         board.RELEASES.write_text(json.dumps(releases, indent=1) + "\n", "utf-8")
     return LOST if differ else 0
 
 
-def _note(text: str) -> None:
-    click.echo(text, err=True)
+def _print_note(line: str) -> None:
+    click.echo(line, err=True)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ class Failure:
         ):
             return Outcome.DROPS
         return next(
-            (outcome for known, outcome in _OUTCOMES.items() if known == symptom), Outcome.WRONG
+            (outcome for known_symptom, outcome in _OUTCOMES.items() if known_symptom == symptom),
+            Outcome.WRONG,
         )
 
     @property
@@ -99,9 +100,13 @@ class Judged:
     def faults(self) -> tuple[Fault, ...]:
         """The faults that stand on the board, the worst outcome first."""
         every = (*self.failures, *self.recorded)
-        shown = {f.fault.id: f.fault for f in every if f.counts and f.fault and f.fault.on_board}
-        shown |= {fault.id: fault for fault in self.alone}
-        return tuple(sorted(shown.values(), key=lambda fault: list(Outcome).index(fault.outcome)))
+        faults_by_id = {
+            f.fault.id: f.fault for f in every if f.counts and f.fault and f.fault.on_board
+        }
+        faults_by_id |= {fault.id: fault for fault in self.alone}
+        return tuple(
+            sorted(faults_by_id.values(), key=lambda fault: list(Outcome).index(fault.outcome))
+        )
 
     @cached_property
     def counts(self) -> Counter[Outcome]:
@@ -149,7 +154,7 @@ def board(
     for reader in readers:
         file = results / f"{reader.name}.json"
         formats = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
-        known = [
+        record_faults = [
             fault
             for fault in faults(reader.record, directory)
             if reader.name in (fault.readers or (reader.name,))
@@ -157,11 +162,13 @@ def board(
         for fmt in (fmt for fmt in reader.formats if fmt in formats):
             outcome = formats[fmt]
             every, real = (
-                tuple(_failure(entry, fmt, known) for entry in some)
-                for some in (outcome["failures"], outcome["recorded"].get("failures", ()))
+                tuple(_failure(entry, fmt, record_faults) for entry in entries)
+                for entries in (outcome["failures"], outcome["recorded"].get("failures", ()))
             )
             alone = tuple(
-                fault for fault in known if fault.alone and fault.readers and fmt in fault.formats
+                fault
+                for fault in record_faults
+                if fault.alone and fault.readers and fmt in fault.formats
             )
             judged.append(
                 Judged(reader, fmt, outcome, every, real, fmt in stale.get(reader.name, ()), alone)
@@ -178,20 +185,22 @@ def proofs(
     file = results / RELEASES.name
     releases = json.loads(file.read_text("utf-8")) if file.exists() else {"tried": {}, "shown": {}}
     every = tuple(judged)
-    made = []
+    best_proofs = []
     for record in dict.fromkeys(result.reader.record for result in every):
         for fault in faults(record, directory):
             some = []
-            seen = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
-            ran = seen, tuple(releases["tried"].get(record, ())) if fault.message else ()
+            shown_releases = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
+            ran = shown_releases, tuple(releases["tried"].get(record, ())) if fault.message else ()
             for result in (result for result in every if result.reader.record == record):
-                mine = [
+                failures = [
                     failure
                     for failure in (*result.failures, *result.recorded)
                     if failure.fault == fault
                 ]
-                if mine:
-                    best = max(mine, key=lambda failure: (failure.counts, failure.entry["cases"]))
+                if failures:
+                    best = max(
+                        failures, key=lambda failure: (failure.counts, failure.entry["cases"])
+                    )
                     cases = (
                         sum(
                             failure.entry["cases"]
@@ -224,10 +233,10 @@ def proofs(
                 reader = next(result.reader for result in every if result.reader.record == record)
                 some.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
             if some:
-                made.append(
+                best_proofs.append(
                     max(some, key=lambda proof: (proof.counts, bool(proof.recorded), proof.cases))
                 )
-    return tuple(made)
+    return tuple(best_proofs)
 
 
 def unproved(
@@ -236,7 +245,7 @@ def unproved(
     """Faults on the board that no result shows against a MUST: the record's name and the fault's
     id.
     """
-    made = {
+    proved = {
         (proof.reader.record, proof.fault.id)
         for proof in proofs(board(results, directory, readers), directory, results)
         if proof.counts
@@ -246,7 +255,7 @@ def unproved(
     return [
         f"{name}: {fault.id}"
         for name, fault in every
-        if fault.on_board and (name, fault.id) not in made
+        if fault.on_board and (name, fault.id) not in proved
     ]
 
 
@@ -258,5 +267,5 @@ def cited(citation: str) -> tuple[str, str]:
     return citation[: place.start()], f"sources/{place[1]}.md#{place[2]}"
 
 
-def _failure(entry: Mapping[str, Any], fmt: str, known: Iterable[Fault]) -> Failure:
-    return Failure(entry, next((fault for fault in known if fault.explains(fmt, entry)), None))
+def _failure(entry: Mapping[str, Any], fmt: str, faults: Iterable[Fault]) -> Failure:
+    return Failure(entry, next((fault for fault in faults if fault.explains(fmt, entry)), None))

@@ -78,7 +78,7 @@ def judge(
             if real
             else {}
         )
-        of = {
+        results = {
             "recorded": recorded,
             "seconds": seconds,
             "date": datetime.now(UTC).date().isoformat(),
@@ -86,7 +86,7 @@ def judge(
         }
         outcome["formats"][name] = {
             **every,
-            **of,
+            **results,
             "cases_digest": digest(reader, name),
             "adapter_digest": adapter_digest(reader),
         }
@@ -100,12 +100,14 @@ def digest(reader: Reader, name: str) -> str:
     Cases of level one, and of profiles or recorded types that the reader does not claim, are none
     of them.
     """
-    made = hashlib.sha256(repr([(rule.id, rule.obligation.value) for rule in rules(name)]).encode())
+    hasher = hashlib.sha256(
+        repr([(rule.id, rule.obligation.value) for rule in rules(name)]).encode()
+    )
     claims = Capabilities.of(reader.formats[name])
     cases = _typed_rows(name)
     for case in claimed([case for case, _ in cases.values()], claims, (2,))[0]:
-        made.update(cases[case.id][1])
-    return made.hexdigest()[:16]
+        hasher.update(cases[case.id][1])
+    return hasher.hexdigest()[:16]
 
 
 @cache
@@ -157,13 +159,13 @@ def stale() -> dict[str, list[str]]:
     by_reader = {}
     for reader in READERS:
         file = RESULTS / f"{reader.name}.json"
-        kept = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
+        results = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
         adapter = adapter_digest(reader)
         old = [
             fmt
             for fmt in reader.formats
-            if kept.get(fmt, {}).get("adapter_digest") != adapter
-            or kept[fmt].get("cases_digest") != digest(reader, fmt)
+            if results.get(fmt, {}).get("adapter_digest") != adapter
+            or results[fmt].get("cases_digest") != digest(reader, fmt)
         ]
         if old:
             by_reader[reader.name] = old
@@ -189,9 +191,9 @@ def _sources(reader: Reader) -> list[Path]:
 def save(outcome: Mapping[str, Any]) -> None:
     """Keeps an outcome in `results/`; formats that were not judged again stay as they are."""
     file = RESULTS / f"{outcome['reader']}.json"
-    kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    if kept.get("release") == outcome["release"]:
-        outcome = {**outcome, "formats": {**kept["formats"], **outcome["formats"]}}
+    earlier = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    if earlier.get("release") == outcome["release"]:
+        outcome = {**outcome, "formats": {**earlier["formats"], **outcome["formats"]}}
     RESULTS.mkdir(exist_ok=True)
     file.write_text(
         json.dumps(outcome, indent=1, ensure_ascii=True, sort_keys=True) + "\n", "utf-8"
@@ -323,8 +325,10 @@ def _run(
             raise HarnessError(
                 f"the run of {name} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}"
             )
-        text = (Path(work) / "report.jsonl").read_text("utf-8")
-        lines = [json.loads(line) for line in text.split("\n") if line]  # A text may hold U+2028.
+        report_lines = (Path(work) / "report.jsonl").read_text("utf-8")
+        lines = [
+            json.loads(line) for line in report_lines.split("\n") if line
+        ]  # A text may hold U+2028.
     return distilled(lines, ran.returncode)
 
 

@@ -45,12 +45,14 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     readers = tuple(result for result in every if result not in recipes)
     templates = _templates()
 
-    def made(template: str, some: tuple[Judged, ...], proved: Iterable[Proof], **more: Any) -> str:
+    def render(
+        template: str, results: tuple[Judged, ...], proved: Iterable[Proof], **more: Any
+    ) -> str:
         return templates.get_template(template).render(
-            judged=some,
+            judged=results,
             readers=[
-                [r for r in some if r.reader.name == name]
-                for name in dict.fromkeys(r.reader.name for r in some)
+                [r for r in results if r.reader.name == name]
+                for name in dict.fromkeys(r.reader.name for r in results)
             ],
             proofs=list(proved),
             standings={
@@ -62,16 +64,18 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
 
     proved = proofs(readers, faults)
     written = {
-        f"scoreboard.{kind}": made(f"scoreboard.{kind}.j2", readers, proved)
+        f"scoreboard.{kind}": render(f"scoreboard.{kind}.j2", readers, proved)
         for kind in ("md", "html")
     }
-    written["scoreboard/spark.md"] = made("spark.md.j2", recipes, proofs(recipes, faults))
+    written["scoreboard/spark.md"] = render("spark.md.j2", recipes, proofs(recipes, faults))
     for record in dict.fromkeys(result.reader.record for result in readers):
-        mine = [proof for proof in proved if proof.reader.record == record]
-        of = tuple(result for result in readers if result.reader.record == record)
-        written[f"scoreboard/{record}.md"] = made("product.md.j2", of, mine, record=record)
+        own_proofs = [proof for proof in proved if proof.reader.record == record]
+        product_results = tuple(result for result in readers if result.reader.record == record)
+        written[f"scoreboard/{record}.md"] = render(
+            "product.md.j2", product_results, own_proofs, record=record
+        )
     for name in dict.fromkeys(result.reader.name for result in every):
-        written[f"scoreboard/failures-{name}.md"] = made(
+        written[f"scoreboard/failures-{name}.md"] = render(
             "failures.md.j2", tuple(r for r in every if r.reader.name == name), ()
         )
     send = [
@@ -80,7 +84,7 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
         for proof in proved
         if (proof.reader.record, proof.fault.id) == place
     ]
-    written["issues-to-send.md"] = made("send.md.j2", readers, send)
+    written["issues-to-send.md"] = render("send.md.j2", readers, send)
     return written
 
 
@@ -90,9 +94,9 @@ def write(directory: Path = DOCS) -> list[Path]:
     for old in (directory / "scoreboard").glob("*.md"):
         if f"scoreboard/{old.name}" not in every:
             old.unlink()
-    for name, text in every.items():
+    for name, content in every.items():
         (directory / name).parent.mkdir(exist_ok=True)
-        (directory / name).write_text(text, "utf-8")
+        (directory / name).write_text(content, "utf-8")
     return [directory / name for name in every]
 
 
@@ -110,7 +114,7 @@ def anchor(fault: Fault) -> str:
     return re.sub(r"[^\w\- ]", "", fault.title.lower()).replace(" ", "-")
 
 
-def seen(proof: Proof) -> str:
+def shown_on(proof: Proof) -> str:
     """On which releases the reproduction shows a fault."""
     if not proof.tried:
         return f"{proof.reader.release}"
@@ -150,26 +154,26 @@ def citations(fault: Fault) -> list[tuple[str, str]]:
     return [cited(str(citation)) for citation in rule_of(fault).citations]
 
 
-def shown(text: str) -> str:
+def program_output(output: str) -> str:
     """What a program prints, in words where it prints nothing."""
-    return text or "nothing: no row, no error"
+    return output or "nothing: no row, no error"
 
 
-def fenced(text: str) -> str:
+def fenced(message: str) -> str:
     """A message as it can stand in a fenced block of Markdown."""
-    return text.replace("\r", "\\r").replace("```", "` ` `")
+    return message.replace("\r", "\\r").replace("```", "` ` `")
 
 
-def plain(text: str) -> Markup:
+def plain(content: str) -> Markup:
     """A text between tags, where quotes need no escape: escaped, those of messages were a quarter
     of the page.
     """
-    return Markup(html.escape(printable_lines(text), quote=False))  # noqa: S704 - escaped here
+    return Markup(html.escape(printable_lines(content), quote=False))  # noqa: S704 - escaped here
 
 
-def words(text: str) -> Markup:
+def words(sentence: str) -> Markup:
     """A text of our own between tags, in which back-ticks mark code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(text)))  # noqa: S704 - escaped there
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(sentence)))  # noqa: S704 - escaped there
 
 
 def reported(proof: Proof) -> str:
@@ -187,28 +191,30 @@ def program(proof: Proof) -> str:
 def _templates() -> jinja2.Environment:
     import jinja2
 
-    made = environment()
-    assert made.loader is not None
-    made.loader = jinja2.ChoiceLoader(
-        [jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader]
+    templates = environment()
+    assert templates.loader is not None
+    templates.loader = jinja2.ChoiceLoader(
+        [jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), templates.loader]
     )
-    own = (
+    filters = (
         fenced,
         anchor,
         plain,
         words,
-        shown,
-        seen,
+        program_output,
+        shown_on,
         reported,
         citations,
         rule_of,
         program,
         tracker,
     )
-    made.filters |= {function.__name__: function for function in own} | {"in_cell": sheets.cell}
-    made.globals |= {"cell": cell, "by_rank": _by_rank}
-    made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
-    return made
+    templates.filters |= {function.__name__: function for function in filters} | {
+        "in_cell": sheets.cell
+    }
+    templates.globals |= {"cell": cell, "by_rank": _by_rank}
+    templates.autoescape = jinja2.select_autoescape(["html.j2", "html"])
+    return templates
 
 
 def _by_rank(judged: Judged) -> Iterator[Failure]:

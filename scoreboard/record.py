@@ -131,7 +131,7 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
     file = directory / f"{name}.toml"
     if not file.exists():
         return (UNSENT,)
-    made = []
+    record_faults = []
     for entry in _read(file).data["fault"]:
         with named_place(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
             checked(
@@ -145,8 +145,8 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
                 check_name(entry.get("standing", Standing.FAULT), "standing", Standing)
             )
         lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
-        made.append(Fault(**{**entry, **lists, "outcome": outcome, "standing": standing}))
-    return (*made, UNSENT)
+        record_faults.append(Fault(**{**entry, **lists, "outcome": outcome, "standing": standing}))
+    return (*record_faults, UNSENT)
 
 
 def tracker(name: str) -> tuple[str, str]:

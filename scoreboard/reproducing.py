@@ -77,7 +77,7 @@ def program(product: str, fault: Fault) -> str:
         if fault.columns
         else []
     )
-    of = {
+    placeholders = {
         "NAME": name_of(product, fault),
         "KIND": fault.kind,
         "Kind": fault.kind.capitalize(),
@@ -91,9 +91,9 @@ def program(product: str, fault: Fault) -> str:
         ),
         "MESSAGE": fault.message.replace("\\", "\\\\"),
     }
-    text = (TEMPLATES / f"{product}.txt").read_text("utf-8")
+    template = (TEMPLATES / f"{product}.txt").read_text("utf-8")
     return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(
-        r"@(\w+)@", lambda hit: of[hit[1]], text
+        r"@(\w+)@", lambda hit: placeholders[hit[1]], template
     )
 
 
@@ -105,31 +105,31 @@ def _columns(product: str, columns: list[list[str]]) -> str:
         (name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}")
         for name, kind in columns
     ]
-    made = (f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in types)
-    return "\n".join(f"        columns.column({column});" for column in made)
+    column_calls = (
+        f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in types
+    )
+    return "\n".join(f"        columns.column({column});" for column in column_calls)
 
 
-def shown(product: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
+def reproducible_faults(product: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
     """The faults of a product that have a reproduction."""
     return tuple(fault for fault in faults(product, directory) if fault.message)
 
 
-def is_shown(fault: Fault, printed: str) -> bool:
+def is_shown(fault: Fault, output: str) -> bool:
     """Whether what a program prints on any release shows its fault: the same as on record, or other
     rows than those expected.
     """
-    return printed == fault.actual or (
-        fault.expected[:1] in ("+", "-") and printed != fault.expected
-    )
+    return output == fault.actual or (fault.expected[:1] in ("+", "-") and output != fault.expected)
 
 
-def run(product: str, some: Iterable[Fault], note: Note, release: str = "") -> dict[str, str]:
+def run(product: str, faults: Iterable[Fault], note: Note, release: str = "") -> dict[str, str]:
     """What the programs of faults print on a release, by the fault's id: they are compiled at once
     and run in one JVM.
 
     Raises HarnessError if the jars cannot be had, or a program does not compile.
     """
-    names = {name_of(product, fault): fault for fault in some}
+    names = {name_of(product, fault): fault for fault in faults}
     jars = jars_of(bundle(product, release), note)
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-reproduce-") as work:
         for name, fault in names.items():
@@ -158,5 +158,6 @@ def run(product: str, some: Iterable[Fault], note: Note, release: str = "") -> d
             f" {ran.returncode}:\n{ran.stderr[-3000:]}"
         )
     return {
-        names[name].id: base64.b64decode(text).decode("utf-8").strip("\n") for name, text in lines
+        names[name].id: base64.b64decode(output).decode("utf-8").strip("\n")
+        for name, output in lines
     }

@@ -333,6 +333,7 @@ class Main(Group):
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "Judge a decoder": ("run", "stream", "fuzz", "replay", "selftest"),
+        "Judge a pipeline into a table": ("pipeline", "new-pipeline"),
         "Measure": ("bench", "load"),
         "Look": ("inspect", "formats", "rules", "cases", "decode"),
         "Make messages": ("corpus", "publish", "record"),

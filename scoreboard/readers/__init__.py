@@ -83,18 +83,21 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
     file and line.
     """
     lists = {**shared, **file.data.get("lists", {})}
-    known: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for place, name, entry in file.entries("reader"):
         with named_place(f"{place}: {name}"):
-            of = entry.get("of", "")
-            known[name] = {**known.get(check_name(of, "reader", ("", *known)), {}), **entry}
-            checked(known[name], _FIELDS, _NEEDED, empty=("faults", "source", "note"))
-            for format_, claims in known[name]["formats"].items():
+            base_reader = entry.get("of", "")
+            entries[name] = {
+                **entries.get(check_name(base_reader, "reader", ("", *entries)), {}),
+                **entry,
+            }
+            checked(entries[name], _FIELDS, _NEEDED, empty=("faults", "source", "note"))
+            for format_, claims in entries[name]["formats"].items():
                 check_name(format_, "format", FORMATS)
                 checked(claims, _CLAIMS)
-            if "jars" in known[name]:
-                checked(known[name]["jars"], _JARS, ("name", "title", "size", "main", "modules"))
-            reader = _reader(known[name], file.data.get("texts", {}), lists)
+            if "jars" in entries[name]:
+                checked(entries[name]["jars"], _JARS, ("name", "title", "size", "main", "modules"))
+            reader = _reader(entries[name], file.data.get("texts", {}), lists)
         yield reader
         if entry.get("ignoring"):
             yield _ignoring(reader)
@@ -103,32 +106,36 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
 def _reader(
     entry: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]
 ) -> Reader:
-    known = {**texts, "release": entry["release"]}
+    replacements = {**texts, "release": entry["release"]}
 
-    def text(value: str) -> str:
-        return re.sub(r"@(\w+)@", lambda hit: known[check_name(hit[1], "text", known)], value)
+    def replace_names(value: str) -> str:
+        return re.sub(
+            r"@(\w+)@", lambda hit: replacements[check_name(hit[1], "text", replacements)], value
+        )
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
-        named = (
+        named_lists = (
             (value, check_name(value[1:], "list", lists) if value.startswith("@") else "")
             for value in values
         )
         return tuple(
-            glob for value, name in named for glob in (globs(lists[name]) if name else (value,))
+            glob
+            for value, name in named_lists
+            for glob in (globs(lists[name]) if name else (value,))
         )
 
     jars = entry.get("jars")
     return Reader(
         **{
-            key: text(value)
+            key: replace_names(value)
             for key, value in entry.items()
             if isinstance(value, str) and key != "of"
         },
         formats={
-            name: {key: globs(some) for key, some in claims.items()}
+            name: {key: globs(globs_of_claim) for key, globs_of_claim in claims.items()}
             for name, claims in entry["formats"].items()
         },
-        bundle=jars and _bundle(**{**jars, "modules": map(text, jars["modules"])}),
+        bundle=jars and _bundle(**{**jars, "modules": map(replace_names, jars["modules"])}),
         settings=entry.get("settings", {}),
         options=tuple(entry.get("options", ())),
     )

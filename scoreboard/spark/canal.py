@@ -20,24 +20,24 @@ MESSAGE = (
 )
 
 
-def _typed(table: Table, text_of: Callable[[str], Column]) -> Column:
+def _typed_row(table: Table, cell_text: Callable[[str], Column]) -> Column:
     return F.struct(
         *(
-            text_of(column.name).try_cast(column.type.spark).alias(column.name)
+            cell_text(column.name).try_cast(column.type.spark).alias(column.name)
             for column in table.columns
         )
     )
 
 
-def _rows(
-    frame: DataFrame, table: Table, kind: Column, row: Column, before: Column, after: Column
+def _decoded_rows(
+    frame: DataFrame, table: Table, kind: Column, ordinal: Column, before: Column, after: Column
 ) -> DataFrame:
     """The contract's columns; a message that is no Canal-JSON has no type."""
-    mine = (F.col("m.database") == table.database) & (F.col("m.table") == table.name)
+    of_table = (F.col("m.database") == table.database) & (F.col("m.table") == table.name)
     dml = kind.isin("INSERT", "UPDATE", "DELETE")
-    return frame.where(kind.isNull() | (mine & dml)).select(
+    return frame.where(kind.isNull() | (of_table & dml)).select(
         *("topic", "partition", "offset"),
-        F.coalesce(row, F.lit(0)).alias("row"),
+        F.coalesce(ordinal, F.lit(0)).alias("row"),
         F.when(kind.isNull(), "CORRUPT").otherwise("ROW").alias("kind"),
         kind.alias("op"),
         F.when(kind == "UPDATE", before).when(kind == "DELETE", after).alias("before"),
@@ -54,14 +54,14 @@ def decode_rows_explode(records: DataFrame, table: Table) -> DataFrame:
     """`from_json` and `posexplode_outer`; a column of `old` that is NULL counts as unchanged."""
     frame = _parsed(records).select("*", F.posexplode_outer("m.data").alias("row", "new"))
     old = F.try_element_at("m.old", F.col("row") + 1)
-    before = _typed(table, lambda name: F.coalesce(old[name], F.col("new")[name]))
-    return _rows(
+    before = _typed_row(table, lambda name: F.coalesce(old[name], F.col("new")[name]))
+    return _decoded_rows(
         frame,
         table,
         F.col("m.type"),
         F.col("row"),
         before,
-        _typed(table, lambda name: F.col("new")[name]),
+        _typed_row(table, lambda name: F.col("new")[name]),
     )
 
 
@@ -70,32 +70,35 @@ def decode_rows_zip(records: DataFrame, table: Table) -> DataFrame:
     frame = _parsed(records).select(
         "*", F.posexplode_outer(F.arrays_zip("m.data", "m.old")).alias("row", "pair")
     )
-    before = _typed(
+    before = _typed_row(
         table, lambda name: F.coalesce(F.col("pair.old")[name], F.col("pair.data")[name])
     )
-    return _rows(
+    return _decoded_rows(
         frame,
         table,
         F.col("m.type"),
         F.col("row"),
         before,
-        _typed(table, lambda name: F.col("pair.data")[name]),
+        _typed_row(table, lambda name: F.col("pair.data")[name]),
     )
 
 
 def decode_rows_get_json_object(records: DataFrame, table: Table) -> DataFrame:
     """`get_json_object` with a path to each column of the first row."""
-    text = F.col("value").cast("string")
+    json_text = F.col("value").cast("string")
     members = [
-        F.get_json_object(text, f"$.{name}").alias(name) for name in ("database", "table", "type")
+        F.get_json_object(json_text, f"$.{name}").alias(name)
+        for name in ("database", "table", "type")
     ]
     frame = records.withColumn("m", F.struct(*members))
 
     def at(array: str) -> Callable[[str], Column]:
-        return lambda name: F.get_json_object(text, f"$.{array}[0]['{name}']")
+        return lambda name: F.get_json_object(json_text, f"$.{array}[0]['{name}']")
 
-    before = _typed(table, lambda name: F.coalesce(at("old")(name), at("data")(name)))
-    return _rows(frame, table, F.col("m.type"), F.lit(0), before, _typed(table, at("data")))
+    before = _typed_row(table, lambda name: F.coalesce(at("old")(name), at("data")(name)))
+    return _decoded_rows(
+        frame, table, F.col("m.type"), F.lit(0), before, _typed_row(table, at("data"))
+    )
 
 
 def decode_rows_variant(records: DataFrame, table: Table) -> DataFrame:
@@ -124,4 +127,4 @@ def decode_rows_variant(records: DataFrame, table: Table) -> DataFrame:
             for name, kind in kinds.items()
         )
     )
-    return _rows(frame, table, F.col("m.type"), F.col("row"), before, after)
+    return _decoded_rows(frame, table, F.col("m.type"), F.col("row"), before, after)

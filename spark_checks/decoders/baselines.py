@@ -66,9 +66,9 @@ class Baseline:
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
         """Typed before and after structs of every row of every message."""
-        row = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
-        image = _IMAGE[self.images].format(row=f"struct<{row}>")
-        rows = self._rows(records, {**self._place(), self.after: image, self.before: image})
+        image_fields = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
+        image = _IMAGE[self.images].format(row=f"struct<{image_fields}>")
+        messages = self._rows(records, {**self._place(), self.after: image, self.before: image})
 
         def typed(side: Column) -> Column:
             cells = (
@@ -83,13 +83,18 @@ class Baseline:
             )
 
         return level_two(
-            rows, self._kind(), self._op(), typed(self._before()), typed(F.col("now")), F.col("row")
+            messages,
+            self._kind(),
+            self._op(),
+            typed(self._before()),
+            typed(F.col("now")),
+            F.col("row"),
         )
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Images as maps, and the envelope, of every row of every message."""
         image = _IMAGE[self.images].format(row="map<string, string>")
-        rows = self._rows(
+        messages = self._rows(
             records,
             {
                 **self._place(),
@@ -107,7 +112,7 @@ class Baseline:
         def member(path: str, kind: str = "string") -> Column:
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
-        def named(side: Column) -> Column:
+        def named_path(side: Column) -> Column:
             return (
                 F.map_from_arrays(F.col(f"m.{self.names}.name"), side)
                 if self.images == VALUES
@@ -116,7 +121,7 @@ class Baseline:
 
         instant = F.timestamp_seconds if self.seconds else F.timestamp_millis
         return level_one(
-            rows,
+            messages,
             self._kind(),
             row=F.col("row"),
             op=self._op(),
@@ -125,8 +130,8 @@ class Baseline:
             table=member(self.table),
             keys=member(self.keys, "array<string>"),
             commit_time=instant(member(self.committed, "bigint")),
-            before=named(self._before()),
-            after=named(F.col("now")),
+            before=named_path(self._before()),
+            after=named_path(F.col("now")),
             types=member(self.types, "map<string, string>"),
             sql=member(self.sql),
         )
@@ -134,10 +139,10 @@ class Baseline:
     def _place(self) -> dict[str, str]:
         return {self.op: "string", self.database: "string", self.table: "string"}
 
-    def _rows(self, records: DataFrame, wanted: Mapping[str, str]) -> DataFrame:
+    def _rows(self, records: DataFrame, paths: Mapping[str, str]) -> DataFrame:
         """Coordinates, `m`, and of every row its number `row` and its after image `now`."""
         parsed = records.select(
-            *COORDINATES, F.from_json(F.col("value").cast("string"), _schema(wanted)).alias("m")
+            *COORDINATES, F.from_json(F.col("value").cast("string"), _schema(paths)).alias("m")
         )
         if self.images == ROWS:
             return parsed.select(
@@ -175,11 +180,11 @@ def level_two(
     op: Column,
     before: Column,
     after: Column,
-    row: Column | None = None,
+    ordinal: Column | None = None,
 ) -> DataFrame:
     """The columns of level two, likewise."""
     values = {
-        "row": F.lit(0) if row is None else row,
+        "row": F.lit(0) if ordinal is None else ordinal,
         "kind": kind,
         "op": op,
         "before": before,
@@ -197,10 +202,10 @@ def typed(table: Table, cell: Callable[[str], Column]) -> Column:
     return F.struct(*(cell(c.name).try_cast(c.type.spark).alias(c.name) for c in table.columns))
 
 
-def _schema(wanted: Mapping[str, str]) -> str:
+def _schema(types_by_path: Mapping[str, str]) -> str:
     """The DDL of the members at the paths, in their order."""
     members: dict[str, Any] = {}
-    for path, kind in wanted.items():
+    for path, kind in types_by_path.items():
         if path:
             *outer, last = path.split(".")
             place = members

@@ -38,25 +38,25 @@ def _kind(m: Column) -> Column:
     )
 
 
-def _typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
+def _typed(cell: str, type: SourceType, deployment: Deployment) -> str | None:
     match type.logical, deployment.binary:
         case Logical.BINARY, "hex":
-            return f"CASE WHEN length({text}) % 2 = 0 THEN try_to_binary({text}, 'hex') END"
+            return f"CASE WHEN length({cell}) % 2 = 0 THEN try_to_binary({cell}, 'hex') END"
         case Logical.BINARY, "list":
             digits = (
-                f"transform(filter(split(substring({text}, 2, length({text}) - 2), ', ?'), b -> b"
+                f"transform(filter(split(substring({cell}, 2, length({cell}) - 2), ', ?'), b -> b"
                 " <> ''), b -> "
             )
             digits += "lpad(hex(try_cast(b AS bigint)), 2, '0'))"
             return (
-                f"CASE WHEN {text} RLIKE r'{_BYTES}' THEN try_to_binary(concat_ws('', {digits}),"
+                f"CASE WHEN {cell} RLIKE r'{_BYTES}' THEN try_to_binary(concat_ws('', {digits}),"
                 " 'hex') END"
             )
         case Logical.TIMESTAMP, _:
-            in_utc = of_mysql(f"left({text}, length({text}) - {len(_OFFSET)})", type)
-            in_zone = of_mysql(text, type, deployment.time_zone)
+            in_utc = of_mysql(f"left({cell}, length({cell}) - {len(_OFFSET)})", type)
+            in_zone = of_mysql(cell, type, deployment.time_zone)
             return (
-                f"CASE WHEN right({text}, {len(_OFFSET)}) = '{_OFFSET}' THEN {in_utc} ELSE"
+                f"CASE WHEN right({cell}, {len(_OFFSET)}) = '{_OFFSET}' THEN {in_utc} ELSE"
                 f" {in_zone} END"
             )
     return None

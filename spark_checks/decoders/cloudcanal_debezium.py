@@ -78,19 +78,19 @@ def decode_rows(
     setting, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 
     def value(c: ColumnOf, image: str) -> str:
-        text = _framing.cell(c, image)
-        return _cloudcanal.typed(text, c.type, setting) or typed(text, c.type, zone)
+        cell_text = _framing.cell(c, image)
+        return _cloudcanal.typed(cell_text, c.type, setting) or typed(cell_text, c.type, zone)
 
-    def row(m: _connect.Message) -> Column:
+    def typed_cell(m: _connect.Message) -> Column:
         p = m.payload
-        mine = (
+        of_table = (
             (m.kind == "ROW")
             & (p["source"]["db"] == table.database)
             & (p["source"]["table"] == table.name)
         )
-        return _framing.part(m.kind, mine, m.op, p["before"], p["after"])
+        return _framing.part(m.kind, of_table, m.op, p["before"], p["after"])
 
-    message = _connect.message_of(DIALECT, StructType([]), texts, row)
-    return _framing.rows(
-        records, message, _framing.row(_framing.images(table, _framing.cell, value))
+    message = _connect.message_of(DIALECT, StructType([]), texts, typed_cell)
+    return _framing.typed_rows(
+        records, message, _framing.row_array(_framing.images(table, _framing.cell, value))
     )

@@ -43,7 +43,7 @@ DIALECT: Final = _connect.ConnectDialect(
     position=lambda p: p["source"]["lsn"].cast("string"),
     commit_ms=lambda p: p["source"]["ts_ms"],
     keys=_cdl.keys,
-    form=lambda type, _deployment: _cdl.form(type, stamp="text", time="us"),
+    form=lambda type, _deployment: _cdl.schemaless_form(type, stamp="text", time="us"),
 )
 BASELINE: Final = ENVELOPE
 decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

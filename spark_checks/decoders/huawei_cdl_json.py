@@ -56,7 +56,7 @@ DIALECT: Final = _connect.ConnectDialect(
     keys=_cdl.keys,
     op="OPERATION",
     after="data",
-    form=lambda type, _deployment: _cdl.form(type, stamp="ms", time="ms"),
+    form=lambda type, _deployment: _cdl.schemaless_form(type, stamp="ms", time="ms"),
 )
 
 BASELINE: Final = Baseline(

@@ -22,7 +22,7 @@ from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
 from spark_checks.decoders.families.flat import Flat, decimal_again
-from spark_checks.decoders.families.framing import instant, instant_of_seconds, named
+from spark_checks.decoders.families.framing import instant, instant_of_seconds, name_of_code
 from spark_checks.decoders.families.mysql import index, mask_of
 from spark_checks.decoders.families.mysql import typed as of_mysql
 
@@ -40,20 +40,20 @@ _TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
 
 
 def _op(m: Column) -> Column:
-    there = (
+    has_row = (
         m["database"].isNotNull()
         & m["table"].isNotNull()
         & m["ts"].isNotNull()
         & m["data"].isNotNull()
     )
-    return F.when(there, named(m["type"], _OPS))
+    return F.when(has_row, name_of_code(m["type"], _OPS))
 
 
-def _other(m: Column) -> Column:
-    there = m["database"].isNotNull() & m["ts"].isNotNull()
+def _kind_without_row(m: Column) -> Column:
+    has_place = m["database"].isNotNull() & m["ts"].isNotNull()
     bound = m["type"].isin(*_BOUNDS) & m["table"].isNotNull()
-    return F.when(there & bound, "CONTROL").when(
-        there & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL"
+    return F.when(has_place & bound, "CONTROL").when(
+        has_place & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL"
     )
 
 
@@ -71,21 +71,21 @@ def _columns(m: Column) -> dict[str, Column]:
     }
 
 
-def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
+def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     match type.logical:
         case Logical.TIME:
-            return f"CASE WHEN {text} RLIKE r'{_TIME}' THEN {text} END"
+            return f"CASE WHEN {cell_text} RLIKE r'{_TIME}' THEN {cell_text} END"
         case Logical.BINARY:
-            return base64_bytes(text)
+            return base64_bytes(cell_text)
         case Logical.DECIMAL:
-            return from_numeric(text, type.precision or 0, type.scale or 0)
+            return from_numeric(cell_text, type.precision or 0, type.scale or 0)
         case Logical.ENUM:
-            return index(text, type)
+            return index(cell_text, type)
         case Logical.SET:
-            return mask_of(f"from_json({text}, 'array<string>')", type)
+            return mask_of(f"from_json({cell_text}, 'array<string>')", type)
         case Logical.YEAR:
-            text = f"CASE WHEN {text} = '1900' THEN '0' ELSE {text} END"
-    return of_mysql(text, type, deployment.time_zone)
+            cell_text = f"CASE WHEN {cell_text} = '1900' THEN '0' ELSE {cell_text} END"
+    return of_mysql(cell_text, type, deployment.time_zone)
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:
@@ -107,7 +107,7 @@ FLAT: Final = Flat(
     columns=_columns,
     row="data",
     old="old",
-    other=_other,
+    other=_kind_without_row,
     typed=_typed,
     exact=_exact,
 )

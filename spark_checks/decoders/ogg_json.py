@@ -20,7 +20,7 @@ from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric, from_text
 from spark_checks.decoders.families.flat import Flat, decimal_again
-from spark_checks.decoders.families.framing import named
+from spark_checks.decoders.families.framing import name_of_code
 from spark_checks.decoders.families.mysql import typed as of_mysql
 
 _OPS: Final = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE"}
@@ -29,12 +29,12 @@ _OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?$"
 
 
 def _op(m: Column) -> Column:
-    op = named(m["op_type"], _OPS)
+    op = name_of_code(m["op_type"], _OPS)
     needed = F.when(op.isin("INSERT", "UPDATE"), m["after"].isNotNull()).when(
         op == "DELETE", m["before"].isNotNull()
     )
-    there = m["table"].rlike(_QUALIFIED) & _instant(m).isNotNull()
-    return F.when(there & F.coalesce(needed, F.lit(True)), op)
+    has_row = m["table"].rlike(_QUALIFIED) & _instant(m).isNotNull()
+    return F.when(has_row & F.coalesce(needed, F.lit(True)), op)
 
 
 def _instant(m: Column) -> Column:
@@ -54,26 +54,26 @@ def _columns(m: Column) -> dict[str, Column]:
     }
 
 
-def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
+def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     match type.logical:
         case Logical.BINARY:
-            return base64_bytes(text)
+            return base64_bytes(cell_text)
         case Logical.DECIMAL:
             precision, scale = type.precision or 0, type.scale or 0
-            number = from_numeric(text, precision, scale)
+            number = from_numeric(cell_text, precision, scale)
             # No double has so many digits: what has them is a text.
             return (
-                f"CASE WHEN length({text}) > 24 THEN {from_text(text, precision, scale)} ELSE"
+                f"CASE WHEN length({cell_text}) > 24 THEN {from_text(cell_text, precision, scale)} ELSE"
                 f" {number} END"
             )
-    return of_mysql(text, type, deployment.time_zone)
+    return of_mysql(cell_text, type, deployment.time_zone)
 
 
-def _text(text: str, type: SourceType) -> str:
+def _with_blank(cell_text: str, type: SourceType) -> str:
     return (
-        f"overlay({text} PLACING ' ' FROM 11)"
+        f"overlay({cell_text} PLACING ' ' FROM 11)"
         if type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
-        else text
+        else cell_text
     )
 
 
@@ -86,7 +86,7 @@ FLAT: Final = Flat(
     old="before",
     deleted="before",
     typed=_typed,
-    text=_text,
+    text=_with_blank,
     exact=decimal_again,
 )
 BASELINE: Final = Baseline(

@@ -26,7 +26,7 @@ from spark_checks.decoders.baselines import SAME, VALUES, Baseline
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.canal import ROW_TYPES
 from spark_checks.decoders.families.mysql import index, mask, typed
-from spark_checks.decoders.families.sql import given, lower
+from spark_checks.decoders.families.sql import let_column, lower
 
 _TEXTS: Final = ArrayType(StringType())
 _ENVELOPE: Final = _framing.struct(
@@ -58,9 +58,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """Changes of FlatRecords."""
 
     def change(m: Column, kind: Column) -> Column:
-        readable, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
-        op, names = row["messageType"], row["columns"]["name"]
-        own_keys = F.filter(row["columns"], lambda c: lower(c["isKey"]) == "true")["name"]
+        readable, change_record = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
+        op, names = change_record["messageType"], change_record["columns"]["name"]
+        own_keys = F.filter(change_record["columns"], lambda c: lower(c["isKey"]) == "true")["name"]
         return F.struct(
             *_framing.change(
                 kind,
@@ -74,7 +74,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
                     names, _padded(_framing.before(op, m["oldColumns"]), names)
                 ),
                 after=F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)),
-                types=F.map_from_arrays(names, row["columns"]["originalType"]),
+                types=F.map_from_arrays(names, change_record["columns"]["originalType"]),
                 sql=F.when(kind.isin("DDL", "CONTROL") & (m["sql"] != ""), m["sql"]),
             )
         )
@@ -89,12 +89,12 @@ def decode_rows(
     deployment = deployment or Deployment()
 
     def part(m: Column, kind: Column) -> Column:
-        mine = (
+        of_table = (
             (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
         )
         return _framing.part(
             kind,
-            mine,
+            of_table,
             m["messageType"],
             m["oldColumns"],
             m["newColumns"],
@@ -102,30 +102,33 @@ def decode_rows(
         )
 
     images = _framing.images(
-        table, _text, lambda c, image: _value(c, image, deployment), _framing.placed(table)
+        table,
+        _timestamp_text,
+        lambda c, image: _value(c, image, deployment),
+        _framing.images_by_name(table),
     )
-    return _framing.rows(records, _message(part), _framing.row(images), deployment)
+    return _framing.typed_rows(records, _message(part), _framing.row_array(images), deployment)
 
 
 def _message(extract: Callable[[Column, Column], Column]) -> Column:
     """The result of `extract` for a message and its kind."""
 
-    def judged(m: Column, whole: Column) -> Column:
-        return given(_framing.kind(whole, _kind(m)), lambda kind: extract(m, kind))
+    def judged(m: Column, is_whole: Column) -> Column:
+        return let_column(_framing.kind(is_whole, _kind(m)), lambda kind: extract(m, kind))
 
     return _framing.message_of(_ENVELOPE, judged)
 
 
 def _kind(m: Column) -> Column:
     """`messageType` decides; a row change must have its columns and its row."""
-    of = m["messageType"]
-    needed = F.when(of == "DELETE", m["oldColumns"]).otherwise(m["newColumns"])
+    message_type = m["messageType"]
+    needed = F.when(message_type == "DELETE", m["oldColumns"]).otherwise(m["newColumns"])
     return (
-        F.when(of.isin(*ROW_TYPES), F.when(needed.isNotNull() & _fits(m), "ROW"))
-        .when(of == "DDL", F.when(m["sql"].isNotNull(), "DDL"))
-        .when(of.isin(*_TRANSACTIONS), "TRANSACTION")
-        .when(of == "HEARTBEAT", "HEARTBEAT")
-        .when(of.rlike(_WORD), "CONTROL")
+        F.when(message_type.isin(*ROW_TYPES), F.when(needed.isNotNull() & _fits(m), "ROW"))
+        .when(message_type == "DDL", F.when(m["sql"].isNotNull(), "DDL"))
+        .when(message_type.isin(*_TRANSACTIONS), "TRANSACTION")
+        .when(message_type == "HEARTBEAT", "HEARTBEAT")
+        .when(message_type.rlike(_WORD), "CONTROL")
     )
 
 
@@ -154,7 +157,7 @@ def _padded(values: Column, names: Column) -> Column:
     )
 
 
-def _text(c: ColumnOf, image: str) -> str:
+def _timestamp_text(c: ColumnOf, image: str) -> str:
     """MySQL has no TIMESTAMP at the epoch: as milliseconds that is its zero date."""
     cell = _framing.cell(c, image)
     return f"nullif({cell}, '0')" if c.type.logical is Logical.TIMESTAMP else cell

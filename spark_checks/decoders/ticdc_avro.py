@@ -35,10 +35,10 @@ _SCHEMA: Final = framing.struct("record:string fields", fields=ArrayType(_FIELD)
 _OPS: Final = {"c": "INSERT", "u": "UPDATE"}
 
 
-def _avro_name(text: str) -> str:
+def _avro_name(column_name: str) -> str:
     return "".join(
         c if c.isascii() and (c.isalnum() or c == "_") else "_"
-        for c in ("_" + text if text[:1] in "0123456789" else text)
+        for c in ("_" + column_name if column_name[:1] in "0123456789" else column_name)
     )
 
 
@@ -62,11 +62,11 @@ def _op(m: Column) -> Column:
     return (
         F.when(F.col("gone"), "DELETE")
         .when(letter.isNull(), "INSERT")
-        .otherwise(framing.named(letter, _OPS))
+        .otherwise(framing.name_of_code(letter, _OPS))
     )
 
 
-def _named(m: Column, place: int) -> Column:
+def _name_part(m: Column, place: int) -> Column:
     """The database (0) or the table (1), of `namespace.database.table`."""
     return F.get(F.slice(F.split(m["schema"]["record"], r"\."), -2, 2), F.lit(place))
 
@@ -74,29 +74,32 @@ def _named(m: Column, place: int) -> Column:
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of TiCDC's Avro messages."""
 
-    def change(m: Column, whole: Column) -> Column:
+    def change(m: Column, is_whole: Column) -> Column:
         op = _op(m)
-        kind = framing.kind(whole, F.when(op.isNotNull(), "ROW"))
-        row = kind == "ROW"
+        kind = framing.kind(is_whole, F.when(op.isNotNull(), "ROW"))
+        is_row = kind == "ROW"
         columns = F.filter(
             m["schema"]["fields"], lambda f: f["parameters"]["tidb_type"].isNotNull()
         )
         entries = F.transform(columns, lambda f: F.struct(f["field"], f["parameters"]["tidb_type"]))
-        types = F.when(row, F.map_from_entries(entries))
-        image = F.when(row, F.map_filter(m["payload"], lambda k, _: F.map_contains_key(types, k)))
+        types = F.when(is_row, F.map_from_entries(entries))
+        image = F.when(
+            is_row, F.map_filter(m["payload"], lambda k, _: F.map_contains_key(types, k))
+        )
         return F.struct(
             *framing.change(
                 kind,
-                op=F.when(row, op),
-                database=F.when(row, _named(m, 0)),
-                table=F.when(row, _named(m, 1)),
+                op=F.when(is_row, op),
+                database=F.when(is_row, _name_part(m, 0)),
+                table=F.when(is_row, _name_part(m, 1)),
                 keys=F.when(
-                    row,
+                    is_row,
                     F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))"),
                 ),
-                position=F.when(row, m["payload"]["_tidb_commit_ts"]),
+                position=F.when(is_row, m["payload"]["_tidb_commit_ts"]),
                 commit_time=F.when(
-                    row, framing.instant(m["payload"]["_tidb_commit_physical_time"].cast("bigint"))
+                    is_row,
+                    framing.instant(m["payload"]["_tidb_commit_physical_time"].cast("bigint")),
                 ),
                 before=F.when(op == "DELETE", image),
                 after=F.when(op != "DELETE", image),
@@ -116,24 +119,24 @@ def decode_rows(
     """
     zone = deployment.time_zone if deployment else "UTC"
 
-    def part(m: Column, whole: Column) -> Column:
-        kind = framing.kind(whole, F.when(_op(m).isNotNull(), "ROW"))
-        mine = (_named(m, 0) == _avro_name(table.database)) & (
-            _named(m, 1) == _avro_name(table.name)
+    def part(m: Column, is_whole: Column) -> Column:
+        kind = framing.kind(is_whole, F.when(_op(m).isNotNull(), "ROW"))
+        of_table = (_name_part(m, 0) == _avro_name(table.database)) & (
+            _name_part(m, 1) == _avro_name(table.name)
         )
         images = F.array(
             F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])
         ).alias("images")
         fields = m["schema"]["fields"].alias("fields")
         return F.struct(
-            F.when(kind == "CORRUPT", kind).when(mine, _op(m)).alias("op"), fields, images
+            F.when(kind == "CORRUPT", kind).when(of_table, _op(m)).alias("op"), fields, images
         )
 
-    def text(c: ColumnOf, image: str) -> str:
+    def cell_text(c: ColumnOf, image: str) -> str:
         return f"{image}.{name(_avro_name(c.name))}"
 
     def value(c: ColumnOf, image: str) -> str:
-        cell = _typed(text(c, image), c.type, zone)
+        cell = _typed(cell_text(c, image), c.type, zone)
         if c.type.name != "bigint" or not c.type.unsigned:
             return cell
         wraps = (
@@ -149,19 +152,22 @@ def decode_rows(
     names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
     payload = StructType([StructField(member, _STRING) for member in names])
     message = framing.message_of(_envelope(payload), part)
-    return framing.rows(
-        _records(records), message, framing.row(framing.images(table, text, value)), deployment
+    return framing.typed_rows(
+        _records(records),
+        message,
+        framing.row_array(framing.images(table, cell_text, value)),
+        deployment,
     )
 
 
-def _typed(text: str, type: SourceType, zone: str) -> str:
+def _typed(cell_text: str, type: SourceType, zone: str) -> str:
     """SQL of the value of a cell's text."""
     match type.logical:
         case Logical.BINARY:
-            return base64_bytes(text)
+            return base64_bytes(cell_text)
         case Logical.BIT:
             number = let(
-                base64_bytes(text),
+                base64_bytes(cell_text),
                 "b",
                 "CASE WHEN length(b) > 0 THEN CAST(conv(hex(b), 16, 10) AS decimal(20,0)) END",
             )
@@ -171,10 +177,10 @@ def _typed(text: str, type: SourceType, zone: str) -> str:
                 else f"CAST({number} AS {type.spark})"
             )
         case Logical.ENUM:
-            return mysql.index(text, type)
+            return mysql.index(cell_text, type)
         case Logical.SET:
-            return mysql.mask(text, type)
-    return mysql.typed(text, type, zone)
+            return mysql.mask(cell_text, type)
+    return mysql.typed(cell_text, type, zone)
 
 
 class _Baseline:
@@ -190,8 +196,8 @@ class _Baseline:
             messages,
             F.lit("ROW"),
             op=_op(F.col("m")),
-            database=_named(F.col("m"), 0),
-            table=_named(F.col("m"), 1),
+            database=_name_part(F.col("m"), 0),
+            table=_name_part(F.col("m"), 1),
             position=p["_tidb_commit_ts"],
             before=F.when(F.col("gone"), p),
             after=F.when(~F.col("gone"), p),
@@ -205,9 +211,13 @@ class _Baseline:
             f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"]
         )
         messages, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
-        row = tried(table, lambda c: F.col("m.payload")[c])
+        typed_row = tried(table, lambda c: F.col("m.payload")[c])
         return level_two(
-            messages, F.lit("ROW"), _op(F.col("m")), F.when(gone, row), F.when(~gone, row)
+            messages,
+            F.lit("ROW"),
+            _op(F.col("m")),
+            F.when(gone, typed_row),
+            F.when(~gone, typed_row),
         )
 
 

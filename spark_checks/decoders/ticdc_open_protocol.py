@@ -41,7 +41,7 @@ from spark_checks.decoders.baselines import typed as tried
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import base64_bytes
 from spark_checks.decoders.families.mysql import misfit, typed
-from spark_checks.decoders.families.sql import given, let, literal, name
+from spark_checks.decoders.families.sql import let, let_column, literal, name
 
 _STRING: Final = StringType()
 _CELLS: Final = MapType(
@@ -67,8 +67,8 @@ _SHORT: Final = {
 def _envelope(image: DataType) -> StructType:
     """The members of an event's key and of its value, which have only `t` in common."""
     heads = [StructField("ts", LongType()), StructField("t", IntegerType())]
-    texts = [StructField(text, _STRING) for text in ("scm", "tbl", "q")]
-    return StructType([*heads, *texts, *(StructField(side, image) for side in "upd")])
+    text_fields = [StructField(member, _STRING) for member in ("scm", "tbl", "q")]
+    return StructType([*heads, *text_fields, *(StructField(side, image) for side in "upd")])
 
 
 def _parts(half: str, start: int, most: str) -> str:
@@ -76,8 +76,8 @@ def _parts(half: str, start: int, most: str) -> str:
     with the last of them.
     """
     size = f"try_cast(conv(hex(substring({half}, s.at, 8)), 16, 10) AS bigint)"
-    text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"
-    cut = f"named_struct('at', s.at + 8 + CAST(n AS int), 'found', concat(s.found, array({text})))"
+    part_text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"
+    cut = f"named_struct('at', s.at + 8 + CAST(n AS int), 'found', concat(s.found, array({part_text})))"
     failed = "named_struct('at', CAST(NULL AS int), 'found', s.found)"
     step = let(
         size,
@@ -108,11 +108,11 @@ none.
 
 
 def _kind(key: Column, value: Column) -> Column:
-    named = key["scm"].isNotNull() & key["tbl"].isNotNull()
+    is_named = key["scm"].isNotNull() & key["tbl"].isNotNull()
     new, old, gone = (value[side].isNotNull() for side in "upd")
     return F.when(
         key["ts"].isNotNull(),
-        F.when((key["t"] == 1) & named & ((new & ~gone) | (gone & ~new & ~old)), "ROW")
+        F.when((key["t"] == 1) & is_named & ((new & ~gone) | (gone & ~new & ~old)), "ROW")
         .when((key["t"] == 2) & value["q"].isNotNull(), "DDL")
         .when((key["t"] == 3) & ~new & ~old & ~gone & value["q"].isNull(), "WATERMARK"),
     )
@@ -132,18 +132,18 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
     """
 
     def event(parsed: Column) -> Callable[[Column], Column]:
-        def of(i: Column) -> Column:
+        def extract_event(i: Column) -> Column:
             key, value = framing.message_at(parsed, i * 2), framing.message_at(parsed, i * 2 + 1)
             return F.struct(key.alias("key"), value.alias("value"), _kind(key, value).alias("kind"))
 
-        return of
+        return extract_event
 
     def judged(texts: Column, parsed: Column) -> Column:
         places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
         events = F.when(
-            framing.each_whole(parsed, F.size(texts)), F.transform(places, event(parsed))
+            framing.is_one_object_each(parsed, F.size(texts)), F.transform(places, event(parsed))
         )
-        return given(
+        return let_column(
             events,
             lambda events: extract(
                 F.when(F.forall(events, lambda e: e["kind"].isNotNull()), events)
@@ -151,11 +151,11 @@ def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
         )
 
     def read(texts: Column) -> Column:
-        return given(
+        return let_column(
             framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed)
         )
 
-    return given(F.expr(_TEXTS), read)
+    return let_column(F.expr(_TEXTS), read)
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
@@ -164,7 +164,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     def image(cells: Column) -> Column:
         return F.transform_values(cells, lambda _name, cell: cell["v"])
 
-    def change(event: Column, row: Column) -> Column:
+    def change(event: Column, ordinal: Column) -> Column:
         key, value, kind = event["key"], event["value"], event["kind"]
         op = F.when(kind == "ROW", _op(value))
         handle = F.map_keys(
@@ -173,7 +173,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         return F.struct(
             *framing.change(
                 kind,
-                row=row,
+                row=ordinal,
                 op=op,
                 database=key["scm"],
                 table=key["tbl"],
@@ -189,8 +189,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         )
 
     corrupt = F.array(F.struct(*framing.change(F.lit("CORRUPT"))))
-    rows = _events(_CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt))
-    return framing.changes(records, rows, deployment)
+    event_rows = _events(_CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt))
+    return framing.changes(records, event_rows, deployment)
 
 
 def decode_rows(
@@ -201,38 +201,49 @@ def decode_rows(
     cell = StructType([StructField("v", _STRING)])
 
     def part(events: Column) -> Column:
-        def own(event: Column) -> Column:
+        def of_image(event: Column) -> Column:
             key, value = event["key"], event["value"]
-            mine = (
+            of_table = (
                 (event["kind"] == "ROW")
                 & (key["scm"] == table.database)
                 & (key["tbl"] == table.name)
             )
             return F.struct(
-                F.when(mine, _op(value)).alias("op"), *(value[side].alias(side) for side in "upd")
+                F.when(of_table, _op(value)).alias("op"),
+                *(value[side].alias(side) for side in "upd"),
             )
 
-        return F.struct(events.isNull().alias("corrupt"), F.transform(events, own).alias("events"))
+        return F.struct(
+            events.isNull().alias("corrupt"), F.transform(events, of_image).alias("events")
+        )
 
     def value(c: ColumnOf, image: str) -> str:
-        text = framing.cell(c, image)
+        cell_text = framing.cell(c, image)
         if c.type.name in _BASE64:
             return (
-                f"CAST({base64_bytes(text)} AS string)"
+                f"CAST({base64_bytes(cell_text)} AS string)"
                 if c.type.logical is Logical.TEXT
-                else base64_bytes(text)
+                else base64_bytes(cell_text)
             )
-        return _unquoted(text) if c.type.logical is Logical.BINARY else typed(text, c.type, zone)
+        return (
+            _unquoted(cell_text)
+            if c.type.logical is Logical.BINARY
+            else typed(cell_text, c.type, zone)
+        )
 
     def unfit(c: ColumnOf) -> str | None:
-        text, there = framing.cell(c, "i.t"), framing.cell(c, "i.value")
+        cell_text, value_sql = framing.cell(c, "i.t"), framing.cell(c, "i.value")
         if c.type.logical is Logical.TEXT:
-            return f"({there} IS NULL AND {text} IS NOT NULL)" if c.type.name in _BASE64 else None
-        return misfit(text, there, c.type)
+            return (
+                f"({value_sql} IS NULL AND {cell_text} IS NOT NULL)"
+                if c.type.name in _BASE64
+                else None
+            )
+        return misfit(cell_text, value_sql, c.type)
 
     events = _events(StructType([StructField(c.name, cell) for c in table.columns]), part)
     images = framing.judged(table, value, unfit, _images(table))
-    return framing.rows(records, events, let(images, "typed", _ROWS), deployment)
+    return framing.typed_rows(records, events, let(images, "typed", _ROWS), deployment)
 
 
 def _images(table: Table) -> str:
@@ -254,7 +265,7 @@ def _images(table: Table) -> str:
     return f"flatten(transform(part.events, e -> array({before}, {after})))"
 
 
-_MINE: Final = framing.made("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
+_MINE: Final = framing.row_struct("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
 _ROWS: Final = (
     f"CASE WHEN part.corrupt THEN {framing.corrupt(framing.UNREADABLE)} WHEN exists(typed, image ->"
     f" image.unfit) THEN {framing.corrupt(framing.MISFIT)} ELSE filter(transform(part.events, (e,"
@@ -263,7 +274,7 @@ _ROWS: Final = (
 """SQL over `part` and `typed`, the images of its events: a record's rows of the table."""
 
 
-def _unquoted(text: str) -> str:
+def _unquoted(quoted: str) -> str:
     """SQL of the bytes of a text in Go's quoted form, NULL for one that is none."""
     short = " ".join(f"WHEN {literal(char)} THEN '{code}'" for char, code in _SHORT.items())
     point = "hex(CAST(decode(unhex(lpad(substring(x, 3), 8, '0')), 'UTF-32') AS binary))"
@@ -275,8 +286,8 @@ def _unquoted(text: str) -> str:
         f"CASE WHEN left(x, 1) = {literal(chr(92))} THEN {escape} ELSE hex(CAST(x AS binary)) END"
     )
     data = f"unhex(array_join(transform(tokens, x -> {token}), ''))"
-    whole = f"CASE WHEN array_join(tokens, '') = {text} THEN {data} END"
-    return let(f"regexp_extract_all({text}, {_TOKEN}, 0)", "tokens", whole)
+    unquoted = f"CASE WHEN array_join(tokens, '') = {quoted} THEN {data} END"
+    return let(f"regexp_extract_all({quoted}, {_TOKEN}, 0)", "tokens", unquoted)
 
 
 class OpenBaseline:

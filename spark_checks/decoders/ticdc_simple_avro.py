@@ -149,28 +149,28 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     batch.
     """
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("kind", *_PARTS))
-    own = F.coalesce(
+    own_schema = F.coalesce(
         F.when(kind == "DDL", ddl["tableSchema"]),
         F.when(kind == "BOOTSTRAP", bootstrap["tableSchema"]),
     )
-    row = F.when(kind == "ROW", dml)
-    op = row["type"]
+    change_record = F.when(kind == "ROW", dml)
+    op = change_record["type"]
     position = F.when(
         kind != "CORRUPT", F.coalesce(watermark["commitTs"], ddl["commitTs"], dml["commitTs"])
     )
-    version = F.coalesce(row["schemaVersion"], own["version"])
+    version = F.coalesce(change_record["schemaVersion"], own_schema["version"])
     change = _framing.change(
         kind,
         op=op,
-        database=F.coalesce(row["database"], own["database"]),
-        table=F.coalesce(row["table"], own["table"]),
-        keys=_ticdc_simple.keys(own),
-        position=_ticdc_simple.text(position),
+        database=F.coalesce(change_record["database"], own_schema["database"]),
+        table=F.coalesce(change_record["table"], own_schema["table"]),
+        keys=_ticdc_simple.keys(own_schema),
+        position=_ticdc_simple.tso_text(position),
         commit_time=_ticdc_simple.committed(position),
         before=_framing.before(op, _texts("dml.old")),
         after=_framing.after(op, _texts("dml.data")),
-        types=_ticdc_simple.types(own),
-        schema_version=_ticdc_simple.text(version),
+        types=_ticdc_simple.types(own_schema),
+        schema_version=_ticdc_simple.tso_text(version),
         sql=F.when(kind == "DDL", ddl["sql"]),
     )
     changes = _messages(records, deployment).select(*COORDINATES, *change)
@@ -195,13 +195,15 @@ def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
 def _kind() -> Column:
     """`type` decides; the payload must be of that type and have what its kind requires."""
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("type", *_PARTS))
-    reduced = F.coalesce(dml["handleKeyOnly"], F.lit(False)) | dml["claimCheckLocation"].isNotNull()
+    is_reduced = (
+        F.coalesce(dml["handleKeyOnly"], F.lit(False)) | dml["claimCheckLocation"].isNotNull()
+    )
     image = F.when(dml["type"] == "DELETE", dml["old"].isNotNull()).otherwise(
         dml["data"].isNotNull()
     )
     schema = ddl["tableSchema"]
     return (
-        F.when((kind == "DML") & (image | reduced), "ROW")
+        F.when((kind == "DML") & (image | is_reduced), "ROW")
         .when((kind == "WATERMARK") & watermark.isNotNull(), "WATERMARK")
         .when(
             (kind == "BOOTSTRAP") & _ticdc_simple.is_schema(bootstrap["tableSchema"], "database"),
@@ -240,8 +242,8 @@ def decode_rows(
 ) -> DataFrame:
     """Typed row changes of `table`."""
     kind, dml = F.col("kind"), F.col("dml")
-    mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
-    row = _framing.part(kind, mine, dml["type"], dml["old"], dml["data"])
+    of_table = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
+    row_change = _framing.part(kind, of_table, dml["type"], dml["old"], dml["data"])
     members = ", ".join(
         f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns
     )
@@ -249,27 +251,29 @@ def decode_rows(
     images = _framing.judged(
         table, lambda c, image: _value(c, image, deployment or Deployment()), _unfit, cells
     )
-    return _framing.rows(_messages(records, deployment), row, _framing.row(images))
+    return _framing.typed_rows(
+        _messages(records, deployment), row_change, _framing.row_array(images)
+    )
 
 
 def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
     """SQL of a cell's typed value, NULL for a branch that cannot be of the column's type."""
     cell = _framing.cell(c, image)
-    type, number, text = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
+    type, number, text_branch = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
     match type.logical:
         case Logical.INT if type.spark.startswith("decimal"):
             # Document 002 has a long up to 2^63-1 and text above it.
             natural = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
             return (
                 f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {natural},"
-                f" {typed(text, type)})"
+                f" {typed(text_branch, type)})"
             )
         case Logical.BIT if type.spark == "boolean":
-            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text, type)} END"
+            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text_branch, type)} END"
         case Logical.BIT if type.spark.startswith("decimal"):
-            return f"coalesce({_ticdc_simple.unsigned(number)}, {typed(text, type)})"
+            return f"coalesce({_ticdc_simple.unsigned(number)}, {typed(text_branch, type)})"
         case Logical.BIT:
-            return f"coalesce({number}, {typed(text, type)})"
+            return f"coalesce({number}, {typed(text_branch, type)})"
         case Logical.SET:
             return _ticdc_simple.unsigned(number)
         case Logical.INT | Logical.YEAR | Logical.ENUM:
@@ -284,7 +288,7 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             clock, location = (f"{cell}.{TIMESTAMP}.{part}" for part in ("value", "location"))
             return _ticdc_simple.instant(clock, location, type, deployment.time_zone)
         case _:
-            return typed(text, type, deployment.time_zone)
+            return typed(text_branch, type, deployment.time_zone)
 
 
 def _unfit(c: ColumnOf) -> str:

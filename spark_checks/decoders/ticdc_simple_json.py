@@ -35,7 +35,7 @@ from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
 from spark_checks.decoders.families.canal import DDL_TYPES, ROW_TYPES
 from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, decompressed
 from spark_checks.decoders.families.mysql import typed
-from spark_checks.decoders.families.sql import given, name
+from spark_checks.decoders.families.sql import let_column, name
 
 _TSO: Final = DecimalType(20, 0)
 _TEXTS: Final = MapType(StringType(), StringType())
@@ -75,24 +75,27 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     batch.
     """
 
-    def change(m: Column, own: Column, _former: Column, kind: Column) -> Column:
+    def change(m: Column, own_schema: Column, _former: Column, kind: Column) -> Column:
         is_row = kind == "ROW"
-        readable, own = F.when(kind != "CORRUPT", m), F.when(kind.isin("DDL", "BOOTSTRAP"), own)
+        readable, own_schema = (
+            F.when(kind != "CORRUPT", m),
+            F.when(kind.isin("DDL", "BOOTSTRAP"), own_schema),
+        )
         op = F.when(is_row, m["type"])
         return F.struct(
             *_framing.change(
                 kind,
                 op=op,
-                database=F.when(is_row, m["database"]).otherwise(own["schema"]),
-                table=F.when(is_row, m["table"]).otherwise(own["table"]),
-                keys=_ticdc_simple.keys(own),
+                database=F.when(is_row, m["database"]).otherwise(own_schema["schema"]),
+                table=F.when(is_row, m["table"]).otherwise(own_schema["table"]),
+                keys=_ticdc_simple.keys(own_schema),
                 position=readable["commitTs"].cast("string"),
                 commit_time=_ticdc_simple.committed(readable["commitTs"]),
                 before=_framing.before(op, m["old"]),
                 after=_framing.after(op, m["data"]),
-                types=_ticdc_simple.types(own),
+                types=_ticdc_simple.types(own_schema),
                 schema_version=F.when(is_row, m["schemaVersion"])
-                .otherwise(own["version"])
+                .otherwise(own_schema["version"])
                 .cast("string"),
                 sql=F.when(kind == "DDL", m["sql"]),
             )
@@ -117,12 +120,14 @@ def decode_rows(
         split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "part.images"
     )
 
-    def part(m: Column, _own: Column, _former: Column, kind: Column) -> Column:
-        mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
-        return _framing.part(kind, mine, m["type"], m["old"], m["data"])
+    def part(m: Column, _own_schema: Column, _former: Column, kind: Column) -> Column:
+        of_table = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
+        return _framing.part(kind, of_table, m["type"], m["old"], m["data"])
 
-    images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), read)
-    return _framing.rows(records, _message(texts, part), _framing.row(images), deployment)
+    images = _framing.images(table, _cell_sql, lambda c, image: _value(c, image, deployment), read)
+    return _framing.typed_rows(
+        records, _message(texts, part), _framing.row_array(images), deployment
+    )
 
 
 def _message(
@@ -132,39 +137,45 @@ def _message(
     and before, and its kind.
     """
 
-    def judged(m: Column, whole: Column) -> Column:
+    def judged(m: Column, is_whole: Column) -> Column:
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
-        texts = (F.when(carries, m[text]) for text in ("tableSchema", "preTableSchema"))
-        own, former = (F.from_json(text, _TABLE_SCHEMA, OPTIONS) for text in texts)
+        schema_texts = (F.when(carries, m[member]) for member in ("tableSchema", "preTableSchema"))
+        own_schema, former = (
+            F.from_json(member, _TABLE_SCHEMA, OPTIONS) for member in schema_texts
+        )
 
-        def of(own: Column, former: Column) -> Column:
-            return given(
-                _framing.kind(whole, _kind(m, own, former)),
-                lambda kind: extract(m, own, former, kind),
+        def extract_part(own_schema: Column, former: Column) -> Column:
+            return let_column(
+                _framing.kind(is_whole, _kind(m, own_schema, former)),
+                lambda kind: extract(m, own_schema, former, kind),
             )
 
-        return given(own, lambda own: given(former, lambda former: of(own, former)))
+        return let_column(
+            own_schema,
+            lambda own_schema: let_column(former, lambda former: extract_part(own_schema, former)),
+        )
 
     return _framing.message_of(_envelope(image), judged)
 
 
-def _kind(m: Column, own: Column, former: Column) -> Column:
+def _kind(m: Column, own_schema: Column, former: Column) -> Column:
     """`type` decides; the message must have what its kind requires."""
-    reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
+    is_reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
     is_row = (
         m["type"].isin(*ROW_TYPES)
         & m["database"].isNotNull()
         & m["table"].isNotNull()
-        & (image | reduced)
+        & (image | is_reduced)
     )
     objects = F.concat_ws(
         "", F.left(m["tableSchema"], F.lit(1)), F.left(m["preTableSchema"], F.lit(1))
     )
     broken = (
-        ~objects.isin("", "{", "{{") | F.coalesce(own["corrupt"], former["corrupt"]).isNotNull()
+        ~objects.isin("", "{", "{{")
+        | F.coalesce(own_schema["corrupt"], former["corrupt"]).isNotNull()
     )
-    schema = _ticdc_simple.is_schema(own, "schema")
+    schema = _ticdc_simple.is_schema(own_schema, "schema")
     return (
         F.when(broken, None)
         .when(is_row, "ROW")
@@ -184,25 +195,25 @@ def _carried(records: DataFrame) -> DataFrame:
     is one as well: that of rows before the statement.
     """
 
-    def schemas(_m: Column, own: Column, former: Column, kind: Column) -> Column:
-        return F.when(kind.isin("BOOTSTRAP", "DDL"), F.array(own, former))
+    def schemas(_m: Column, own_schema: Column, former: Column, kind: Column) -> Column:
+        return F.when(kind.isin("BOOTSTRAP", "DDL"), F.array(own_schema, former))
 
-    some = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))
-    return some.select(*COORDINATES, _message(StructType([]), schemas).alias("schemas"))
+    with_schemas = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))
+    return with_schemas.select(*COORDINATES, _message(StructType([]), schemas).alias("schemas"))
 
 
 def _split(c: ColumnOf) -> str:
     """A cell of an image of texts; a TIMESTAMP's object is parsed."""
-    text = f"t.{name(c.name)}"
+    cell_text = f"t.{name(c.name)}"
     if c.type.logical is not Logical.TIMESTAMP:
-        return f"{text} AS {name(c.name)}"
+        return f"{cell_text} AS {name(c.name)}"
     return (
-        f"struct({text} AS whole, from_json({text}, 'location STRING, value STRING') AS parts) AS"
+        f"struct({cell_text} AS whole, from_json({cell_text}, 'location STRING, value STRING') AS parts) AS"
         f" {name(c.name)}"
     )
 
 
-def _text(c: ColumnOf, image: str) -> str:
+def _cell_sql(c: ColumnOf, image: str) -> str:
     cell = f"{image}.{name(c.name)}"
     return (
         f"coalesce({cell}.parts.value, {cell}.whole)"

@@ -41,10 +41,10 @@ class KillMoment:
     `at` is `before`: batch N has begun; `after` and `commit`: batch N is committed.
     """
 
-    def __init__(self, query: StreamingQuery, hold: Mapping[str, Any], marks: Path) -> None:
+    def __init__(self, query: StreamingQuery, moment: Mapping[str, Any], marks: Path) -> None:
         self._over = threading.Event()
         self._folder, self._marks = folder_of(query), marks
-        self._batch, self._at = hold.get("batch"), str(hold.get("at", ""))
+        self._batch, self._at = moment.get("batch"), str(moment.get("at", ""))
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> KillMoment:

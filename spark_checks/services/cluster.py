@@ -95,10 +95,10 @@ def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
     files: dict[str, Path] = {}
     for name, file in modules.items():
         top = sys.modules.get(name.partition(".")[0])
-        if top is not None and (own := Path(top.__file__ or "/")).name == "__init__.py":
+        if top is not None and (package_file := Path(top.__file__ or "/")).name == "__init__.py":
             files |= {
-                f"{own.parent.name}/{path.relative_to(own.parent)}": path
-                for path in _sources(own.parent)
+                f"{package_file.parent.name}/{path.relative_to(package_file.parent)}": path
+                for path in _sources(package_file.parent)
             }
         else:
             # A decoder's file is loaded under a name that hides nothing.
@@ -120,13 +120,13 @@ def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:
     spark.addArtifacts(str(path), pyfile=True)
 
 
-def lacking(error: BaseException, place: str) -> str:
+def missing_on_cluster(error: BaseException, place: str) -> str:
     """What a machine of the session lacks, if that is why it failed; else ""."""
-    text = str(error)
+    message = str(error)
     for sign, what in _SIGNS.items():
-        if hit := re.search(sign, text, re.DOTALL):
+        if hit := re.search(sign, message, re.DOTALL):
             return f"a machine of {place} {what.format(hit[1])}"
-    if (hit := _NO_MODULE.search(text)) and importlib.util.find_spec(hit[1].lower()) is not None:
+    if (hit := _NO_MODULE.search(message)) and importlib.util.find_spec(hit[1].lower()) is not None:
         return (
             f"a worker of {place} has no Python module {hit[1].lower()}, which is here: install it"
             " there"

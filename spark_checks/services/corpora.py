@@ -48,10 +48,10 @@ def handle(
         )
     spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     task = {name: request[name] for name in ("format", "profile", "seed")}
-    made = ranges(spark, request["count"], request["parts"]).mapInArrow(
-        partial(_rows, json.dumps(task)), DDL
+    corpus = ranges(spark, request["count"], request["parts"]).mapInArrow(
+        partial(_corpus_rows, json.dumps(task)), DDL
     )
-    made.write.mode("overwrite").parquet(request["out"])
+    corpus.write.mode("overwrite").parquet(request["out"])
     digest = (
         spark.read.schema(DDL)
         .parquet(request["out"])
@@ -65,12 +65,14 @@ def handle(
     return {"messages": count, "content": bulk.content(int(first or 0), int(second or 0))}
 
 
-def _rows(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    task = json.loads(text)
+def _corpus_rows(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    task = json.loads(task_json)
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
-    for units in (row for batch in batches for row in batch.to_pylist()):
-        made = bulk.numbered_messages(fmt, profile, task["seed"], units["start"], units["count"])
-        while some := list(itertools.islice(made, bulk.BATCH)):
-            offsets, messages = zip(*some, strict=True)
+    for units in (id_row for batch in batches for id_row in batch.to_pylist()):
+        numbered_messages = bulk.numbered_messages(
+            fmt, profile, task["seed"], units["start"], units["count"]
+        )
+        while chunk := list(itertools.islice(numbered_messages, bulk.BATCH)):
+            offsets, messages = zip(*chunk, strict=True)
             yield records.batch(messages, offsets)

@@ -70,8 +70,8 @@ class Decoder:
         """
         function = self.functions[level]
         arguments: list[Any] = [records] if level == 1 else [records, table]
-        named = {"deployment": deployment} if _takes(function, "deployment") else {}
-        result = function(*arguments, **named)
+        keywords = {"deployment": deployment} if _takes(function, "deployment") else {}
+        result = function(*arguments, **keywords)
         if not hasattr(result, "schema") or not hasattr(result, "toArrow"):
             kind = type(result)
             returned = (
@@ -99,16 +99,16 @@ def load(spec: str, level: str = "auto") -> Decoder:
     if separator:
         for part in name.split("."):
             if not hasattr(target, part):
-                known = [n for n in vars(module) if n.startswith("decode")]
+                decode_names = [n for n in vars(module) if n.startswith("decode")]
                 raise DecoderError(
                     f"decoder {spec}: {source} has no {name!r}; it has"
-                    f" {', '.join(known) or 'no decode function'}"
+                    f" {', '.join(decode_names) or 'no decode function'}"
                 )
             target = getattr(target, part)
-    return made(spec, target, getattr(module, "CAPABILITIES", {}), level)
+    return make_decoder(spec, target, getattr(module, "CAPABILITIES", {}), level)
 
 
-def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
+def make_decoder(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
     """The decoder of a function, or of an object or class with decode functions. Raises
     DecoderError.
     """
@@ -125,8 +125,8 @@ def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
             f"decoder {spec}: {name!r} is {kind}, not a function or an object with decode functions"
         )
     if callable(target) and not inspect.isclass(target) and not hasattr(target, "decode"):
-        rows = level == "rows" or (level != "changes" and name.startswith("decode_rows"))
-        functions[2 if rows else 1] = target
+        is_level_two = level == "rows" or (level != "changes" and name.startswith("decode_rows"))
+        functions[2 if is_level_two else 1] = target
     else:
         if inspect.isclass(target):
             try:
@@ -138,8 +138,8 @@ def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
         for number, attribute in ((1, "decode"), (2, "decode_rows")):
             if hasattr(target, attribute):
                 functions[number] = getattr(target, attribute)
-    wanted = {"changes": {1}, "rows": {2}}.get(level, {1, 2})
-    functions = {n: f for n, f in functions.items() if n in wanted}
+    levels = {"changes": {1}, "rows": {2}}.get(level, {1, 2})
+    functions = {n: f for n, f in functions.items() if n in levels}
     if not functions:
         raise DecoderError(
             f"decoder {spec}: nothing for --level {level}; name a function decode... or"
@@ -212,13 +212,13 @@ def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> Non
         )
     signature = inspect.signature(function)
     arguments = [None] * level
-    named = {"deployment": None} if _takes(function, "deployment") else {}
+    keywords = {"deployment": None} if _takes(function, "deployment") else {}
     try:
-        signature.bind(*arguments, **named)
+        signature.bind(*arguments, **keywords)
     except TypeError as error:
-        wanted = "(records)" if level == 1 else "(records, table)"
+        parameters = "(records)" if level == 1 else "(records, table)"
         raise DecoderError(
-            f"decoder {spec}: signature {signature} does not take {wanted}, with an optional"
+            f"decoder {spec}: signature {signature} does not take {parameters}, with an optional"
             f" keyword deployment: {error}"
         ) from None
 
@@ -297,11 +297,11 @@ class SparkEngine:
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
-    def take(self, given: Mapping[str, str]) -> None:
+    def take(self, pickled_decoders: Mapping[str, str]) -> None:
         """Takes pickled decoders by name (spark_checks.services.live.pickled). Raises
         DecoderError.
         """
-        for name, pickled in given.items():
+        for name, pickled in pickled_decoders.items():
             try:
                 self._given[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
             except Exception as error:
@@ -329,7 +329,7 @@ class SparkEngine:
         """What a machine of the cluster or the server lacks, if that is why a request failed; else
         "".
         """
-        return cluster.lacking(error, self._place) if self._place else ""
+        return cluster.missing_on_cluster(error, self._place) if self._place else ""
 
     def jvm_ended(self, error: Exception) -> bool:
         """Whether the session's Java process has ended, after a request failed with this error."""
@@ -394,7 +394,9 @@ class SparkEngine:
         key = (spec, level)
         if key not in self._decoders:
             self._decoders[key] = (
-                made(spec, *self._given[spec], level) if spec in self._given else load(spec, level)
+                make_decoder(spec, *self._given[spec], level)
+                if spec in self._given
+                else load(spec, level)
             )
             if self._place and not self._sent.issuperset(modules := self._modules()):
                 cluster.send(self.spark, os.environ.get("TMPDIR", ""), modules)
@@ -405,7 +407,7 @@ class SparkEngine:
         """The modules below the working directory and beside the decoders, but for installed ones
         and our own.
         """
-        own = {
+        own_folders = {
             Path(sys.modules[name].__file__ or "").resolve().parent
             for name in OWN
             if name in sys.modules
@@ -421,7 +423,7 @@ class SparkEngine:
         files: dict[str, Path] = {}
         for name, module in list(sys.modules.items()):
             file = Path(getattr(module, "__file__", None) or "/").resolve()
-            installed = "site-packages" in file.parts or not own.isdisjoint(file.parents)
+            installed = "site-packages" in file.parts or not own_folders.isdisjoint(file.parents)
             if file.suffix == ".py" and not places.isdisjoint(file.parents) and not installed:
                 files[name] = file
         return files
@@ -505,16 +507,16 @@ class SparkEngine:
     def _planned(self, request: Mapping[str, Any]) -> DataFrame:
         level = request["level"]
         decoder = self._decoder(request["decoder"], {1: "changes", 2: "rows"}[level])
-        records = self._opened[request["handle"]].where(within(request["ranges"]))
+        records = self._opened[request["handle"]].where(in_ranges(request["ranges"]))
         if request["repartition"]:
             records = records.repartition(request["repartition"])
-        first, each = (
+        first, partition_size = (
             int(request.get("conf", {}).get(name, 0)) for name in (FIRST_OFFSET, IN_PARTITION)
         )
-        if each:
+        if partition_size:
             split = {
-                "partition": f"CAST(partition + {_TOPIC} * (offset DIV {each}) AS int)",
-                "offset": f"offset % {each}",
+                "partition": f"CAST(partition + {_TOPIC} * (offset DIV {partition_size}) AS int)",
+                "offset": f"offset % {partition_size}",
             }
             records = records.withColumns({name: F.expr(sql) for name, sql in split.items()})
         if first:
@@ -526,12 +528,12 @@ class SparkEngine:
             frame = frame.withColumn(name, F.expr(expression))
         if first and "offset" in frame.columns:
             frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
-        if each and {"partition", "offset"} <= set(frame.columns):
-            whole = {
+        if partition_size and {"partition", "offset"} <= set(frame.columns):
+            topic_columns = {
                 "partition": f"partition % {_TOPIC}",
-                "offset": f"partition DIV {_TOPIC} * {each} + offset",
+                "offset": f"partition DIV {_TOPIC} * {partition_size} + offset",
             }
-            frame = frame.withColumns({name: F.expr(sql) for name, sql in whole.items()})
+            frame = frame.withColumns({name: F.expr(sql) for name, sql in topic_columns.items()})
         return contract(frame)
 
 
@@ -552,22 +554,29 @@ def contract(frame: DataFrame) -> DataFrame:
     Raises DecoderError for a column type that Arrow has not.
     """
     fields = frame.schema.fields
-    named = [field for field in fields if field.name in CONTRACT]
-    distinct = len({field.name for field in named}) == len(named)
+    contract_fields = [field for field in fields if field.name in CONTRACT]
+    distinct = len({field.name for field in contract_fields}) == len(contract_fields)
     try:
-        to_arrow_schema(StructType(named if distinct else fields), **_ZONE)
+        to_arrow_schema(StructType(contract_fields if distinct else fields), **_ZONE)
     except PySparkTypeError as error:
         raise DecoderError(f"a column of the output cannot be judged: {error}") from error
-    loose = [_nullable(field.dataType) for field in named]
+    loose = [_nullable(field.dataType) for field in contract_fields]
     # To plan another projection takes as long as to decode a few messages.
-    if not distinct or (len(named) == len(fields) and loose == [field.dataType for field in named]):
+    if not distinct or (
+        len(contract_fields) == len(fields)
+        and loose == [field.dataType for field in contract_fields]
+    ):
         return frame
 
     def column(field: StructField, kind: DataType) -> Column:
-        named = F.col(f"`{field.name}`")
-        return named if kind == field.dataType else named.cast(kind).alias(field.name)
+        contract_fields = F.col(f"`{field.name}`")
+        return (
+            contract_fields
+            if kind == field.dataType
+            else contract_fields.cast(kind).alias(field.name)
+        )
 
-    return frame.select(*map(column, named, loose))
+    return frame.select(*map(column, contract_fields, loose))
 
 
 def _nullable(kind: Any) -> Any:
@@ -587,9 +596,9 @@ def warm_up(spark: SparkSession) -> None:
     """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow)
     while the parent draws.
     """
-    text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
+    json_text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
     parsed = spark.range(0, 2_000, 1, 2).select(
-        F.from_json(text, "a array<string>, b map<string,string>").alias("j")
+        F.from_json(json_text, "a array<string>, b map<string,string>").alias("j")
     )
     exploded = parsed.select(F.posexplode_outer("j.a").alias("row", "text"), "j.b")
     exploded.select(
@@ -621,7 +630,7 @@ def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
     return f'{{"{topic}":{{{",".join(f"{chr(34)}{p}{chr(34)}:{o}" for p, o in offsets.items())}}}}}'
 
 
-def within(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
+def in_ranges(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
     """The condition that a record is in one of the inclusive ranges.
 
     SQL text with one set of single offsets per partition, and one set of topics for all that have
@@ -631,16 +640,16 @@ def within(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
     by_topic: dict[str, dict[int, list[tuple[int, int]]]] = {}
     for topic, partition, low, high in ranges:
         by_topic.setdefault(topic, {}).setdefault(partition, []).append((low, high))
-    alike: dict[str, list[str]] = {}
+    topics_by_condition: dict[str, list[str]] = {}
     for topic, partitions in by_topic.items():
         parts = (
             f"(partition = {number} AND ({_between(pairs)}))"
             for number, pairs in sorted(partitions.items())
         )
-        alike.setdefault(" OR ".join(parts), []).append(topic)
+        topics_by_condition.setdefault(" OR ".join(parts), []).append(topic)
     tests = (
-        f"(topic IN ({', '.join(map(_text, topics))}) AND ({offsets}))"
-        for offsets, topics in alike.items()
+        f"(topic IN ({', '.join(map(_sql_text, topics))}) AND ({offsets}))"
+        for offsets, topics in topics_by_condition.items()
     )
     return F.expr(" OR ".join(tests) or "false")
 
@@ -651,5 +660,5 @@ def _between(pairs: list[tuple[int, int]]) -> str:
     return " OR ".join([*tests, f"offset IN ({', '.join(singles)})"] if singles else tests)
 
 
-def _text(value: str) -> str:
+def _sql_text(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

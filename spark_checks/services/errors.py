@@ -31,12 +31,12 @@ def summary(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
     # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason
     # stands behind its stack.
-    text = _CALLED.sub("", str(error)).partition(";\n'")[0]
-    if (raised := list(_RAISED.finditer(text))) and not text.startswith(raised[-1][1]):
-        text = f"{java_cause(text) or raised[-1][1]}\n{text}"
+    message = _CALLED.sub("", str(error)).partition(";\n'")[0]
+    if (raised := list(_RAISED.finditer(message))) and not message.startswith(raised[-1][1]):
+        message = f"{java_cause(message) or raised[-1][1]}\n{message}"
     lines = [
         line
-        for line in text.splitlines()
+        for line in message.splitlines()
         if line.strip() and not line.startswith(("\tat ", "  at "))
     ]
     causes = [line for line in lines[LINES:] if line.startswith("Caused by:")]
@@ -45,20 +45,22 @@ def summary(error: BaseException) -> str:
     while isinstance(cause, BaseException):
         causes.append(f"Caused by: {type(cause).__name__}: {(str(cause).splitlines() or [''])[0]}")
         cause = getattr(cause, "cause", None)
-    shown = "\n".join(lines[:LINES])[:LENGTH]
-    return "\n".join((shown, *_place(error), "\n".join(causes[-CAUSES:])[:LENGTH])).rstrip("\n")
+    first_lines = "\n".join(lines[:LINES])[:LENGTH]
+    return "\n".join((first_lines, *_place(error), "\n".join(causes[-CAUSES:])[:LENGTH])).rstrip(
+        "\n"
+    )
 
 
-def java_cause(text: str) -> str:
+def java_cause(message: str) -> str:
     """The innermost cause that Java gives in the text of an error that went through Python, as
     CLASS: MESSAGE; "" if there is none.
     """
-    _, found, behind = text.rpartition(_PROXIED)
-    if not found:
+    _, separator, java_lines = message.rpartition(_PROXIED)
+    if not separator:
         return ""
     causes = [
         line.removeprefix("Caused by: ").removeprefix(": ")
-        for line in behind.splitlines()
+        for line in java_lines.splitlines()
         if line.startswith((": ", "Caused by: "))
     ]
     ours = [cause for cause in causes if not cause.startswith(("py4j.", "java.lang.reflect."))]
@@ -73,5 +75,5 @@ def _place(error: BaseException) -> list[str]:
         (frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)
     ]
     frames += [(name, int(line)) for name, line in _WORKERS.findall(str(error))]
-    own = [(name, line) for name, line in frames if not _INSTALLED.search(name)]
-    return [f"at {own[-1][0]}, line {own[-1][1]}"] if own else []
+    user_frames = [(name, line) for name, line in frames if not _INSTALLED.search(name)]
+    return [f"at {user_frames[-1][0]}, line {user_frames[-1][1]}"] if user_frames else []

@@ -38,9 +38,11 @@ def _parts(start: int, end: int, slices: int, step: int) -> list[Units]:
 
 
 class _Batch(DataSourceReader):
-    def __init__(self, asked: Options) -> None:
-        self._feed = Feed.make_feed(asked)
-        self._parts = _parts(0, int(asked.count or 10_000), asked.number("slices"), self._feed.step)
+    def __init__(self, options: Options) -> None:
+        self._feed = Feed.make_feed(options)
+        self._parts = _parts(
+            0, int(options.count or 10_000), options.number("slices"), self._feed.step
+        )
 
     def partitions(self) -> Sequence[InputPartition]:
         return self._parts
@@ -53,18 +55,18 @@ class _Batch(DataSourceReader):
 class _Stream(DataSourceStreamReader):
     """An offset is the first unit that is still to come."""
 
-    def __init__(self, asked: Options) -> None:
+    def __init__(self, options: Options) -> None:
         # A kept feed is one of our own process.
         self._feed: Feed | Staged = (
-            pickle.loads(Path(asked.kept).read_bytes())  # noqa: S301
-            if asked.kept
-            else Feed.make_feed(asked)
+            pickle.loads(Path(options.kept).read_bytes())  # noqa: S301
+            if options.kept
+            else Feed.make_feed(options)
         )
         # Who reads a stream stage by stage says in a file how many units are there.
-        self._released = Path(f"{asked.kept}.released") if asked.kept else None
-        self._slices, self._batch = asked.number("slices"), asked.number("batch")
-        self._count = asked.number("count") if asked.count else None
-        self._rate = float(asked.rate) if asked.rate else None
+        self._released = Path(f"{options.kept}.released") if options.kept else None
+        self._slices, self._batch = options.number("slices"), options.number("batch")
+        self._count = options.number("count") if options.count else None
+        self._rate = float(options.rate) if options.rate else None
         self._first: int | None = None
         self._at, self._began = 0, time.monotonic()
 

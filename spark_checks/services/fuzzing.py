@@ -48,18 +48,18 @@ def handle(
         raise DecoderError(
             f"decoder {decoder.name} has no level-one function, which garbage is read with"
         )
-    within = F.col("offset").between(request["low"], request["high"])
-    records = cluster.table(spark, *request["records"]).select(*RECORD).where(within)
-    expected = cluster.table(spark, *request["expected"]).where(within)
+    in_range = F.col("offset").between(request["low"], request["high"])
+    records = cluster.table(spark, *request["records"]).select(*RECORD).where(in_range)
+    expected = cluster.table(spark, *request["expected"]).where(in_range)
     changes = decoder(1, records, None, codec.load_deployment(request["deployment"]))
     missing = [name for name in NEEDED if name not in changes.columns]
     if missing:
         raise DecoderError(f"decoder {decoder.name} does not return {', '.join(missing)}")
-    kept = changes.persist(StorageLevel.DISK_ONLY)
+    cached = changes.persist(StorageLevel.DISK_ONLY)
     try:
-        return {"tallies": tally(expected, kept)}
+        return {"tallies": tally(expected, cached)}
     finally:
-        kept.unpersist(blocking=True)
+        cached.unpersist(blocking=True)
 
 
 def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
@@ -71,14 +71,14 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
     `accepted`, for others `corrupt` or `rows`.
     """
     kind = F.when(F.col("kind").isin([k.value for k in Kind]), F.col("kind")).otherwise("?")
-    row = F.col("row")
+    ordinal = F.col("row")
     answered = changes.groupBy(*PLACE).agg(
         F.count(F.lit(1)).alias("n"),
         F.count_if(F.col("kind") == Kind.CORRUPT.value).alias("corrupt"),
         F.array_join(F.array_sort(F.collect_set(kind)), "+").alias("kinds"),
-        (F.size(F.collect_set(row)).alias("distinct")),
-        F.min(row).alias("first"),
-        F.max(row).alias("last"),
+        (F.size(F.collect_set(ordinal)).alias("distinct")),
+        F.min(ordinal).alias("first"),
+        F.max(ordinal).alias("last"),
     )
     joined = expected.join(answered, list(PLACE), "full_outer")
     groups = joined.select(
@@ -89,14 +89,12 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
     )
     return [
         {
-            **{
-                name: counted[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")
-            },
-            "count": counted["count"],
-            "size": counted["smallest"]["size"] or 0,
-            "offset": counted["smallest"]["offset"] or 0,
+            **{name: group[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")},
+            "count": group["count"],
+            "size": group["smallest"]["size"] or 0,
+            "offset": group["smallest"]["offset"] or 0,
         }
-        for counted in outcomes.collect()
+        for group in outcomes.collect()
     ]
 
 

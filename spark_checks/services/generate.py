@@ -38,8 +38,8 @@ def ranges(spark: SparkSession, count: int, parts: int) -> DataFrame:
     )
 
 
-def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    task = json.loads(text)
+def _publish(task_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    task = json.loads(task_json)
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
     options, layout = orders.parse_options(task["options"]), Layout(partitions=task["partitions"])
@@ -47,7 +47,7 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     for batch in batches:
         for units in batch.to_pylist():
             began = time.process_time()
-            made = load.messages(
+            new_messages = load.messages(
                 fmt,
                 profile,
                 task["seed"],
@@ -59,7 +59,7 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
             stopped = None
             try:
                 done = publish_paced(
-                    *(Cluster(task["bootstrap"], task["properties"]), task["topic"], made),
+                    *(Cluster(task["bootstrap"], task["properties"]), task["topic"], new_messages),
                     rate=rate,
                     stamp=task["stamp"],
                     timeout_s=task["timeout_s"],
@@ -91,7 +91,7 @@ def handle(
     frame = ranges(spark, request["count"], request["executors"]).mapInArrow(
         partial(_publish, json.dumps(request)), "figures string"
     )
-    figures = [json.loads(row.figures) for row in frame.collect()]
+    figures = [json.loads(result.figures) for result in frame.collect()]
     return {
         **add_up(figures),
         "seconds": max((part["seconds"] for part in figures), default=0.0),

@@ -46,11 +46,11 @@ class LiveSession(SparkEngine):
     """
 
     def __init__(
-        self, spark: SparkSession, given: Mapping[str, Any], conf: Mapping[str, str]
+        self, spark: SparkSession, decoders: Mapping[str, Any], conf: Mapping[str, str]
     ) -> None:
         super().__init__()
         self._spark = spark
-        self._given = {name: _with_claims(decoder) for name, decoder in given.items()}
+        self._given = {name: _with_claims(decoder) for name, decoder in decoders.items()}
         self._tag = f"cdc-conformance-{next(_tags)}"
         self._path, self._views = list(sys.path), self._temporary()
         try:
@@ -103,7 +103,7 @@ class LiveSession(SparkEngine):
 
     def lacking(self, error: BaseException) -> str:
         """What the session lacks, if that is why a request failed; else ""."""
-        return cluster.lacking(error, "the session")
+        return cluster.missing_on_cluster(error, "the session")
 
     def restore(self) -> None:
         """Leaves the session, and the path of modules, as they were: settings, kept records and
@@ -130,6 +130,10 @@ class LiveSession(SparkEngine):
         for place in ("", "global_temp"):
             # A catalogue need not have views.
             with contextlib.suppress(PySparkException):
-                rows = self.spark.sql(f"SHOW VIEWS IN {place}" if place else "SHOW VIEWS").collect()
-                views.update((row.viewName, row.namespace) for row in rows if row.isTemporary)
+                views_found = self.spark.sql(
+                    f"SHOW VIEWS IN {place}" if place else "SHOW VIEWS"
+                ).collect()
+                views.update(
+                    (view.viewName, view.namespace) for view in views_found if view.isTemporary
+                )
         return views

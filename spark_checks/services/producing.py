@@ -113,12 +113,12 @@ class _Producers:
         )
         task = partial(_produce, json.dumps(self._task), command)
         try:
-            rows = (
+            results = (
                 self._spark.range(0, count, 1, count)
                 .mapInArrow(task, "figures string", barrier=True)
                 .collect()
             )
-            self._figures = [json.loads(row.figures) for row in rows]
+            self._figures = [json.loads(result.figures) for result in results]
         except Exception as error:  # noqa: BLE001 - the next request for the status raises it
             self._error = error
 
@@ -155,15 +155,15 @@ def _source(task: str, number: int) -> ProducerSource:
 
 
 def _produce(
-    text: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]
+    task_json: str, command: Mapping[str, Any], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Publishes the part of a command that a producer does; its figures."""
-    task, context = Task(**json.loads(text)), BarrierTaskContext.get()
+    task, context = Task(**json.loads(task_json)), BarrierTaskContext.get()
     together, parts = cache(context.barrier), task.producers
-    for number in (row["id"] for batch in batches for row in batch.to_pylist()):
+    for number in (id_row["id"] for batch in batches for id_row in batch.to_pylist()):
         if context.attemptNumber():
             raise RuntimeError(AGAIN)
-        source, began = _source(text, number), time.process_time()
+        source, began = _source(task_json, number), time.process_time()
         source.begin(command["first"] + command["count"] * number // parts)
         tally = Tally(source, parts, command, task.every)
         figures = publish(task, source, command, part=(number, parts), ready=together, tally=tally)

@@ -80,12 +80,12 @@ def take_over() -> bool:
     """Whether the session runs on the JVM of an earlier process, which is this one's from now
     on.
     """
-    given = os.environ.pop(_JVM, None)
-    if given is None:
+    address = os.environ.pop(_JVM, None)
+    if address is None:
         return False
     for name in _GATEWAY:
         del os.environ[name]
-    pid, stdin = map(int, given.split())
+    pid, stdin = map(int, address.split())
     gateway: Any = SparkContext._gateway
     gateway.proc = Jvm(pid, FileIO(stdin, "w"))
     return True

@@ -53,9 +53,9 @@ def session(
     """
     if conf.get(REMOTE):
         return _connected(conf)
-    here = not cluster_url(conf)
+    is_local = not cluster_url(conf)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if here:
+    if is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
     settings = {
@@ -64,7 +64,7 @@ def session(
         "spark.log.level": "ERROR",
         **(
             {**dict.fromkeys(ADDRESS, "127.0.0.1"), "spark.python.daemon.module": _DAEMON}
-            if here
+            if is_local
             else {}
         ),
         "spark.driver.memory": "2g",
@@ -100,8 +100,8 @@ def _connected(conf: Mapping[str, str]) -> SparkSession:
     # The harness's own, of a JVM that it starts.
     unset = (REMOTE, MASTER, _DRIVER, _EXECUTOR, "spark.python.sql.dataFrameDebugging.enabled")
     started = SparkSession.builder.remote(conf[REMOTE]).getOrCreate()
-    wanted = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2", **conf}
-    for key, value in wanted.items():
+    settings = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2", **conf}
+    for key, value in settings.items():
         if key in unset:
             continue
         try:

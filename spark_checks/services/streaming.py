@@ -149,11 +149,11 @@ def handle(
     `batches`, `records`, `seconds`. Raises what the query raises.
     """
     tables = tuple(codec.load_table(table) for table in request["tables"])
-    decoder, asked = load(request["decoder"]), request["parts"]
+    decoder, part_requests = load(request["decoder"]), request["parts"]
     lanes = topics.Lanes(request.get("lanes") or {})
     parts = tuple(
-        _Part(codec.load_deployment(deployment), low, high, len(asked) == 1, lanes)
-        for deployment, low, high in asked
+        _Part(codec.load_deployment(deployment), low, high, len(part_requests) == 1, lanes)
+        for deployment, low, high in part_requests
     )
     directory = request["directory"]
     records = records_of(spark, request["source"])
@@ -170,8 +170,8 @@ def handle(
             f"streams keep tables in {home}, which the cluster does not share: set TMPDIR to a"
             " shared folder"
         )
-    if (own := _level_three(request["decoder"])) is not None:
-        return _own(own, records, decoder, parts, tables, request)
+    if (module := _level_three(request["decoder"])) is not None:
+        return _run_level_three(module, records, decoder, parts, tables, request)
     keepers = tuple(
         _keeper(spark, directory, request["format"], name, tables) for name in request["makers"]
     )
@@ -211,7 +211,7 @@ def _level_three(spec: str) -> Any:
     return module if hasattr(module, "materialise") and hasattr(module, "materialised") else None
 
 
-def _own(
+def _run_level_three(
     module: Any,
     records: DataFrame,
     decoder: Decoder,
@@ -222,7 +222,7 @@ def _own(
     """Runs a user's level three to the present end, a query a part, and writes its rows in place of
     the reference's state. The moment of a kill is found in its query's checkpoint.
     """
-    spark, rows = records.sparkSession, []
+    spark, kept_rows = records.sparkSession, []
     began = time.monotonic()
     for number, part in enumerate(parts):
         home = f"{request['directory']}/own-{number}"
@@ -234,10 +234,10 @@ def _own(
                 query.processAllAvailable()
         finally:
             query.stop()
-        rows.append(
+        kept_rows.append(
             as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False)))
         )
-    state = union((*rows, as_part("own", spark.range(1))))
+    state = union((*kept_rows, as_part("own", spark.range(1))))
     keeper = Keeper(
         spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"]))
     )

@@ -204,14 +204,14 @@ class _Query:
         """The query that calls the decoder for each batch."""
 
         def decode(batch: DataFrame, number: int) -> None:
-            frame, seen = self._decoded(batch), Observation()
-            frame.observe(seen, *metrics(frame, self._request["every"])).write.format("noop").mode(
-                "append"
-            ).save()
-            observed = seen.get
-            rows = observed.pop("sample")
+            frame, observation = self._decoded(batch), Observation()
+            frame.observe(observation, *metrics(frame, self._request["every"])).write.format(
+                "noop"
+            ).mode("append").save()
+            observed = observation.get
+            sample = observed.pop("sample")
             counts = {name: 0 if value is None else value for name, value in observed.items()}
-            counts["sample"] = [rows.apply(i) for i in range(rows.size())]
+            counts["sample"] = [sample.apply(i) for i in range(sample.size())]
             with self._lock:
                 self._seen[number] = counts
 
@@ -248,8 +248,8 @@ class _Query:
         number = int(progress.batchId())
         source = next(iter(progress.sources()))
         start, end = (
-            _offsets(text, self._lanes.by_partition)
-            for text in (source.startOffset(), source.endOffset())
+            _offsets(offset_json, self._lanes.by_partition)
+            for offset_json in (source.startOffset(), source.endOffset())
         )
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
@@ -267,13 +267,13 @@ class _Query:
             **observed,
         }
 
-    def _keep(self, rows: Any, end: Mapping[str, int]) -> None:
+    def _keep(self, sampled: Any, end: Mapping[str, int]) -> None:
         """Adds a batch's sampled rows, until a batch exceeds the limit: the sample is complete up
         to an offset.
         """
-        if not self._full and self._rows.size() + len(rows) <= LARGEST_SAMPLE:
-            for row in rows:
-                self._rows.add(row)
+        if not self._full and self._rows.size() + len(sampled) <= LARGEST_SAMPLE:
+            for sample_row in sampled:
+                self._rows.add(sample_row)
             self._until |= end
         else:
             self._full = True
@@ -283,9 +283,9 @@ class _Query:
         if self.mode == "batches":
             with self._lock:
                 return self._seen.pop(number)
-        row = progress.observedMetrics().get(METRICS)
+        metrics_row = progress.observedMetrics().get(METRICS)
         return {
-            name: row.getList(i) if name == "sample" else row.get(i) or 0
+            name: metrics_row.getList(i) if name == "sample" else metrics_row.get(i) or 0
             for i, name in enumerate(names)
         }
 
@@ -326,12 +326,12 @@ def _tasks(tracker: StatusTracker, group: str) -> int:
     return sum(stage.numActiveTasks for stage in stages if stage)
 
 
-def _offsets(text: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
-    offsets = {} if text is None else json.loads(text)
+def _offsets(offset_json: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
+    offsets = {} if offset_json is None else json.loads(offset_json)
     if "unit" in offsets:
         return {"0": int(offsets["unit"])}
     return {
         str(lanes.get(f"{topic}/{p}", p)): int(o)
-        for topic, each in offsets.items()
-        for p, o in each.items()
+        for topic, by_partition in offsets.items()
+        for p, o in by_partition.items()
     }

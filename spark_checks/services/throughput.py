@@ -42,9 +42,13 @@ class Contestant:
 
     def rows(self, records: DataFrame) -> int:
         """The number of ROW changes, observed in the timed plan: a filter would change the plan."""
-        seen = Observation()
-        execute(self.frame(records).observe(seen, F.count_if(F.col("kind") == "ROW").alias("rows")))
-        return int(seen.get["rows"])
+        observation = Observation()
+        execute(
+            self.frame(records).observe(
+                observation, F.count_if(F.col("kind") == "ROW").alias("rows")
+            )
+        )
+        return int(observation.get["rows"])
 
 
 def execute(frame: DataFrame) -> float:
@@ -73,15 +77,15 @@ def interleaved(
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     for number in range(-warm_up, rounds):
         for contestant in contestants if number % 2 == 0 else reversed(contestants):
-            taken = execute(contestant.frame(records))
+            elapsed = execute(contestant.frame(records))
             if number >= 0:
-                seconds[contestant.name].append(taken)
+                seconds[contestant.name].append(elapsed)
     return seconds
 
 
 def ratio(yardstick: Sequence[float], seconds: Sequence[float]) -> dict[str, float]:
     """Speed relative to the yardstick, round by round: median, min and max; above 1 is faster."""
-    ratios = [base / own for base, own in zip(yardstick, seconds, strict=True)]
+    ratios = [base / elapsed for base, elapsed in zip(yardstick, seconds, strict=True)]
     return {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
 
 
@@ -125,15 +129,15 @@ def handle(
 def _contest(
     contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int
 ) -> dict[str, Any]:
-    rows = {c.name: c.rows(records) for c in contestants}
+    row_counts = {c.name: c.rows(records) for c in contestants}
     seconds = interleaved(contestants, records, rounds)
     measured: dict[str, dict[str, Any]] = {
         name: {
-            "per_second": messages / statistics.median(taken),
-            "seconds": taken,
-            "rows": rows[name],
+            "per_second": messages / statistics.median(rounds_s),
+            "seconds": rounds_s,
+            "rows": row_counts[name],
         }
-        for name, taken in seconds.items()
+        for name, rounds_s in seconds.items()
     }
     yardstick = measured.pop("")
     for figures in measured.values():

@@ -41,18 +41,18 @@ def main() -> None:
 
     engine = SparkEngine()
 
-    def tell(reply: dict[str, Any]) -> None:
+    def send_answer(reply: dict[str, Any]) -> None:
         with lock:
             replies.write(json.dumps(reply) + "\n")
             replies.flush()
 
     def serve(lane: Lane) -> None:
         while (request := lane.get()) is not None:
-            tell({"id": request["id"], **_handled(engine, request)})
+            send_answer({"id": request["id"], **_handled(engine, request)})
             lane.task_done()
 
     if (renewed := renewal.answer()) is not None:
-        tell(renewed)
+        send_answer(renewed)
 
     threading.Thread(target=_read, args=(first, serve), daemon=True).start()
     serve(first)
@@ -74,16 +74,16 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
                 # starts another child.
                 sys.stderr.flush()
                 os._exit(70)
-        refused: dict[str, Any] = engine.refusal(request, error)
-        return refused
+        answer: dict[str, Any] = engine.refusal(request, error)
+        return answer
 
 
 def _tidy() -> None:
     """Removes the harness's temporary folder, if the harness was killed; this process's own is in
     it.
     """
-    if os.getppid() != PARENT and (own := os.environ.get("TMPDIR")):
-        shutil.rmtree(Path(own).parent, ignore_errors=True)
+    if os.getppid() != PARENT and (folder := os.environ.get("TMPDIR")):
+        shutil.rmtree(Path(folder).parent, ignore_errors=True)
 
 
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:

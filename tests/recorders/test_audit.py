@@ -7,7 +7,7 @@ from generators.model import Message
 from generators.sources import mysql
 from recorders import session
 from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parse_json
-from recorders.products import product, shown
+from recorders.products import json_record, product
 from recorders.running import ProducedRecord
 
 CANAL, DEBEZIUM = SHAPES["alibaba-canal-json"], SHAPES["debezium-json"]
@@ -98,7 +98,7 @@ def test_avro_is_compared_by_its_schema_and_its_datum_whatever_the_id():
 
     def of(number, datum):
         data = b"\x00" + number.to_bytes(4) + bytes.fromhex(datum)
-        return shown(ProducedRecord("cdc", None, None, data), texts.__getitem__).value
+        return json_record(ProducedRecord("cdc", None, None, data), texts.__getitem__).value
 
     shape = SHAPES["debezium-avro"]
     assert differences(shape, of(7, "02020a"), of(7, "02020c")) == []
@@ -108,7 +108,7 @@ def test_avro_is_compared_by_its_schema_and_its_datum_whatever_the_id():
     assert differences(shape, of(7, "02020a"), of(8, "02020a")) == [
         Difference("value.schema.fields.before.type.#.fields.{}.type", "int", '"int"', '"long"')
     ]
-    other = shown(
+    other = json_record(
         ProducedRecord("cdc", None, None, b"\x00\x00\x00\x00\x07\x00\x0a"),
         {7: (("x",), texts[7][1])}.__getitem__,
     )
@@ -217,7 +217,7 @@ RECORDED = {
 def test_a_row_of_every_type_is_debezium_s_own_bytes(option):
     debezium = product("debezium-avro")
     profile = debezium.profile("3.5.0.Final", (option,))
-    (case,) = session.drawn(debezium, profile, 0, 1, "rows/every-type/update-key")
+    (case,) = session.draw_scenarios(debezium, profile, 0, 1, "rows/every-type/update-key")
     inserted = debezium.wire_format.write(case.history, profile, session.LAYOUT)[-1].message
     assert inserted.key[5:].hex() == "06"
     assert inserted.value[5:].hex().startswith(RECORDED[option])

@@ -198,16 +198,16 @@ def test_a_container_is_started_filled_and_removed(monkeypatch, tmp_path):
     ],
 )
 def test_errors_of_mariadb_have_lines(line, refusal):
-    assert databases.MariaDb(silent, {}).refused(line) == refusal
+    assert databases.MariaDb(silent, {}).statement_error(line) == refusal
 
 
 def test_errors_of_postgresql_have_lines():
     database = databases.PostgreSql(silent, {})
-    assert database.refused('psql:<stdin>:3: ERROR:  relation "x" does not exist') == (
+    assert database.statement_error('psql:<stdin>:3: ERROR:  relation "x" does not exist') == (
         3,
         'relation "x" does not exist',
     )
-    assert database.refused("psql:<stdin>:3: NOTICE:  x") is None
+    assert database.statement_error("psql:<stdin>:3: NOTICE:  x") is None
 
 
 def test_options_of_a_profile_become_properties_of_the_connector():
@@ -399,7 +399,7 @@ def test_a_record_is_read_from_its_line():
 def test_the_scenarios_of_an_audit_have_tables_of_their_own():
     canal = products.product("canal")
     profile = canal.profile("", ())
-    cases = session.drawn(canal, profile, 5, 3, "drawn/*")
+    cases = session.draw_scenarios(canal, profile, 5, 3, "drawn/*")
     assert [case.name for case in cases] == [f"drawn/3/{i}" for i in range(5)]
     tables = {
         event.table.name
@@ -409,7 +409,7 @@ def test_the_scenarios_of_an_audit_have_tables_of_their_own():
     }
     assert all(name.endswith(("_s0", "_s1")) for name in tables)
     with pytest.raises(NothingSelected, match="no scenario matches"):
-        session.drawn(canal, profile, 0, 3, "nothing/*")
+        session.draw_scenarios(canal, profile, 0, 3, "nothing/*")
 
 
 def audited(*, unexplained=(), idle=()):

@@ -205,7 +205,7 @@ def test_what_mariadb_cannot_have_is_left_out():
 class _Refusing(Database):
     """A client that refuses each line with `bad` in it, and names the line."""
 
-    def _open(self) -> None:
+    def _start(self) -> None:
         raise AssertionError
 
     def client(self) -> list[str]:

@@ -323,7 +323,7 @@ def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
     [proof] = board.proofs(
         judged(tmp_path, OLD, faults=f'{FAULT}message = "x"\n'), tmp_path, tmp_path
     )
-    assert page.seen(proof) == releases
+    assert page.shown_on(proof) == releases
 
 
 def test_readers_are_named_once_and_claim_formats_that_are_there():
@@ -437,7 +437,7 @@ def test_the_pages_are_those_of_the_results():
 
 def test_a_program_has_at_most_thirty_lines_and_nothing_of_the_harness():
     for product in reproducing.PRODUCTS:
-        for fault in reproducing.shown(product):
+        for fault in reproducing.reproducible_faults(product):
             text = reproducing.program(product, fault)
             assert len(text.splitlines()) <= 30, fault.id
             assert not re.search(r"@\w+@|scoreboard|conformance", text)

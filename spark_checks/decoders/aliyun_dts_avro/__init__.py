@@ -28,7 +28,7 @@ from spark_checks.decoders.families import avro as _avro
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.avro import Schema
 from spark_checks.decoders.families.framing import COORDINATES
-from spark_checks.decoders.families.sql import given
+from spark_checks.decoders.families.sql import let_column
 
 __all__ = ["BASELINE", "decode", "decode_rows"]
 
@@ -42,18 +42,18 @@ _DOT: Final = "\\u002E"
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of Records."""
     m, kind = F.col("m"), F.col("kind")
-    readable, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
-    parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(row["operation"])
+    readable, change_record = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
+    parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(change_record["operation"])
     second, third = F.get(parts, F.lit(1)), F.get(parts, F.lit(2))
     sql = F.when(kind == "DDL", m["afterImages"]["member0"])
-    fields = row["fields"]["member1"]
+    fields = change_record["fields"]["member1"]
     change = _framing.change(
         kind,
         op=op,
         database=F.coalesce(readable["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))),
         schema=_name(F.when(third.isNotNull(), second)),
         table=F.coalesce(readable["tags"]["l_tb_name"], _name(F.coalesce(third, second))),
-        keys=F.from_json(row["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
+        keys=F.from_json(change_record["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
         position=F.make_valid_utf8(readable["sourcePosition"]),
         commit_time=_framing.instant_of_seconds(readable["sourceTimestamp"]),
         before=_framing.before(op, _image("beforeImages")),
@@ -69,7 +69,7 @@ def decode_rows(
 ) -> DataFrame:
     """Typed row changes of `table`."""
     m, kind = F.col("m"), F.col("kind")
-    mine = (kind == "ROW") & _is(table, m)
+    of_table = (kind == "ROW") & _is(table, m)
 
     def part(op: Column) -> Column:
         before = _framing.before(op, _present(m["beforeImages"]["member1"]))
@@ -83,15 +83,21 @@ def decode_rows(
             F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
         )
 
-    placed = _framing.placed(table, f"transform(part.images, v -> {in_utf_8('v')})")
-    row = given(F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])), part)
-    images = _aliyun_cells.images(table, placed, "part.nanos")
-    return _framing.rows(_messages(records, ROW, deployment), row, _framing.row(images))
+    cells_by_name = _framing.images_by_name(table, f"transform(part.images, v -> {in_utf_8('v')})")
+    row_change = let_column(
+        F.when(kind == "CORRUPT", kind).when(of_table, _op(m["operation"])), part
+    )
+    images = _aliyun_cells.images(table, cells_by_name, "part.nanos")
+    return _framing.typed_rows(
+        _messages(records, ROW, deployment), row_change, _framing.row_array(images)
+    )
 
 
-def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None) -> DataFrame:
+def _messages(
+    records: DataFrame, reader_schema: Schema, deployment: Deployment | None
+) -> DataFrame:
     """Coordinates, `m`, `parts` of the object's name and `kind` of every message."""
-    framed = _avro.messages(records, WIRE, deployment, wanted=wanted, newer_long=True)
+    framed = _avro.messages(records, WIRE, deployment, reader_schema=reader_schema, newer_long=True)
     # Trailing empty parts do not count, as in Java's split (aliyun#dots).
     parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
     kind = _framing.kind(F.col("whole"), _kind(F.col("m"), F.col("parts")))
@@ -104,17 +110,21 @@ def _kind(m: Column, parts: Column) -> Column:
     """`operation` decides; a row change must have its object, its columns and its row, a statement
     its text.
     """
-    of = m["operation"]
+    operation = m["operation"]
     needed = _present(
-        F.when(of == "DELETE", m["beforeImages"]["member1"]).otherwise(m["afterImages"]["member1"])
+        F.when(operation == "DELETE", m["beforeImages"]["member1"]).otherwise(
+            m["afterImages"]["member1"]
+        )
     )
-    named = parts.isNull() | (F.size(parts) <= 3)
+    is_named = parts.isNull() | (F.size(parts) <= 3)
     return F.when(
-        named,
-        F.when(of.isin(*_ROWS), F.when(parts.isNotNull() & needed.isNotNull() & _fits(m), "ROW"))
-        .when(of.isin(*_STATEMENTS), F.when(m["afterImages"]["member0"].isNotNull(), "DDL"))
-        .when(of.isin(*_TRANSACTIONS), "TRANSACTION")
-        .when(of == "HEARTBEAT", "HEARTBEAT")
+        is_named,
+        F.when(
+            operation.isin(*_ROWS), F.when(parts.isNotNull() & needed.isNotNull() & _fits(m), "ROW")
+        )
+        .when(operation.isin(*_STATEMENTS), F.when(m["afterImages"]["member0"].isNotNull(), "DDL"))
+        .when(operation.isin(*_TRANSACTIONS), "TRANSACTION")
+        .when(operation == "HEARTBEAT", "HEARTBEAT")
         .otherwise("CONTROL"),
     )
 
@@ -125,8 +135,8 @@ def _fits(m: Column) -> Column:
     fits = F.size(F.array_distinct(names)) == F.size(names)
     for side in ("beforeImages", "afterImages"):
         # The size of NULL is -1 where ANSI mode is off.
-        image, text = _present(m[side]["member1"]), m[side]["member0"]
-        fits &= text.isNull() & (image.isNull() | (F.size(image) == F.size(names)))
+        image, names_as_text = _present(m[side]["member1"]), m[side]["member0"]
+        fits &= names_as_text.isNull() & (image.isNull() | (F.size(image) == F.size(names)))
     return fits
 
 
@@ -162,13 +172,13 @@ def _is(table: Table, m: Column) -> Column:
 def _image(side: str) -> Column:
     """The image as a map of texts, without columns that were not captured."""
     names, cells = "m.fields.member1.name", f"m.{side}.member1"
-    empty, text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
-    some = (
-        f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {text})"
+    empty, cell_text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
+    captured_cells = (
+        f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {cell_text})"
         " END)"
     )
     return F.expr(
         f"CASE WHEN kind = 'ROW' AND size({cells}) > 0 THEN CASE WHEN exists({cells}, x -> {empty}"
-        f" IS NOT NULL) THEN map_from_entries(filter({some}, e -> e IS NOT NULL)) ELSE"
-        f" map_from_arrays({names}, transform({cells}, x -> {text})) END END"
+        f" IS NOT NULL) THEN map_from_entries(filter({captured_cells}, e -> e IS NOT NULL)) ELSE"
+        f" map_from_arrays({names}, transform({cells}, x -> {cell_text})) END END"
     )

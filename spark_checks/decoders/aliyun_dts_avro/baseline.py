@@ -31,8 +31,8 @@ class AliyunBaseline:
         m, fields = F.col("m"), F.col("m.fields.member1")
         return level_one(
             _records(records),
-            _of_row(m, "ROW"),
-            op=_of_row(m, m["operation"]),
+            _if_row(m, "ROW"),
+            op=_if_row(m, m["operation"]),
             database=F.split_part(m["objectName"], F.lit("."), F.lit(1)),
             table=F.split_part(m["objectName"], F.lit("."), F.lit(2)),
             keys=F.from_json(m["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
@@ -52,7 +52,7 @@ class AliyunBaseline:
         images = (
             typed(table, _image(m, side).__getitem__) for side in ("beforeImages", "afterImages")
         )
-        return level_two(_records(records), _of_row(m, "ROW"), _of_row(m, m["operation"]), *images)
+        return level_two(_records(records), _if_row(m, "ROW"), _if_row(m, m["operation"]), *images)
 
 
 def _records(records: DataFrame) -> DataFrame:
@@ -61,15 +61,17 @@ def _records(records: DataFrame) -> DataFrame:
     )
 
 
-def _of_row(m: Column, value: Column | str) -> Column:
+def _if_row(m: Column, value: Column | str) -> Column:
     return F.when(m["operation"].isin(*_ROWS), value)
 
 
 def _image(m: Column, side: str) -> Column:
-    return F.map_from_arrays(m["fields"]["member1"]["name"], F.transform(m[side]["member1"], _text))
+    return F.map_from_arrays(
+        m["fields"]["member1"]["name"], F.transform(m[side]["member1"], _branch_text)
+    )
 
 
-def _text(cell: Column) -> Column:
+def _branch_text(cell: Column) -> Column:
     """The cell's branch as text."""
     clock = cell["member5"]
     date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])

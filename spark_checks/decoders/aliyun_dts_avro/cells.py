@@ -30,17 +30,17 @@ _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
 
 
-def _of(cell: str, branch: str, field: str = "") -> str:
+def _branch(cell: str, branch: str, field: str = "") -> str:
     """SQL of a cell's branch, or of one of its fields."""
     return f"{cell}.{MEMBERS[branch]}" + (f".{name(field)}" if field else "")
 
 
 def _as_json(branch: str) -> str:
     """The branch as compact JSON, its bytes in hex."""
-    value = _of("x", branch)
+    value = _branch("x", branch)
     fields = BRANCHES[list(MEMBERS).index(branch)]["fields"]
     if any(f["type"] == "bytes" for f in fields):
-        parts = {f["name"]: _of("x", branch, f["name"]) for f in fields} | {
+        parts = {f["name"]: _branch("x", branch, f["name"]) for f in fields} | {
             "value": LOWER.format(f"hex({value}.value)")
         }
         value = f"struct({', '.join(f'{part} AS {name(n)}' for n, part in parts.items())})"
@@ -58,7 +58,7 @@ _OFTEN_FIRST: Final = (
     "BinaryObject",
 )
 _WHENS: Final = (
-    f"WHEN {_of('x', branch)} IS NOT NULL THEN {_as_json(branch)}"
+    f"WHEN {_branch('x', branch)} IS NOT NULL THEN {_as_json(branch)}"
     for branch in dict.fromkeys((*_OFTEN_FIRST, *MEMBERS))
     if branch != "EmptyObject"
 )
@@ -89,7 +89,7 @@ def _unfit(c: ColumnOf) -> str:
     """
     x, value = framing.cell(c, "i.t"), framing.cell(c, "i.value")
     zero = _zero(x, c.type)
-    none = f"{value} IS NULL AND {x} IS NOT NULL AND {_of(x, 'EmptyObject')} IS NULL"
+    none = f"{value} IS NULL AND {x} IS NOT NULL AND {_branch(x, 'EmptyObject')} IS NULL"
     none = f"({none} AND NOT coalesce({zero}, false))" if zero else f"({none})"
     outside = _outside(value, c.type)
     return f"{none} OR {outside}" if outside else none
@@ -114,7 +114,7 @@ def _outside(value: str, type: SourceType) -> str | None:
 
 def _value(x: str, type: SourceType, nanos: str) -> str:
     """SQL of the cell's typed value."""
-    integer, label = _of(x, "Integer", "value"), _text(x)
+    integer, label = _branch(x, "Integer", "value"), _utf8_text(x)
     match type.logical:
         case Logical.TEXT:
             return label
@@ -122,26 +122,26 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
             return let(label, "text", mysql_typed("text", type))
         case Logical.BINARY:
             character = (
-                f"CASE WHEN {_of(x, 'Character', 'charset')} IN ('binary', '') THEN"
-                f" {_of(x, 'Character', 'value')} END"
+                f"CASE WHEN {_branch(x, 'Character', 'charset')} IN ('binary', '') THEN"
+                f" {_branch(x, 'Character', 'value')} END"
             )
-            return f"coalesce({character}, {_of(x, 'BinaryObject', 'value')})"
+            return f"coalesce({character}, {_branch(x, 'BinaryObject', 'value')})"
         case Logical.DECIMAL:
             return from_text(
-                f"coalesce({_of(x, 'Decimal', 'value')}, {integer})",
+                f"coalesce({_branch(x, 'Decimal', 'value')}, {integer})",
                 type.precision or 0,
                 type.scale or 0,
             )
         case Logical.FLOAT | Logical.DOUBLE:
-            return _float(_of(x, "Float", "value"), type)
+            return _float(_branch(x, "Float", "value"), type)
         case Logical.DATE | Logical.DATETIME:
-            return _wall_clock(_of(x, "DateTime"), type, nanos)
+            return _wall_clock(_branch(x, "DateTime"), type, nanos)
         case Logical.TIMESTAMP:
             return f"coalesce({_instant(x, type)}, {_zoned(x, type, nanos)})"
         case Logical.TIME:
             return _time(x, type, nanos)
         case Logical.YEAR:
-            parts = _of(x, "DateTime")
+            parts = _branch(x, "DateTime")
             alone = (
                 f"coalesce({parts}.month, {parts}.day, {parts}.hour, {parts}.minute,"
                 f" {parts}.second, {parts}.millis) IS NULL"
@@ -157,19 +157,17 @@ def _value(x: str, type: SourceType, nanos: str) -> str:
             return mysql_typed(integer, type)
 
 
-def _text(x: str) -> str:
+def _utf8_text(x: str) -> str:
     """The text of a Character in UTF-8, a TextObject or a BinaryObject; the last names no charset
     and is taken for UTF-8.
     """
-    character = f"CAST({_of(x, 'Character', 'value')} AS string)"
-    others = (
-        f"coalesce({_of(x, 'TextObject', 'value')}, CAST({_of(x, 'BinaryObject', 'value')} AS"
+    character = f"CAST({_branch(x, 'Character', 'value')} AS string)"
+    without_charset = (
+        f"coalesce({_branch(x, 'TextObject', 'value')}, CAST({_branch(x, 'BinaryObject', 'value')} AS"
         " string))"
     )
-    text = (
-        f"CASE WHEN {_of(x, 'Character', 'charset')} IN {UTF_8} THEN {character} ELSE {others} END"
-    )
-    return f"try_validate_utf8({text})"
+    by_branch = f"CASE WHEN {_branch(x, 'Character', 'charset')} IN {UTF_8} THEN {character} ELSE {without_charset} END"
+    return f"try_validate_utf8({by_branch})"
 
 
 def _float(value: str, type: SourceType) -> str:
@@ -182,8 +180,10 @@ def _float(value: str, type: SourceType) -> str:
 def _fraction(parts: str, nanos: str) -> str:
     """`millis` in microseconds; NULL if it has nanoseconds that no microsecond holds."""
     millis = f"{parts}.millis"
-    whole = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
-    return f"CASE WHEN NOT {nanos} OR {millis} IS NULL THEN coalesce({millis}, 0) {whole} END"
+    whole_millis = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
+    return (
+        f"CASE WHEN NOT {nanos} OR {millis} IS NULL THEN coalesce({millis}, 0) {whole_millis} END"
+    )
 
 
 def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
@@ -207,7 +207,7 @@ def _zero(x: str, type: SourceType) -> str | None:
     """Whether the cell is one of MySQL's zero dates: a date with a part of 0."""
     if type.source == _POSTGRESQL:
         return None
-    parts = _of(x, "DateTime")
+    parts = _branch(x, "DateTime")
     date = (
         f"{parts}.year BETWEEN 0 AND 9999 AND {parts}.month BETWEEN 0 AND 12 AND {parts}.day"
         " BETWEEN 0 AND 31"
@@ -218,8 +218,8 @@ def _zero(x: str, type: SourceType) -> str | None:
             return zero
         case Logical.TIMESTAMP:
             return (
-                f"{zero} OR {_of(x, 'Timestamp', 'timestamp')} = 0 AND"
-                f" {_of(x, 'Timestamp', 'millis')} = 0"
+                f"{zero} OR {_branch(x, 'Timestamp', 'timestamp')} = 0 AND"
+                f" {_branch(x, 'Timestamp', 'millis')} = 0"
             )
         case _:
             return None
@@ -229,7 +229,7 @@ def _instant(x: str, type: SourceType) -> str:
     """A Timestamp's `millis` are microseconds, from every source. MySQL has no value at the epoch:
     it is a zero date.
     """
-    seconds, micros = _of(x, "Timestamp", "timestamp"), _of(x, "Timestamp", "millis")
+    seconds, micros = _branch(x, "Timestamp", "timestamp"), _branch(x, "Timestamp", "millis")
     inside = (
         f"{seconds} BETWEEN {_FIRST_SECOND} AND {_LAST_SECOND} AND {micros} BETWEEN 0 AND 999999"
     )
@@ -242,8 +242,8 @@ def _zoned(x: str, type: SourceType, nanos: str) -> str:
     """A wall clock and its zone, mostly a bare offset. The cast gives NULL for an unknown zone;
     without a zone it would take the session's.
     """
-    zone = _of(x, "TimestampWithTimeZone", "timezone")
-    clock = _wall_clock(_of(x, "TimestampWithTimeZone", "value"), type, nanos)
+    zone = _branch(x, "TimestampWithTimeZone", "timezone")
+    clock = _wall_clock(_branch(x, "TimestampWithTimeZone", "value"), type, nanos)
     return (
         f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat(CAST({clock} AS string), ' ',"
         f" {zone}) AS timestamp) END"
@@ -252,16 +252,16 @@ def _zoned(x: str, type: SourceType, nanos: str) -> str:
 
 def _time(x: str, type: SourceType, nanos: str) -> str:
     """`[-]HH:MM:SS[.ffffff]`: every part has the sign, and a null part is 0."""
-    parts = _of(x, "DateTime")
+    parts = _branch(x, "DateTime")
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     undated = f"{parts} IS NOT NULL AND coalesce({parts}.year, {parts}.month, {parts}.day) IS NULL"
-    some = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NOT NULL"
+    has_part = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NOT NULL"
     one_sign = (
         f"least({hour}, {minute}, {second}, f) >= 0 OR greatest({hour}, {minute}, {second}, f) <= 0"
     )
     inside = f"abs({minute}) <= 59 AND abs({second}) <= 59 AND abs(f) <= 999999"
     total = f"(({hour} * 60L + {minute}) * 60 + {second}) * 1000000L + f"
-    whole = f"CASE WHEN ({one_sign}) AND {inside} THEN {total} END"
+    signed_total = f"CASE WHEN ({one_sign}) AND {inside} THEN {total} END"
     low, high = (
         (0, _DAY)
         if type.source == _POSTGRESQL
@@ -271,7 +271,7 @@ def _time(x: str, type: SourceType, nanos: str) -> str:
         "CASE WHEN a < 360000000000 THEN lpad(CAST(a DIV 3600000000 AS string), 2, '0') ELSE CAST(a"
         " DIV 3600000000 AS string) END"
     )
-    rest = (
+    minutes_and_seconds = (
         "lpad(CAST(a DIV 60000000 % 60 AS string), 2, '0'), ':', lpad(CAST(a DIV 1000000 % 60 AS"
         " string), 2, '0')"
     )
@@ -279,11 +279,11 @@ def _time(x: str, type: SourceType, nanos: str) -> str:
         "CASE WHEN a % 1000000 = 0 THEN '' ELSE concat('.', lpad(CAST(a % 1000000 AS string), 6,"
         " '0')) END"
     )
-    text = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {hours}, ':', {rest}, {fraction})"
-    shown = let("abs(v)", "a", f"CASE WHEN v BETWEEN {low} AND {high} THEN {text} END")
+    formatted = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {hours}, ':', {minutes_and_seconds}, {fraction})"
+    in_range = let("abs(v)", "a", f"CASE WHEN v BETWEEN {low} AND {high} THEN {formatted} END")
     return (
-        f"CASE WHEN {undated} AND {some} THEN"
-        f" {let(let(_fraction(parts, nanos), 'f', whole), 'v', shown)} END"
+        f"CASE WHEN {undated} AND {has_part} THEN"
+        f" {let(let(_fraction(parts, nanos), 'f', signed_total), 'v', in_range)} END"
     )
 
 

@@ -65,17 +65,17 @@ def in_utf_8(cells: str) -> str:
     if it cannot be decoded.
     """
     character = f"x.{MEMBERS['Character']}"
-    text = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"
-    own = {member: f"x.{member}" for member in MEMBERS.values()}
-    own[MEMBERS["Character"]] = f"named_struct('charset', 'utf8mb4', 'value', {text})"
-    anew = f"named_struct({', '.join(f'{member!r}, {value}' for member, value in own.items())})"
-    known = ", ".join(map(repr, ("latin1", *_JAVA_CHARSETS)))
-    each = (
-        f"transform({cells}, x -> CASE WHEN {LOWER.format(f'{character}.charset')} IN ({known})"
+    utf8_bytes = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"
+    members = {member: f"x.{member}" for member in MEMBERS.values()}
+    members[MEMBERS["Character"]] = f"named_struct('charset', 'utf8mb4', 'value', {utf8_bytes})"
+    anew = f"named_struct({', '.join(f'{member!r}, {value}' for member, value in members.items())})"
+    charsets = ", ".join(map(repr, ("latin1", *_JAVA_CHARSETS)))
+    decoded_cells = (
+        f"transform({cells}, x -> CASE WHEN {LOWER.format(f'{character}.charset')} IN ({charsets})"
         f" THEN {anew} ELSE x END)"
     )
     return (
-        f"CASE WHEN exists({cells}, x -> {character}.charset NOT IN {UTF_8}) THEN {each} ELSE"
+        f"CASE WHEN exists({cells}, x -> {character}.charset NOT IN {UTF_8}) THEN {decoded_cells} ELSE"
         f" {cells} END"
     )
 
@@ -91,5 +91,7 @@ def _decoded(charset: str, value: str) -> str:
         f"try_reflect('java.net.URLDecoder', 'decode', {escaped}, CASE {LOWER.format(charset)}"
         f" {names} END)"
     )
-    whole = let(java, "text", f"CASE WHEN NOT contains(text, {literal(chr(0xFFFD))}) THEN text END")
-    return f"CASE WHEN {LOWER.format(charset)} = 'latin1' THEN {latin} ELSE {whole} END"
+    by_java = let(
+        java, "text", f"CASE WHEN NOT contains(text, {literal(chr(0xFFFD))}) THEN text END"
+    )
+    return f"CASE WHEN {LOWER.format(charset)} = 'latin1' THEN {latin} ELSE {by_java} END"

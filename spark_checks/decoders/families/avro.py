@@ -59,33 +59,35 @@ def messages(
     schema: Schema,
     deployment: Deployment | None = None,
     *,
-    wanted: Schema | None = None,
+    reader_schema: Schema | None = None,
     newer_long: bool = False,
 ) -> DataFrame:
     """Coordinates, `value` (decompressed), `m` (the message by `schema`, NULLs if it cannot be
     read) and `whole`: whether it can be read and nothing follows it.
 
-    `wanted` is the reader's schema in Avro's schema resolution: fields that it lacks are skipped
+    `reader_schema` is the reader's schema in Avro's schema resolution: fields that it lacks are skipped
     and not in `m`. With `newer_long` a long may follow what `schema` describes; it is not in `m`.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
-    framed = _framed(F.col("value"), schema, wanted, newer_long)
+    framed = _framed(F.col("value"), schema, reader_schema, newer_long)
     j = F.col("j")
-    whole = F.coalesce(_whole(j, F.col("value"), newer_long), F.lit(False))
+    is_whole = F.coalesce(_is_whole_datum(j, F.col("value"), newer_long), F.lit(False))
     # Two steps, since Spark decodes a column twice that one step uses twice, unless it finds the
     # common part.
     parsed = records.select(*COORDINATES, "value", framed.alias("j"))
-    return parsed.select(*COORDINATES, "value", j["m"].alias("m"), whole.alias("whole"))
+    return parsed.select(*COORDINATES, "value", j["m"].alias("m"), is_whole.alias("whole"))
 
 
-def _framed(value: Column, schema: Schema, wanted: Schema | None, newer_long: bool) -> Column:
+def _framed(
+    value: Column, schema: Schema, reader_schema: Schema | None, newer_long: bool
+) -> Column:
     """The record `m`, with `newer_long` a long `last`, and the bytes `end` behind."""
     fields: dict[str, Schema] = {"last": "long"} if newer_long else {}
     size = len(_LONGEST) + _HASH if newer_long else _HASH
     end = {"type": "fixed", "name": "End", "namespace": "cdc.framing", "size": size}
     read = {"mode": "PERMISSIVE"}
-    if wanted is not None:
-        read["avroSchema"] = json.dumps(record("Framed", m=wanted, **fields, end=end))
+    if reader_schema is not None:
+        read["avroSchema"] = json.dumps(record("Framed", m=reader_schema, **fields, end=end))
     appended = (
         (F.lit(_LONGEST), _hash(value), F.lit(bytes(len(_LONGEST))))
         if newer_long
@@ -96,7 +98,7 @@ def _framed(value: Column, schema: Schema, wanted: Schema | None, newer_long: bo
     )
 
 
-def _whole(j: Column, value: Column, newer_long: bool) -> Column:
+def _is_whole_datum(j: Column, value: Column, newer_long: bool) -> Column:
     if not newer_long:
         return j["end"] == _hash(value)
     newer = j["end"] == F.concat(F.lit(_LONGEST), _hash(value))

@@ -29,7 +29,7 @@ from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.mysql import typed
-from spark_checks.decoders.families.sql import given, let, literal, name
+from spark_checks.decoders.families.sql import let, let_column, literal, name
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
@@ -91,11 +91,11 @@ class CanalDialect:
                 data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
             op, readable = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
 
-            def change(image: Column, row: Column) -> Column:
+            def change(image: Column, ordinal: Column) -> Column:
                 return F.struct(
                     *framing.change(
                         kind,
-                        row=row,
+                        row=ordinal,
                         op=op,
                         database=readable[names.database],
                         **({"schema": readable[names.schema]} if names.schema else {}),
@@ -104,7 +104,7 @@ class CanalDialect:
                         position=F.when(kind != "CORRUPT", self.position(m)),
                         commit_time=framing.instant(self.millis(readable[names.committed])),
                         before=F.when(op == "DELETE", image).when(
-                            op == "UPDATE", _old(m, names, row)
+                            op == "UPDATE", _old(m, names, ordinal)
                         ),
                         after=framing.after(op, image),
                         types=readable[names.types],
@@ -135,7 +135,7 @@ class CanalDialect:
         names = self.names
 
         def part(m: Column, kind: Column) -> Column:
-            mine = (
+            of_table = (
                 (kind == "ROW")
                 & (m[names.database] == table.database)
                 & (m[names.table] == table.name)
@@ -146,15 +146,15 @@ class CanalDialect:
                     data
                 )
             return F.struct(
-                F.when((kind == "CORRUPT") | (mine & _shaped(m, names, bytes_)), "CORRUPT")
-                .when(mine, self.op(m[names.op]))
+                F.when((kind == "CORRUPT") | (of_table & _shaped(m, names, bytes_)), "CORRUPT")
+                .when(of_table, self.op(m[names.op]))
                 .alias("op"),
-                F.when(mine, data).alias("data"),
-                F.when(mine & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
+                F.when(of_table, data).alias("data"),
+                F.when(of_table & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
                 *([m[names.codes].alias("codes")] if binaries else []),
             )
 
-        return framing.rows(
+        return framing.typed_rows(
             records, _message(self, part, images, codes=codes), sql.result, deployment
         )
 
@@ -164,33 +164,33 @@ def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
     as the text, so that a message with a text that begins like one is read again.
     """
 
-    def cells(row: Column) -> list[Column]:
-        return [F.try_element_at(row, F.lit(c)) for c in binaries]
+    def cells(cell_map: Column) -> list[Column]:
+        return [F.try_element_at(cell_map, F.lit(c)) for c in binaries]
 
     def any_of(
-        rows: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]
+        images: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]
     ) -> Column:
         return F.coalesce(
-            F.exists(rows, lambda row: reduce(or_, map(test, cells(row)))), F.lit(False)
+            F.exists(images, lambda cell_map: reduce(or_, map(test, cells(cell_map)))), F.lit(False)
         )
 
     if not binaries:
         return F.lit(False)
     image = ArrayType(StructType([StructField(c, VariantType()) for c in binaries]))
-    sides = {names.data: lambda row: [row[c] for c in binaries], names.old: cells}
+    sides = {names.data: lambda cell_map: [cell_map[c] for c in binaries], names.old: cells}
     looks = (
-        any_of(m[side], of, lambda text: F.left(text, F.lit(1)).isin("{", "["))
-        for side, of in sides.items()
+        any_of(m[side], side_binaries, lambda cell_text: F.left(cell_text, F.lit(1)).isin("{", "["))
+        for side, side_binaries in sides.items()
     )
 
     def container(cell: Column) -> Column:
         return F.schema_of_variant(cell).rlike("^(OBJECT|ARRAY)<")
 
-    text = F.col("value").cast("string")
+    cell_text = F.col("value").cast("string")
     again = F.from_json(
-        text, StructType([StructField(side, image) for side in sides]), framing.OPTIONS
+        cell_text, StructType([StructField(side, image) for side in sides]), framing.OPTIONS
     )
-    has_container = given(
+    has_container = let_column(
         again,
         lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)),
     )
@@ -200,12 +200,12 @@ def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
 def _structs(maps: Column, table: Table) -> Column:
     """Rows in the message's `old` as `data` has them: structs in the place of maps."""
 
-    def struct(row: Column) -> Column:
+    def struct(cell_map: Column) -> Column:
         return F.struct(
-            *(F.try_element_at(row, F.lit(c.name)).alias(c.name) for c in table.columns)
+            *(F.try_element_at(cell_map, F.lit(c.name)).alias(c.name) for c in table.columns)
         )
 
-    return F.transform(maps, lambda row: F.when(row.isNotNull(), struct(row)))
+    return F.transform(maps, lambda cell_map: F.when(cell_map.isNotNull(), struct(cell_map)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,15 +246,17 @@ class _RowSql:
             "after": "CASE WHEN part.op <> 'DELETE' THEN i.value END",
             "error": _WHY,
         }
-        row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
+        row_struct = (
+            f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
+        )
         # A place that no array has gives a NULL of the images' type.
         now = (
             "CASE WHEN fits THEN slice(images, 1, array_size(part.data)) ELSE array(get(images,"
             " -1)) END"
         )
         fits = "part.op <> 'CORRUPT' AND NOT coalesce(array_contains(images.unfit, true), false)"
-        rows = let(fits, "fits", f"transform({now}, (i, r) -> {row})")
-        return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', rows)} END"
+        row_structs = let(fits, "fits", f"transform({now}, (i, r) -> {row_struct})")
+        return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', row_structs)} END"
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete
@@ -271,12 +273,12 @@ class _RowSql:
         )
 
     def _typed(self, c: ColumnOf, image: str) -> str:
-        text, code = (
+        cell_text, code = (
             framing.cell(c, image),
             f"part.codes.{name(c.name)}" if c.name in self.coded else None,
         )
-        return self.dialect.typed(text, c.type, self.deployment) or typed(
-            text, c.type, self.deployment.time_zone, code
+        return self.dialect.typed(cell_text, c.type, self.deployment) or typed(
+            cell_text, c.type, self.deployment.time_zone, code
         )
 
 
@@ -304,24 +306,26 @@ def _message(
     common = framing.struct(members, **{names.codes: codes, names.types: types}, **images)
     envelope = StructType([*common, *dialect.extra])
 
-    def judged(m: Column, whole: Column) -> Column:
-        return given(framing.kind(whole, dialect.kind(m)), lambda kind: extract(m, kind))
+    def judged(m: Column, is_whole: Column) -> Column:
+        return let_column(framing.kind(is_whole, dialect.kind(m)), lambda kind: extract(m, kind))
 
     return framing.message_of(envelope, judged)
 
 
-def has_rows(rows: Column) -> Column:
+def has_rows(row_maps: Column) -> Column:
     """Whether the array holds rows and nothing else."""
-    first = F.get(rows, F.lit(0)).isNotNull()
-    return first & ((F.size(rows) == 1) | F.forall(rows, lambda row: row.isNotNull()))
+    first = F.get(row_maps, F.lit(0)).isNotNull()
+    return first & (
+        (F.size(row_maps) == 1) | F.forall(row_maps, lambda row_map: row_map.isNotNull())
+    )
 
 
 def _deleted_in_old(m: Column, names: Names) -> Column:
     return (m[names.op] == "DELETE") & F.get(m[names.data], F.lit(0)).isNull()
 
 
-def _old(m: Column, names: Names, row: Column) -> Column:
+def _old(m: Column, names: Names, ordinal: Column) -> Column:
     """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then
     its rows are unknown (canal#old-left-out).
     """
-    return F.when(F.size(m[names.old]) == F.size(m[names.data]), F.get(m[names.old], row))
+    return F.when(F.size(m[names.old]) == F.size(m[names.data]), F.get(m[names.old], ordinal))

@@ -24,7 +24,7 @@ def keys(payload: Column) -> Column:
     return F.map_keys(payload["unique"])
 
 
-def form(type: SourceType, *, stamp: str, time: str) -> str:
+def schemaless_form(type: SourceType, *, stamp: str, time: str) -> str:
     """The form (`connect.values`) of a column's cells without a schema: `stamp` of timestamps,
     `time` of times.
 

@@ -19,39 +19,39 @@ from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.families.mysql import index, mask
 
 
-def typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
+def typed(cell_text: str, type: SourceType, deployment: Deployment) -> str | None:
     """SQL of a cell's value from the SQL of its text, where it may differ from Canal's; else None.
     Raises ValueError for an unknown form of binaries.
     """
     match type.logical:
         case Logical.BINARY:
-            form = _FORMS.get(deployment.binary)
-            if form is None:
+            decode_binary = _FORMS.get(deployment.binary)
+            if decode_binary is None:
                 raise ValueError(
                     f"binary {deployment.binary!r}: one of {', '.join(filter(None, _FORMS))}, or ''"
                     " for ISO-8859-1"
                 )
-            return form(text)
+            return decode_binary(cell_text)
         case Logical.ENUM:
-            return f"coalesce({_number(text, type)}, {index(text, type)})"
+            return f"coalesce({_number(cell_text, type)}, {index(cell_text, type)})"
         case Logical.SET:
-            return f"coalesce({_number(text, type)}, {mask(text, type)})"
+            return f"coalesce({_number(cell_text, type)}, {mask(cell_text, type)})"
         case _:
             return None
 
 
-def _number(text: str, type: SourceType) -> str:
-    return rf"CASE WHEN {text} RLIKE r'^\d+$' THEN try_cast({text} AS {type.spark}) END"
+def _number(cell_text: str, type: SourceType) -> str:
+    return rf"CASE WHEN {cell_text} RLIKE r'^\d+$' THEN try_cast({cell_text} AS {type.spark}) END"
 
 
-def _hex(text: str) -> str:
+def _hex(cell_text: str) -> str:
     """Digits of either case, after `0x` or nothing."""
-    digits = f"CASE WHEN left({text}, 2) IN ('0x', '0X') THEN substring({text}, 3) ELSE {text} END"
-    return f"CASE WHEN length({text}) % 2 = 0 THEN try_to_binary({digits}, 'hex') END"
+    digits = f"CASE WHEN left({cell_text}, 2) IN ('0x', '0X') THEN substring({cell_text}, 3) ELSE {cell_text} END"
+    return f"CASE WHEN length({cell_text}) % 2 = 0 THEN try_to_binary({digits}, 'hex') END"
 
 
-def _base64(text: str) -> str:
-    return f"try_to_binary({text}, 'base64')"
+def _base64(cell_text: str) -> str:
+    return f"try_to_binary({cell_text}, 'base64')"
 
 
 _FORMS: Final[dict[str, Callable[[str], str | None]]] = {

@@ -70,9 +70,9 @@ class Registry:
             try:
                 to.request("GET", f"{path}/schemas/ids/{number}", headers=user)
                 answer = to.getresponse()
-                text, status = answer.read(), answer.status
+                body, status = answer.read(), answer.status
                 if status in (200, 404):
-                    return json.loads(json.loads(text)["schema"]) if status == 200 else None
+                    return json.loads(json.loads(body)["schema"]) if status == 200 else None
                 why = f"status {status}"
             except (OSError, http.client.HTTPException, ValueError) as error:
                 why = str(error)
@@ -115,11 +115,11 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
     """The records with values as JSON of schema and payload, and keys as JSON of the payload alone,
     or `whole_keys`. What cannot be read has no bytes, in a key it is NULL.
     """
-    asked = registry()
+    schema_registry = registry()
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in source:
-            yield _converted(batch, asked, ("key", "value") if whole_keys else ("value",))
+            yield _converted(batch, schema_registry, ("key", "value") if whole_keys else ("value",))
 
     return records.mapInArrow(batches, records.schema)
 
@@ -142,19 +142,19 @@ class Behind:
 
 
 def _converted(
-    batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)
+    batch: pa.RecordBatch, schema_registry: Registry, with_schema: Iterable[str] = ("value",)
 ) -> pa.RecordBatch:
     shapes: dict[bytes, Shape | None] = {}
 
-    def text(raw: bytes | None, name: str) -> bytes | None:
+    def convert(raw: bytes | None, name: str) -> bytes | None:
         if raw is None:
             return None
         head = raw[:_HEAD]
         if head not in shapes:
-            shapes[head] = _shape(head, asked)
+            shapes[head] = _shape(head, schema_registry)
         shape = shapes[head]
         try:
-            json_text = shape and shape.text(raw, name in whole)
+            json_text = shape and shape.text(raw, name in with_schema)
         except (ValueError, IndexError, struct.error, RecursionError):
             json_text = None
         return json_text.encode() if json_text else b"" if name == "value" else None
@@ -163,7 +163,7 @@ def _converted(
         at = batch.schema.get_field_index(name)
         if at >= 0:
             field = batch.schema.field(at).with_nullable(True)
-            texts = [text(raw, name) for raw in batch.column(at).to_pylist()]
+            texts = [convert(raw, name) for raw in batch.column(at).to_pylist()]
             batch = batch.set_column(at, field, pa.array(texts, field.type))
     return batch
 
@@ -173,16 +173,18 @@ _SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
 """The schemas that this process has asked for."""
 
 
-def _shape(head: bytes, asked: Registry) -> Shape | None:
+def _shape(head: bytes, schema_registry: Registry) -> Shape | None:
     """The schema that the framing names; None for another framing or an id that the registry does
     not know.
     """
     number = int.from_bytes(head[1:], signed=True)
     if len(head) < _HEAD or head[0] or number < 0:
         return None
-    if (asked, number) not in _SHAPES and (schema := asked.schema(number)) is not None:
-        _SHAPES[asked, number] = Shape(schema)
-    return _SHAPES.get((asked, number))
+    if (schema_registry, number) not in _SHAPES and (
+        schema := schema_registry.schema(number)
+    ) is not None:
+        _SHAPES[schema_registry, number] = Shape(schema)
+    return _SHAPES.get((schema_registry, number))
 
 
 Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
@@ -197,15 +199,17 @@ class Shape:
         self._read, spec = self._compiled(schema, "")
         self._schema = json.dumps(spec)
 
-    def text(self, raw: bytes, whole: bool) -> str | None:
-        """The message as JSON, with its schema if `whole`; None if it does not end where the datum
+    def text(self, raw: bytes, with_schema: bool) -> str | None:
+        """The message as JSON, with its schema if `with_schema`; None if it does not end where the datum
         does.
         """
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):
             return None
-        shown = json.dumps(payload, ensure_ascii=False)
-        return f'{{"schema":{self._schema},"payload":{shown}}}' if whole else shown
+        payload_json = json.dumps(payload, ensure_ascii=False)
+        return (
+            f'{{"schema":{self._schema},"payload":{payload_json}}}' if with_schema else payload_json
+        )
 
     def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
         """How data of the schema are read, and what of it Connect's schema says."""
@@ -215,23 +219,25 @@ class Shape:
                 spec for _, spec in branches if spec["type"] != "null"
             )
         if isinstance(schema, str):
-            known = self._named.get(schema) or self._named.get(f"{space}.{schema}")
-            return known or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
+            known_reader = self._named.get(schema) or self._named.get(f"{space}.{schema}")
+            return known_reader or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
         match schema["type"]:
             case "record":
-                own = schema.get("namespace", space)
+                namespace = schema.get("namespace", space)
                 fields = []
                 for field in schema["fields"]:
-                    read, spec = self._compiled(field["type"], own)
+                    read, spec = self._compiled(field["type"], namespace)
                     fields.append((field["name"], read, {**spec, "field": field["name"]}))
                 shape = {
                     "type": "struct",
                     "fields": [spec for *_, spec in fields],
                     "name": schema.get("connect.name"),
                 }
-                shape["record"] = f"{own}.{schema['name']}"
+                shape["record"] = f"{namespace}.{schema['name']}"
                 compiled = _record([(name, read) for name, read, _ in fields]), shape
-                self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = compiled
+                self._named[f"{namespace}.{schema['name']}"] = self._named[schema["name"]] = (
+                    compiled
+                )
                 return compiled
             case "array":
                 return _blocks(self._compiled(schema["items"], space)[0], list), {"type": "array"}
@@ -280,7 +286,7 @@ def _record(fields: list[tuple[str, Read]]) -> Read:
     return read
 
 
-def _blocks(item: Read, whole: Callable[[list[Any]], Any]) -> Read:
+def _blocks(item: Read, collect: Callable[[list[Any]], Any]) -> Read:
     """An array, or the entries of a map."""
 
     def read(raw: bytes, at: int) -> tuple[Any, int]:
@@ -292,7 +298,7 @@ def _blocks(item: Read, whole: Callable[[list[Any]], Any]) -> Read:
             if count > len(raw):
                 raise ValueError("more items than bytes")
             if not count:
-                return whole(items), at
+                return collect(items), at
             for _ in range(count):
                 value, at = item(raw, at)
                 items.append(value)
@@ -356,7 +362,9 @@ def _float(raw: bytes, at: int) -> tuple[float | str, int]:
     four = raw[at : at + 4]
     number = struct.unpack("<f", four)[0]
     texts = (float(format(number, f".{digits}g")) for digits in range(1, 10))
-    return _in_json(next((text for text in texts if _packs(text, four)), number)), at + 4
+    return _in_json(
+        next((decimal_text for decimal_text in texts if _packs(decimal_text, four)), number)
+    ), at + 4
 
 
 def _packs(value: float, four: bytes) -> bool:

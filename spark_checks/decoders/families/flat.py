@@ -19,13 +19,13 @@ from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.mysql import typed
-from spark_checks.decoders.families.sql import given, literal, name
+from spark_checks.decoders.families.sql import let_column, literal, name
 
 _TEXTS: Final = MapType(StringType(), StringType())
 
 
-def _of_mysql(text: str, type: SourceType, deployment: Deployment) -> str:
-    return typed(text, type, deployment.time_zone)
+def _of_mysql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
+    return typed(cell_text, type, deployment.time_zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,43 +72,48 @@ class Flat:
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
     ) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
-        own = {"database": table.database, "schema": table.schema, "table": table.name}
-        exact = {c.name: form for c in table.columns if (form := self.exact(c.type))}
+        table_names = {"database": table.database, "schema": table.schema, "table": table.name}
+        exact = {c.name: exact_type for c in table.columns if (exact_type := self.exact(c.type))}
         again = StructType([StructField(column, kind) for column, (kind, _) in exact.items()])
 
         def part(m: Column, kind: Column, op: Column) -> Column:
-            mine = op.isNotNull()
+            of_table = op.isNotNull()
             for column, value in self.columns(m).items():
-                if own.get(column) is not None:
-                    mine = mine & (value == own[column])
+                if table_names.get(column) is not None:
+                    of_table = of_table & (value == table_names[column])
             old = m[self.old] if self.deleted == self.old else F.when(op == "UPDATE", m[self.old])
-            rows = [old.alias("old"), m[self.row].alias("row")]
+            row_images = [old.alias("old"), m[self.row].alias("row")]
             if exact:
                 wire = StructType([StructField(self.old, again), StructField(self.row, again)])
                 parsed = F.when(
-                    mine, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
+                    of_table, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS)
                 )
-                rows += [parsed[self.old].alias("old_again"), parsed[self.row].alias("row_again")]
-            return F.struct(F.when(kind == "CORRUPT", kind).when(mine, op).alias("op"), *rows)
+                row_images += [
+                    parsed[self.old].alias("old_again"),
+                    parsed[self.row].alias("row_again"),
+                ]
+            return F.struct(
+                F.when(kind == "CORRUPT", kind).when(of_table, op).alias("op"), *row_images
+            )
 
         def value(c: ColumnOf, image: str) -> str:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: ColumnOf) -> str:
-            text = (
+            cell_text = (
                 f"part.row.{name(c.name)}"
                 if side == "row"
                 else f"try_element_at(part.old, {literal(c.name)})"
             )
             if c.name not in exact:
-                return self.text(text, c.type)
+                return self.text(cell_text, c.type)
             parsed = exact[c.name][1].format(f"part.{side}_again.{name(c.name)}")
-            return f"CASE WHEN {text} IS NOT NULL THEN coalesce({parsed}, {text}) END"
+            return f"CASE WHEN {cell_text} IS NOT NULL THEN coalesce({parsed}, {cell_text}) END"
 
         def was(c: ColumnOf) -> str:
             """The old value, NULL too, where `old` names the column."""
-            there = f"map_contains_key(part.old, {literal(c.name)})"
-            return f"CASE WHEN {there} THEN {cell('old', c)} ELSE {cell('row', c)} END"
+            has_old = f"map_contains_key(part.old, {literal(c.name)})"
+            return f"CASE WHEN {has_old} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
         before = f"CASE WHEN part.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
         after = (
@@ -116,24 +121,28 @@ class Flat:
             f" {_struct(table, lambda c: cell('row', c))} END"
         )
         images = framing.images(table, framing.cell, value, f"array({before}, {after})")
-        row = StructType([StructField(c.name, StringType()) for c in table.columns])
-        return framing.rows(records, self._message(row, part), framing.row(images), deployment)
+        row_type = StructType([StructField(c.name, StringType()) for c in table.columns])
+        return framing.typed_rows(
+            records, self._message(row_type, part), framing.row_array(images), deployment
+        )
 
     def _message(
-        self, row: DataType, extract: Callable[[Column, Column, Column], Column]
+        self, row_type: DataType, extract: Callable[[Column, Column, Column], Column]
     ) -> Column:
         """What `extract` makes of a message, of its kind, and of the operation of a row change;
-        `row` is the type of its row.
+        `row_type` is the type of its row.
         """
-        kinds = {**self.members, self.row: row, self.old: _TEXTS}
+        kinds = {**self.members, self.row: row_type, self.old: _TEXTS}
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
 
-        def judged(m: Column, whole: Column) -> Column:
-            def of(op: Column) -> Column:
-                kind = framing.kind(whole, F.when(op.isNotNull(), "ROW").otherwise(self.other(m)))
-                return given(kind, lambda kind: extract(m, kind, op))
+        def judged(m: Column, is_whole: Column) -> Column:
+            def extract_change(op: Column) -> Column:
+                kind = framing.kind(
+                    is_whole, F.when(op.isNotNull(), "ROW").otherwise(self.other(m))
+                )
+                return let_column(kind, lambda kind: extract(m, kind, op))
 
-            return given(F.when(whole, self.op(m)), of)
+            return let_column(F.when(is_whole, self.op(m)), extract_change)
 
         return framing.message_of(envelope, judged)
 

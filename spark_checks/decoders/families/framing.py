@@ -39,7 +39,7 @@ from pyspark.sql.types import (
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
 from spark_checks.decoders.families.mysql import misfit
-from spark_checks.decoders.families.sql import given, let, literal, name
+from spark_checks.decoders.families.sql import let, let_column, literal, name
 
 OPTIONS: Final = {
     "columnNameOfCorruptRecord": "corrupt",
@@ -88,16 +88,16 @@ def change(kind: Column, **columns: Column) -> Sequence[Column]:
     """The columns of level one: those that are given, by name, and NULL for the others; `row` is 0
     and `error` of the kind.
     """
-    known = {
+    columns_by_name = {
         "row": F.lit(0),
         "kind": kind,
         "error": F.when(kind == "CORRUPT", UNREADABLE),
         **columns,
     }
-    if strange := known.keys() - LEVEL_ONE.keys():
+    if strange := columns_by_name.keys() - LEVEL_ONE.keys():
         raise KeyError(f"no columns of level one: {', '.join(strange)}")
     return [
-        (known[n] if n in known else F.lit(None).cast(type_)).alias(n)
+        (columns_by_name[n] if n in columns_by_name else F.lit(None).cast(type_)).alias(n)
         for n, type_ in LEVEL_ONE.items()
     ]
 
@@ -108,15 +108,15 @@ def changes(records: DataFrame, array: Column, deployment: Deployment | None = N
     return records.select(*COORDINATES, F.inline_outer(array))
 
 
-def kind(whole: Column, known: Column) -> Column:
+def kind(is_whole: Column, kind_by_members: Column) -> Column:
     """The kind of a message that is whole; CORRUPT without one."""
-    return F.when(whole, F.coalesce(known, F.lit("CORRUPT"))).otherwise("CORRUPT")
+    return F.when(is_whole, F.coalesce(kind_by_members, F.lit("CORRUPT"))).otherwise("CORRUPT")
 
 
-def named(wire: Column, names: Mapping[str, str]) -> Column:
+def name_of_code(wire: Column, names: Mapping[str, str]) -> Column:
     """The name of what stands on the wire; NULL of what has none."""
     return F.try_element_at(
-        F.create_map(*(F.lit(text) for pair in names.items() for text in pair)), wire
+        F.create_map(*(F.lit(item) for pair in names.items() for item in pair)), wire
     )
 
 
@@ -154,8 +154,11 @@ def message_of(envelope: StructType, extract: Callable[[Column, Column], Column]
     object) and for whether it is one whose members, as far as `envelope` names them, have the right
     kinds of JSON value.
     """
-    text = F.col("value").cast("string")
-    return given(read(text, envelope), lambda j: given(message(j), lambda m: extract(m, whole(j))))
+    json_text = F.col("value").cast("string")
+    return let_column(
+        read(json_text, envelope),
+        lambda j: let_column(message(j), lambda m: extract(m, is_one_object(j))),
+    )
 
 
 def before(op: Column, image: Column) -> Column:
@@ -169,18 +172,18 @@ def after(op: Column, image: Column) -> Column:
 
 
 def part(
-    kind: Column, mine: Column, op: Column, old: Column, new: Column, **more: Column
+    kind: Column, of_table: Column, op: Column, old: Column, new: Column, **more: Column
 ) -> Column:
     """What level two takes of a message: `op`, CORRUPT for what cannot be read, NULL for what is
-    not the table's (`mine`), and `images`, out of `old` and `new` those that the op has; and
+    not the table's (`of_table`), and `images`, out of `old` and `new` those that the op has; and
     `more`.
     """
 
-    def row(op: Column) -> Column:
+    def with_images(op: Column) -> Column:
         images = F.array(before(op, old), after(op, new)).alias("images")
         return F.struct(op.alias("op"), *(value.alias(n) for n, value in more.items()), images)
 
-    return given(F.when(kind == "CORRUPT", kind).when(mine, op), row)
+    return let_column(F.when(kind == "CORRUPT", kind).when(of_table, op), with_images)
 
 
 def cell(c: ColumnOf, image: str) -> str:
@@ -188,7 +191,7 @@ def cell(c: ColumnOf, image: str) -> str:
     return f"{image}.{name(c.name)}"
 
 
-def placed(table: Table, images: str = "part.images") -> str:
+def images_by_name(table: Table, images: str = "part.images") -> str:
     """SQL of images, lists `v` whose columns' names are `part.names`, as structs; a column is
     searched for only if another one stands in its place of the table.
     """
@@ -205,11 +208,15 @@ def placed(table: Table, images: str = "part.images") -> str:
     return f"transform({images}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
 
 
-def images(table: Table, text: CellSql, value: CellSql, texts: str = "part.images") -> str:
-    """`judged` images of which a cell fits that `misfit` says so of: `text` is NULL for SQL NULL
+def images(
+    table: Table, cell_text: CellSql, value: CellSql, images_sql: str = "part.images"
+) -> str:
+    """`judged` images of which a cell fits that `misfit` says so of: `cell_text` is NULL for SQL NULL
     alone.
     """
-    return judged(table, value, lambda c: misfit(text(c, "i.t"), cell(c, "i.value"), c.type), texts)
+    return judged(
+        table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql
+    )
 
 
 def judged(
@@ -237,7 +244,7 @@ def judged(
     )
 
 
-def row(typed: str) -> str:
+def row_array(typed: str) -> str:
     """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before
     and after (`images`).
 
@@ -248,28 +255,30 @@ def row(typed: str) -> str:
         f"WHEN part.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit,"
         f" true) THEN {corrupt(MISFIT)}"
     )
-    fitting = f"array({made('0', 'ROW', 'part.op', ('0', '1'))})"
+    fitting = f"array({row_struct('0', 'ROW', 'part.op', ('0', '1'))})"
     return (
         "CASE WHEN part.op IS NOT NULL THEN"
         f" {let(typed, 'typed', f'CASE {unread} ELSE {fitting} END')} END"
     )
 
 
-def made(
-    row: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)"
+def row_struct(
+    ordinal: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)"
 ) -> str:
     """SQL of a row of level two; `images` are the places of both among the `typed`."""
     sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
-    return f"struct({row} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
+    return f"struct({ordinal} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
 
 
 def corrupt(why: str) -> str:
     """SQL of an array of the one row of a message that cannot be read."""
     # A place that no array has gives a NULL of the images' type.
-    return f"array({made('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
+    return (
+        f"array({row_struct('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
+    )
 
 
-def rows(
+def typed_rows(
     records: DataFrame, part: Column, result: str, deployment: Deployment | None = None
 ) -> DataFrame:
     """Level two of `part`, what it takes of each record's message, and the SQL over it of an array
@@ -278,8 +287,8 @@ def rows(
     records = decompressed(records, deployment.compression if deployment else "none")
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make
     # them once for each name.
-    named = records.select(*COORDINATES, part.alias("part"))
-    return named.select(*COORDINATES, F.inline_outer(F.expr(result))).where(
+    messages = records.select(*COORDINATES, part.alias("part"))
+    return messages.select(*COORDINATES, F.inline_outer(F.expr(result))).where(
         F.col("kind").isNotNull()
     )
 
@@ -332,17 +341,17 @@ _MARK: Final = f"m{secrets.token_hex(8)}"
 """The name S of the wrapping, of this process alone."""
 
 
-def read(text: Column, envelope: StructType) -> Column:
+def read(json_text: Column, envelope: StructType) -> Column:
     """A message's text parsed inside the wrapping; `message` and `whole` take it."""
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
     schema = StructType(
         [StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())]
     )
-    wrapped = F.concat(F.lit(f'{{"{_MARK}":['), text, F.lit(f',{{"{_MARK}":1}}]}}'))
+    wrapped = F.concat(F.lit(f'{{"{_MARK}":['), json_text, F.lit(f',{{"{_MARK}":1}}]}}'))
     return F.from_json(wrapped, schema, OPTIONS)
 
 
-def read_each(texts: Column, envelope: StructType) -> Column:
+def read_each(json_texts: Column, envelope: StructType) -> Column:
     """Several texts, at least one, parsed inside one wrapping, in which a mark follows each of
     them; `each_whole` takes it, and `message_at` the place of a text.
     """
@@ -350,19 +359,24 @@ def read_each(texts: Column, envelope: StructType) -> Column:
     schema = StructType(
         [StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())]
     )
-    marked = F.transform(texts, lambda text: F.concat(text, F.lit(f',{{"{_MARK}":1}}')))
+    marked = F.transform(
+        json_texts, lambda json_text: F.concat(json_text, F.lit(f',{{"{_MARK}":1}}'))
+    )
     return F.from_json(
         F.concat(F.lit(f'{{"{_MARK}":['), F.array_join(marked, ","), F.lit("]}")), schema, OPTIONS
     )
 
 
-def each_whole(parsed: Column, count: Column) -> Column:
+def is_one_object_each(parsed: Column, count: Column) -> Column:
     """Whether `read_each` found one JSON object for each of so many texts; never NULL."""
     elements = parsed[_MARK]
     marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)
-    own = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 2).isNotNull())
+    elements_present = F.forall(
+        F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 2).isNotNull()
+    )
     return F.coalesce(
-        parsed["corrupt"].isNull() & (F.size(elements) == count * 2) & marks & own, F.lit(False)
+        parsed["corrupt"].isNull() & (F.size(elements) == count * 2) & marks & elements_present,
+        F.lit(False),
     )
 
 
@@ -376,7 +390,7 @@ def message(parsed: Column) -> Column:
     return F.get(parsed[_MARK], F.lit(0))
 
 
-def whole(parsed: Column) -> Column:
+def is_one_object(parsed: Column) -> Column:
     """Whether it is one JSON object, and its declared members have their kinds of JSON value; never
     NULL.
     """

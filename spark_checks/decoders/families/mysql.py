@@ -34,78 +34,86 @@ _ZERO_FORMS: Final = {
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
-def typed(text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
+def typed(cell_text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
     """The value of the cell's text as `type.spark`; `time_zone` is the zone of TIMESTAMP texts,
     `code` the cell's sqlType.
     """
     match type.logical:
         case Logical.TEXT:
-            return text
+            return cell_text
         case Logical.TIME:
-            return f"CASE WHEN {text} RLIKE r'{_TIME}' THEN {text} END"
+            return f"CASE WHEN {cell_text} RLIKE r'{_TIME}' THEN {cell_text} END"
         case Logical.JSON:
-            ends = f"concat(left({text}, 1), right({text}, 1))"
+            ends = f"concat(left({cell_text}, 1), right({cell_text}, 1))"
             return (
-                f"CASE WHEN {ends} IN ('{{}}', '[]', '\"\"') OR {text} RLIKE r'{_JSON_SCALAR}' THEN"
-                f" {text} END"
+                f"CASE WHEN {ends} IN ('{{}}', '[]', '\"\"') OR {cell_text} RLIKE r'{_JSON_SCALAR}' THEN"
+                f" {cell_text} END"
             )
         case Logical.BINARY:
-            return _bytes(text, code)
+            return _bytes(cell_text, code)
         case Logical.DATE:
-            return _calendar(text, f"length({text}) = 10", f"try_cast({text} AS date)")
+            return _calendar(
+                cell_text, f"length({cell_text}) = 10", f"try_cast({cell_text} AS date)"
+            )
         case Logical.DATETIME:
-            return _calendar(text, _clock(text, type.fsp), f"try_cast({text} AS timestamp_ntz)")
+            return _calendar(
+                cell_text, _clock(cell_text, type.fsp), f"try_cast({cell_text} AS timestamp_ntz)"
+            )
         case Logical.TIMESTAMP:
             # A cast without a zone would use the session's.
             instant = _calendar(
-                text, _clock(text, type.fsp), f"try_cast(concat({text}, 'Z') AS timestamp)"
+                cell_text,
+                _clock(cell_text, type.fsp),
+                f"try_cast(concat({cell_text}, 'Z') AS timestamp)",
             )
             return instant if time_zone == "UTC" else f"to_utc_timestamp({instant}, '{time_zone}')"
         case Logical.DECIMAL:
-            return _decimal(text, type)
+            return _decimal(cell_text, type)
         case Logical.BIT if type.spark == "boolean":
             return (
-                f"CASE {text} WHEN '1' THEN true WHEN '0' THEN false WHEN 'true' THEN true WHEN"
+                f"CASE {cell_text} WHEN '1' THEN true WHEN '0' THEN false WHEN 'true' THEN true WHEN"
                 " 'false' THEN false END"
             )
         case Logical.FLOAT | Logical.DOUBLE:
             # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
-            return f"CASE WHEN right({text}, 1) <= '9' THEN try_cast({text} AS {type.spark}) END"
+            return f"CASE WHEN right({cell_text}, 1) <= '9' THEN try_cast({cell_text} AS {type.spark}) END"
         case _:
             return (
-                exact(text, 20, 0)
+                exact(cell_text, 20, 0)
                 if type.spark.startswith("decimal")
-                else f"try_cast({text} AS {type.spark})"
+                else f"try_cast({cell_text} AS {type.spark})"
             )
 
 
-def misfit(text: str, value: str, type: SourceType) -> str | None:
+def misfit(cell_text: str, value: str, type: SourceType) -> str | None:
     """Whether the text, of which `typed` made `value`, is not of the type; None when every text
     is.
     """
     if type.logical is Logical.TEXT:
         return None
     zero = _ZERO_FORMS.get(type.logical)
-    none = f"({value} IS NULL AND {text} IS NOT NULL" + (
-        f" AND NOT {text} RLIKE r'{zero}')" if zero else ")"
+    none = f"({value} IS NULL AND {cell_text} IS NOT NULL" + (
+        f" AND NOT {cell_text} RLIKE r'{zero}')" if zero else ")"
     )
     outside = _outside(value, type)
     return f"{none} OR {outside}" if outside else none
 
 
-def index(text: str, type: SourceType) -> str:
+def index(cell_text: str, type: SourceType) -> str:
     """The index of an ENUM's label; 0 of the empty text, unless it is a label."""
     labels = ", ".join(map(literal, type.members))
     return (
-        f"CAST(coalesce(nullif(array_position(array({labels}), {text}), 0), CASE WHEN {text} = ''"
+        f"CAST(coalesce(nullif(array_position(array({labels}), {cell_text}), 0), CASE WHEN {cell_text} = ''"
         f" THEN 0 END) AS {type.spark})"
     )
 
 
-def mask(text: str, type: SourceType) -> str:
+def mask(cell_text: str, type: SourceType) -> str:
     """The mask of a SET's labels, which commas join."""
-    labels = f"split({text}, ',')"
-    return f"CASE WHEN {text} = '' THEN CAST(0 AS {type.spark}) ELSE {mask_of(labels, type)} END"
+    labels = f"split({cell_text}, ',')"
+    return (
+        f"CASE WHEN {cell_text} = '' THEN CAST(0 AS {type.spark}) ELSE {mask_of(labels, type)} END"
+    )
 
 
 def mask_of(labels: str, type: SourceType) -> str:
@@ -127,8 +135,8 @@ def _outside(value: str, type: SourceType) -> str | None:
         case Logical.YEAR:
             return f"({value} <> 0 AND {value} NOT BETWEEN 1901 AND {high})"
         case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET:
-            whole = type.spark == "boolean" or (low, high) == _domain(type.spark)
-            return None if whole else f"{value} NOT BETWEEN {low} AND {high}"
+            covers_type = type.spark == "boolean" or (low, high) == _domain(type.spark)
+            return None if covers_type else f"{value} NOT BETWEEN {low} AND {high}"
         case Logical.FLOAT | Logical.DOUBLE:
             infinite = f"abs({value}) = {type.spark}('Infinity')"
             return f"{infinite} OR {value} < 0" if type.unsigned else infinite
@@ -145,59 +153,59 @@ def _domain(spark: str) -> tuple[int, int] | None:
     return -half, half - 1
 
 
-def _decimal(text: str, type: SourceType) -> str:
+def _decimal(cell_text: str, type: SourceType) -> str:
     precision, scale = type.precision or 0, type.scale or 0
     if precision <= 38:
-        return exact(text, precision, scale)
+        return exact(cell_text, precision, scale)
     sign = "" if type.unsigned else "-?"
     return (
-        rf"CASE WHEN {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$'"
-        rf" THEN {text} END"
+        rf"CASE WHEN {cell_text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$'"
+        rf" THEN {cell_text} END"
     )
 
 
-def exact(text: str, precision: int, scale: int) -> str:
+def exact(cell_text: str, precision: int, scale: int) -> str:
     """decimal(precision, scale) when the text fits without rounding, which try_cast would do
     silently.
     """
-    value = f"try_cast({text} AS decimal({precision},{scale}))"
-    short = f"(instr({text}, '.') = 0 OR length({text}) - instr({text}, '.') <= {scale})"
-    plain = f"NOT contains({text}, 'E') AND NOT contains({text}, 'e')"
-    zeros = rf"{text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$'"
-    wide = f"try_cast({text} AS decimal(38,{38 - precision + scale})) = {value}"
+    value = f"try_cast({cell_text} AS decimal({precision},{scale}))"
+    short = (
+        f"(instr({cell_text}, '.') = 0 OR length({cell_text}) - instr({cell_text}, '.') <= {scale})"
+    )
+    plain = f"NOT contains({cell_text}, 'E') AND NOT contains({cell_text}, 'e')"
+    zeros = rf"{cell_text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$'"
+    wide = f"try_cast({cell_text} AS decimal(38,{38 - precision + scale})) = {value}"
     return f"CASE WHEN {short} AND {plain} OR {zeros} OR {wide} THEN {value} END"
 
 
-def _calendar(text: str, shape: str, value: str) -> str:
+def _calendar(cell_text: str, shape: str, value: str) -> str:
     """A value of that shape with a year of four digits from 0001 on: 0000 is MySQL's zero, and
     Python has no others.
     """
-    return (
-        f"CASE WHEN {text} >= '0001' AND substring({text}, 5, 1) = '-' AND {shape} THEN {value} END"
-    )
+    return f"CASE WHEN {cell_text} >= '0001' AND substring({cell_text}, 5, 1) = '-' AND {shape} THEN {value} END"
 
 
-def _clock(text: str, fsp: int) -> str:
+def _clock(cell_text: str, fsp: int) -> str:
     """`YYYY-MM-DD HH:MM:SS[.f]`: try_cast would also drop a zone, and cut what follows six
     digits.
     """
     usual = (
-        f"length({text}) = {20 + fsp} AND substring({text}, 20, 1) = '.'"
+        f"length({cell_text}) = {20 + fsp} AND substring({cell_text}, 20, 1) = '.'"
         if fsp
-        else f"length({text}) = 19"
+        else f"length({cell_text}) = 19"
     )
-    return f"({usual} OR {text} RLIKE r'{_DATE}{_CLOCK}')"
+    return f"({usual} OR {cell_text} RLIKE r'{_DATE}{_CLOCK}')"
 
 
-def _bytes(text: str, code: str | None) -> str:
+def _bytes(cell_text: str, code: str | None) -> str:
     """Bytes of a Latin-1 text; U+FFFD, which replaces a byte that the writer lost, stays as UTF-8,
     so that the loss can be seen. A text in ASCII is its own bytes.
 
     `encode` raises on characters beyond Latin-1, hence the pattern.
     """
-    plain = f"octet_length({text}) = length({text})"
+    plain = f"octet_length({cell_text}) = length({cell_text})"
     if code:
         plain = f"{plain} OR {code} IN {_PLAIN_STRING_CODES}"
-    repaired = f"replace({text}, '\ufffd', '\u00ef\u00bf\u00bd')"
+    repaired = f"replace({cell_text}, '\ufffd', '\u00ef\u00bf\u00bd')"
     latin = rf"{repaired} RLIKE r'^[\x00-\xff]*$' THEN encode({repaired}, 'ISO-8859-1')"
-    return f"CASE WHEN {plain} THEN cast({text} AS binary) WHEN {latin} END"
+    return f"CASE WHEN {plain} THEN cast({cell_text} AS binary) WHEN {latin} END"

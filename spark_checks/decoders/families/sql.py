@@ -23,26 +23,26 @@ Unicode: 1.5 CPU seconds of a session.
 _PLAIN: Final = re.compile(r"[\w .-]*", re.ASCII)
 
 
-def name(text: str) -> str:
+def name(column_name: str) -> str:
     """A column's name in SQL."""
-    return "`" + text.replace("`", "``") + "`"
+    return "`" + column_name.replace("`", "``") + "`"
 
 
-def literal(text: str) -> str:
+def literal(string: str) -> str:
     """A text in SQL that means the same under every setting. A plain one is a literal: each cast is
     a node more to plan.
     """
-    if _PLAIN.fullmatch(text):
-        return f"'{text}'"
-    return f"CAST(X'{text.encode().hex()}' AS string)"
+    if _PLAIN.fullmatch(string):
+        return f"'{string}'"
+    return f"CAST(X'{string.encode().hex()}' AS string)"
 
 
-def lower(text: Column) -> Column:
+def lower(column: Column) -> Column:
     """The same of a column."""
-    return F.translate(text, ascii_uppercase, ascii_lowercase)
+    return F.translate(column, ascii_uppercase, ascii_lowercase)
 
 
-def given(value: Column, result: Callable[[Column], Column]) -> Column:
+def let_column(value: Column, result: Callable[[Column], Column]) -> Column:
     """`result` of a value that is computed once."""
     return F.get(F.transform(F.array(value), result), F.lit(0))
 

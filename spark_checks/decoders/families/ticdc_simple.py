@@ -28,10 +28,10 @@ def is_schema(schema: Column, database: str) -> Column:
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(
         names, lambda n: n.isNull()
     )
-    named = (
+    is_named = (
         schema[database].isNotNull() & schema["table"].isNotNull() & schema["version"].isNotNull()
     )
-    return F.coalesce(named & unique, F.lit(False))
+    return F.coalesce(is_named & unique, F.lit(False))
 
 
 def types(schema: Column) -> Column:
@@ -54,7 +54,7 @@ def unsigned(number: str) -> str:
     )
 
 
-def text(tso: Column) -> Column:
+def tso_text(tso: Column) -> Column:
     """A TSO or a version, which are unsigned, in decimal digits; a long holds one beyond 2^63-1 as
     its two's complement.
     """
@@ -74,14 +74,14 @@ def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFra
     Of several schemas under one key the first of the partition counts.
     """
     s = F.col("s")
-    each = carried.select(*COORDINATES, F.posexplode_outer("schemas").alias("n", "s"))
+    table_schemas = carried.select(*COORDINATES, F.posexplode_outer("schemas").alias("n", "s"))
     first = F.min_by("types", F.when(F.col("types").isNotNull(), F.struct(*COORDINATES, "n")))
-    known = F.broadcast(
-        each.select(
+    types_by_version = F.broadcast(
+        table_schemas.select(
             *(*COORDINATES, "n"),
             s[database].alias("of_database"),
             s["table"].alias("of_table"),
-            text(s["version"]).alias("of_schema_version"),
+            tso_text(s["version"]).alias("of_schema_version"),
             F.when(is_schema(s, database), types(s)).alias("types"),
         )
         .groupBy("of_database", "of_table", "of_schema_version")
@@ -89,7 +89,7 @@ def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFra
     )
     key = ("database", "table", "schema_version")
     same = F.struct(*key) == F.struct(*(f"of_{part}" for part in key))
-    joined = changes.join(known, (F.col("kind") == "ROW") & same, "left").withColumn(
+    joined = changes.join(types_by_version, (F.col("kind") == "ROW") & same, "left").withColumn(
         "types", F.coalesce("types", "of_types")
     )
     return joined.select(*changes.columns)

@@ -145,7 +145,7 @@ def test_text_that_is_not_utf_8_is_passed_on_as_it_is(messages, spark):
 def test_fields_that_are_not_wanted_are_skipped_and_still_must_fit(messages):
     wanted = _avro.record("Probe", kind=_avro.enum("Kind", "A", "B"))
     cut, branch = [WHOLE[:i] for i in range(len(WHOLE))], WHOLE[:5] + b"\x06" + WHOLE[6:]
-    whole, *others = messages(WHOLE, *cut, WHOLE + b"\x00", branch, wanted=wanted)
+    whole, *others = messages(WHOLE, *cut, WHOLE + b"\x00", branch, reader_schema=wanted)
     assert (whole.asDict(), others) == ({"kind": "B"}, [None] * (len(cut) + 2))
 
 

@@ -80,7 +80,7 @@ def test_workers_get_a_decoder_s_modules_and_the_whole_of_its_packages(sent, tmp
 
 @pytest.mark.parametrize(("text", "message"), of_lines(__file__, "errors.txt"))
 def test_what_a_machine_lacks_is_known_by_its_error(text, message):
-    assert cluster.lacking(RuntimeError(text), PLACE).startswith(message.format(PLACE))
+    assert cluster.missing_on_cluster(RuntimeError(text), PLACE).startswith(message.format(PLACE))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_a_machine_lacks_is_known_by_its_error(text, message):
     ],
 )
 def test_what_is_missing_here_too_is_the_decoder_s_fault(text):
-    assert cluster.lacking(ValueError(text), PLACE) == ""
+    assert cluster.missing_on_cluster(ValueError(text), PLACE) == ""
 
 
 def test_a_table_through_the_driver_is_the_file_s(spark, tmp_path, monkeypatch):

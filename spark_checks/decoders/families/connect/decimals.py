@@ -142,7 +142,9 @@ def _long() -> str:
 
 def _plain() -> str:
     """`cell.t`, base64 in either form, as plain digits; NULL for what is none."""
-    text = "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"
+    base64_text = (
+        "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"
+    )
     scale = (
         "CASE cell.form WHEN 'decimal' THEN cell.scale ELSE try_cast(get_json_object(cell.t,"
         " '$.scale') AS int) END"
@@ -151,7 +153,7 @@ def _plain() -> str:
     digits = f"lpad({digits}, greatest(length({digits}), s.p + 1), '0')"
     sign = "CASE WHEN startswith(s.n, '-') THEN '-' ELSE '' END"
     point = f"concat({sign}, left({digits}, length({digits}) - s.p), '.', right({digits}, s.p))"
-    number = let(let(text, "x", f"hex({base64_bytes('x')})"), "h", _unscaled())
+    number = let(let(base64_text, "x", f"hex({base64_bytes('x')})"), "h", _unscaled())
     return let(
         f"struct({number} AS n, {scale} AS p)",
         "s",

@@ -44,9 +44,20 @@ from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits
-from spark_checks.decoders.families.connect.values import default_form, form_of, misfit, typed
-from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, message, read, whole
-from spark_checks.decoders.families.sql import given, let, literal, lower, name
+from spark_checks.decoders.families.connect.values import (
+    default_form,
+    form_by_schema,
+    misfit,
+    typed,
+)
+from spark_checks.decoders.families.framing import (
+    COORDINATES,
+    OPTIONS,
+    is_one_object,
+    message,
+    read,
+)
+from spark_checks.decoders.families.sql import let, let_column, literal, lower, name
 
 OfPayload: TypeAlias = Callable[[Column], Column]
 """A part of the change, made of the payload as a struct of the dialect's members."""
@@ -141,7 +152,7 @@ class ConnectDialect:
 
     def operation(self, payload: Column) -> Column:
         """The operation as the column `op` has it, NULL for one that the format lacks."""
-        return framing.named(lower(payload[self.op]), self.ops)
+        return framing.name_of_code(lower(payload[self.op]), self.ops)
 
     def has_row(self, payload: Column) -> Column:
         """Whether the payload is a row change with the images that it needs: the row after, of all
@@ -201,35 +212,39 @@ def decode_rows(
     sql = _RowSql(table, deployment, dialect.form, dialect.unsent)
 
     def part(m: Message) -> Column:
-        mine = m.kind == "ROW"
-        for what, own in (
+        of_table = m.kind == "ROW"
+        for what, table_part in (
             (dialect.database, table.database),
             (dialect.schema, table.schema),
             (dialect.table, table.name),
         ):
-            if what is not None and own is not None:
-                same = what(m.payload) == own
-                mine = mine & (
+            if what is not None and table_part is not None:
+                same = what(m.payload) == table_part
+                of_table = of_table & (
                     F.coalesce(same, dialect.bare(m.payload).isNotNull()) if dialect.bare else same
                 )
         after = _image_fields(m, dialect.after)
         before = _image_fields(m, dialect.before)
         return F.struct(
-            F.when(m.kind == "CORRUPT", "CORRUPT").when(mine, m.op).alias("op"),
-            F.when(mine, F.array(*_images(m, dialect))).alias("images"),
-            F.when(mine, F.coalesce(after, before, _bare_fields(m, dialect))).alias("fields"),
+            F.when(m.kind == "CORRUPT", "CORRUPT").when(of_table, m.op).alias("op"),
+            F.when(of_table, F.array(*_images(m, dialect))).alias("images"),
+            F.when(of_table, F.coalesce(after, before, _bare_fields(m, dialect))).alias("fields"),
         )
 
-    named = records.select(*COORDINATES, message_of(dialect, _SCHEMA, sql.wire, part).alias("part"))
-    return named.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(
+    messages = records.select(
+        *COORDINATES, message_of(dialect, _SCHEMA, sql.wire, part).alias("part")
+    )
+    return messages.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(
         F.col("kind").isNotNull()
     )
 
 
 def _image_fields(message: Message, image: str) -> Column:
     """The fields that the message's schema declares for an image (`before` or `after`), or NULL."""
-    named = F.filter(message.value["schema"]["fields"], lambda field: field["field"] == image)
-    return F.get(named, F.lit(0))["fields"]
+    image_schema = F.filter(
+        message.value["schema"]["fields"], lambda field: field["field"] == image
+    )
+    return F.get(image_schema, F.lit(0))["fields"]
 
 
 def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
@@ -265,7 +280,7 @@ class _RowSql:
     @property
     def result(self) -> str:
         """The row in an array, NULL without one."""
-        return framing.row(let(self._cells, "cells", self._rows))
+        return framing.row_array(let(self._cells, "cells", self._rows))
 
     @property
     def _cells(self) -> str:
@@ -276,13 +291,13 @@ class _RowSql:
         names = ", ".join(literal(c.name) for c in self.table.columns)
         searched = f"transform(array({names}), n -> get(filter(part.fields, f -> f.field = n), 0))"
         ordered = f"CASE part.fields.field WHEN array({names}) THEN part.fields ELSE {searched} END"
-        form = (
-            f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS"
+        form_by_field = (
+            f"struct({form_by_schema('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS"
             " scale)"
         )
         return (
             f"CASE WHEN part.fields IS NOT NULL THEN transform({ordered}, f -> CASE WHEN f IS NOT"
-            f" NULL THEN {form} END) END"
+            f" NULL THEN {form_by_field} END) END"
         )
 
     @property
@@ -300,19 +315,19 @@ class _RowSql:
         cells |= {i: f"get(coded, {n})" for n, (i, _) in enumerate(coded)}
         groups = self._groups()
         arrays = (
-            (g, key, ", ".join(cells[i] for i in own))
-            for g, (key, own) in enumerate(groups.items())
+            (g, key, ", ".join(cells[i] for i in indices))
+            for g, (key, indices) in enumerate(groups.items())
         )
         values = ", ".join(
-            f"transform(array({own}), cell -> {key}) AS g{g}" for g, key, own in arrays
+            f"transform(array({indices}), cell -> {key}) AS g{g}" for g, key, indices in arrays
         )
         place = {
             i: f"get(typed.g{g}, {n}).value"
-            for g, own in enumerate(groups.values())
-            for n, i in enumerate(own)
+            for g, indices in enumerate(groups.values())
+            for n, i in enumerate(indices)
         }
         fields = ", ".join(
-            f"{place.get(i) or self._sent(f'image.{name(c.name)}', c)} AS {name(c.name)}"
+            f"{place.get(i) or self._sent_or_null(f'image.{name(c.name)}', c)} AS {name(c.name)}"
             for i, c in columns
         )
         unfit = (
@@ -346,30 +361,30 @@ class _RowSql:
         """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits,
         their `scale`.
         """
-        text = f"image.{name(c.name)}"
+        cell_text = f"image.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
-            text = f"CAST({text} AS string)"
-        text = self._sent(text, c)
-        form = f"'{self.form(c.type, self.deployment)}'"
-        if form != "'numeric'":  # the schema is that of base64
-            form = f"coalesce(get(cells, {i}).form, {form})"
+            cell_text = f"CAST({cell_text} AS string)"
+        cell_text = self._sent_or_null(cell_text, c)
+        form_sql = f"'{self.form(c.type, self.deployment)}'"
+        if form_sql != "'numeric'":  # the schema is that of base64
+            form_sql = f"coalesce(get(cells, {i}).form, {form_sql})"
         scale = (
             f", coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale"
             if in_digits(c.type)
             else ""
         )
-        return f"struct({text} AS t, {form} AS form{scale})"
+        return f"struct({cell_text} AS t, {form_sql} AS form{scale})"
 
-    def _sent(self, text: str, c: ColumnOf) -> str:
+    def _sent_or_null(self, cell_text: str, c: ColumnOf) -> str:
         """The text, or NULL if it stands for a value that was not sent."""
         if (
             c.type.source != "postgresql"
             or not self.unsent
             or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON)
         ):
-            return text
+            return cell_text
         unsent = ", ".join(f"'{value}'" for value in self.unsent)
-        return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
+        return f"CASE WHEN {cell_text} NOT IN ({unsent}) THEN {cell_text} END"
 
     def _wire(self, type: SourceType) -> DataType:
         fits = (type.precision or 0) <= 38 and (type.scale or 0) >= 0
@@ -402,25 +417,29 @@ def message_of(
         return F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare)
 
     def judged(m: Column, p: Column) -> Column:
-        def of(kind: Column) -> Column:
-            return given(
+        def extract_part(kind: Column) -> Column:
+            return let_column(
                 F.when(kind == "ROW", dialect.operation(p)),
                 lambda op: extract(Message(m, p, kind, op)),
             )
 
-        return given(_kind(dialect, p), of)
+        return let_column(_kind(dialect, p), extract_part)
 
     def enveloped(m: Column) -> Column:
         if dialect.bare is None:
-            return given(either(m), lambda p: judged(m, p))
-        return given(
-            either(m), lambda p: given(_enveloped(m, p, dialect, image), lambda p: judged(m, p))
+            return let_column(either(m), lambda p: judged(m, p))
+        return let_column(
+            either(m),
+            lambda p: let_column(_enveloped(m, p, dialect, image), lambda p: judged(m, p)),
         )
 
-    return given(read(_text(), value), lambda j: given(F.when(whole(j), message(j)), enveloped))
+    return let_column(
+        read(_record_text(), value),
+        lambda j: let_column(F.when(is_one_object(j), message(j)), enveloped),
+    )
 
 
-def _text() -> Column:
+def _record_text() -> Column:
     return F.col("value").cast("string")
 
 
@@ -433,45 +452,47 @@ def _enveloped(
     Such a row is parsed again, since its columns are not known before.
     """
     op = dialect.bare(p) if dialect.bare else F.lit(None)
-    inner = F.when(m["payload"].isNotNull(), F.get_json_object(_text(), "$.payload")).otherwise(
-        _text()
+    inner = F.when(
+        m["payload"].isNotNull(), F.get_json_object(_record_text(), "$.payload")
+    ).otherwise(_record_text())
+    bare_row = F.from_json(
+        inner, image.simpleString() if isinstance(image, MapType) else image, OPTIONS
     )
-    row = F.from_json(inner, image.simpleString() if isinstance(image, MapType) else image, OPTIONS)
     gone = op.isin("d", "D")
-    shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))[
-        "value"
-    ].cast("string")
+    header_value = F.get(
+        F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0)
+    )["value"].cast("string")
 
-    def enveloped(own: Column) -> Column:
+    def enveloped(bare_image: Column) -> Column:
         if isinstance(image, MapType):
-            own = F.map_filter(own, lambda name, _: ~name.isin(*dialect.added))
+            bare_image = F.map_filter(bare_image, lambda name, _: ~name.isin(*dialect.added))
         return (
             p.withField(dialect.op, op)
-            .withField(dialect.before, F.when(gone, own))
-            .withField(dialect.after, F.when(~gone, own))
-            .withField(dialect.header, F.coalesce(p[dialect.header], shown))
+            .withField(dialect.before, F.when(gone, bare_image))
+            .withField(dialect.after, F.when(~gone, bare_image))
+            .withField(dialect.header, F.coalesce(p[dialect.header], header_value))
         )
 
-    return F.when(op.isNotNull(), given(row, enveloped)).otherwise(p)
+    return F.when(op.isNotNull(), let_column(bare_row, enveloped)).otherwise(p)
 
 
 def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
     """The fields of a row's schema, without envelope."""
     if dialect.bare is None:
         return F.lit(None)
-    own = F.transform(
+    field_schemas = F.transform(
         m.value["schema"]["fields"],
         lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)),
     )
-    return F.when(dialect.bare(m.payload).isNotNull(), own)
+    return F.when(dialect.bare(m.payload).isNotNull(), field_schemas)
 
 
 def _kind(dialect: ConnectDialect, p: Column) -> Column:
     """A payload of null is a record without value, unless the message is an envelope itself."""
     nothing = F.col("value").isNull()
     if dialect.bare:
-        nothing = nothing | (_text() == "null")
+        nothing = nothing | (_record_text() == "null")
     # Last: Spark counts the whole text's characters to find its end.
-    null = F.when(F.right(_text(), F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "TOMBSTONE")
+    null = F.when(F.right(_record_text(), F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "TOMBSTONE")
     kind = F.coalesce(dialect.kind(p), null, F.lit("CORRUPT"))
     return F.when(nothing, "TOMBSTONE").when(p.isNotNull(), kind).otherwise("CORRUPT")

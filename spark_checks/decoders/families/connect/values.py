@@ -69,13 +69,13 @@ _BY_TYPE: Final = {
 }
 
 
-def form_of(kind: str, name: str) -> str:
+def form_by_schema(kind: str, name: str) -> str:
     """SQL: the form by a field's schema, from its `type` and its `name`, either of which may be
     NULL.
     """
     last = f"substring_index({name}, '.', -1)"
-    integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in _BY_NAME.items())
-    types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in _BY_TYPE.items())
+    integers = " ".join(f"WHEN '{n}' THEN '{form_name}'" for n, form_name in _BY_NAME.items())
+    types = " ".join(f"WHEN '{t}' THEN '{form_name}'" for t, form_name in _BY_TYPE.items())
     as_bytes = (
         f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
     )
@@ -128,18 +128,22 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
             return "text"
 
 
-def typed(text: str, form: str, type: SourceType, deployment: Deployment) -> str:
-    """The cell's value as `type.spark`: `text` is its JSON (a string's text); `form` and `scale`
+def typed(cell_text: str, form_sql: str, type: SourceType, deployment: Deployment) -> str:
+    """The cell's value as `type.spark`: `cell_text` is its JSON (a string's text); `form_sql` and `scale`
     are SQL too.
     """
-    forms = _forms(text, form, type, deployment)
-    if len(forms) == 1 and "" in forms:
-        return forms[""]
-    cases = " ".join(f"WHEN '{name}' THEN {value}" for name, value in forms.items() if name)
-    return f"CASE {form} {cases}" + (f" ELSE {forms['']}" if "" in forms else "") + " END"
+    value_by_form = _forms(cell_text, form_sql, type, deployment)
+    if len(value_by_form) == 1 and "" in value_by_form:
+        return value_by_form[""]
+    cases = " ".join(f"WHEN '{name}' THEN {value}" for name, value in value_by_form.items() if name)
+    return (
+        f"CASE {form_sql} {cases}"
+        + (f" ELSE {value_by_form['']}" if "" in value_by_form else "")
+        + " END"
+    )
 
 
-def misfit(text: str, value: str, type: SourceType, deployment: Deployment) -> str | None:
+def misfit(cell_text: str, value: str, type: SourceType, deployment: Deployment) -> str | None:
     """Whether the cell, of which `typed` made `value`, does not fit its type; None when every cell
     fits.
 
@@ -148,12 +152,12 @@ def misfit(text: str, value: str, type: SourceType, deployment: Deployment) -> s
     """
     if type.logical is Logical.TEXT:
         return None
-    unfit = f"{value} IS NULL AND {text} IS NOT NULL"
+    unfit = f"{value} IS NULL AND {cell_text} IS NOT NULL"
     if type.logical in (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP):
-        unfit += f" AND NOT {text} RLIKE r'{_ZERO_DATE}'"
+        unfit += f" AND NOT {cell_text} RLIKE r'{_ZERO_DATE}'"
     elif type.source == _POSTGRESQL and type.logical in (Logical.JSON, Logical.BINARY):
-        unfit += f" AND {text} <> '{UNAVAILABLE}'"
-    outside = _outside(text, value, type)
+        unfit += f" AND {cell_text} <> '{UNAVAILABLE}'"
+    outside = _outside(cell_text, value, type)
     return f"({unfit})" + (f" OR {outside}" if outside else "")
 
 
@@ -166,7 +170,7 @@ def _unsigned_bigint(type: SourceType) -> bool:
     return type.logical is Logical.INT and type.spark.startswith("decimal")
 
 
-def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
+def _forms(t: str, form_sql: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
     """The value by form; "" stands for every other form."""
     match type.logical:
         case Logical.INT if _unsigned_bigint(type):
@@ -203,9 +207,11 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
                 "bits": _bits(t, type),
             }
         case Logical.BINARY:
-            base64 = _whole(t, "base64", type)
-            own = _padded(t, default_form(type, deployment), type)
-            return {"": base64} if own == base64 else {"base64": base64, "": own}
+            base64 = _binary_of_length(t, "base64", type)
+            default_value = _padded(t, default_form(type, deployment), type)
+            return (
+                {"": base64} if default_value == base64 else {"base64": base64, "": default_value}
+            )
         case Logical.DATE:
             days = (
                 f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN"
@@ -213,13 +219,13 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
             )
             return {"days": f"CASE WHEN {days} END", "text": _date(t)}
         case Logical.DATETIME:
-            return {"text": _wall_clock(t), "": _stamp(t, form, type)}
+            return {"text": _wall_clock(t), "": _stamp(t, form_sql, type)}
         case Logical.TIMESTAMP:
-            return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form, type)}
+            return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form_sql, type)}
         case Logical.TIME:
             return {
                 "text": _clock(t),
-                "": _time(_micros(t, form, -_MYSQL_TIME_END, _MYSQL_TIME_END), type),
+                "": _time(_micros(t, form_sql, -_MYSQL_TIME_END, _MYSQL_TIME_END), type),
             }
         case Logical.ENUM:
             return {"": _label(t, type)}
@@ -230,16 +236,16 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
 
 
 def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
-    own = max(type.scale or 0, 0)
+    scale = max(type.scale or 0, 0)
     precision = (type.precision or 0) - min(type.scale or 0, 0)
-    text = from_text(t, precision, own)
+    from_digits = from_text(t, precision, scale)
     match deployment.decimal:
         case "double":
-            return {"double": from_double(t, precision, own), "": text}
+            return {"double": from_double(t, precision, scale), "": from_digits}
         case "numeric":
-            return {"numeric": from_numeric(t, precision, own), "": text}
+            return {"numeric": from_numeric(t, precision, scale), "": from_digits}
         case _:
-            return {"": text}
+            return {"": from_digits}
 
 
 def _integer(t: str, type: SourceType) -> str:
@@ -257,9 +263,9 @@ def _truth(t: str, type: SourceType) -> str:
 
 def _unsigned(t: str) -> str:
     """BIGINT UNSIGNED as 64 bits, which `long` mode prints as signed."""
-    whole = f"CASE WHEN {t} RLIKE r'^-?[0-9]{{1,20}}$' THEN CAST({t} AS decimal(20,0)) END"
+    signed = f"CASE WHEN {t} RLIKE r'^-?[0-9]{{1,20}}$' THEN CAST({t} AS decimal(20,0)) END"
     wrapped = f"CASE WHEN v BETWEEN {-(1 << 63)}BD AND -1BD THEN v + {1 << 64}BD ELSE v END"
-    return let(whole, "v", f"CAST({wrapped} AS decimal(20,0))")
+    return let(signed, "v", f"CAST({wrapped} AS decimal(20,0))")
 
 
 def _bits(t: str, type: SourceType) -> str:
@@ -277,29 +283,29 @@ def _bits(t: str, type: SourceType) -> str:
     )
 
 
-def _binary(t: str, form: str) -> str:
-    if form == "hex":
+def _binary(t: str, binary_form: str) -> str:
+    if binary_form == "hex":
         return f"CASE WHEN length({t}) % 2 = 0 THEN try_to_binary({t}, 'hex') END"
-    if form == "base64-url-safe":
+    if binary_form == "base64-url-safe":
         standard = let(f"translate({t}, '-_', '+/')", "x", base64_bytes("x"))
         return f"CASE WHEN NOT {t} RLIKE '[+/]' THEN {standard} END"
     return base64_bytes(t)
 
 
-def _whole(t: str, form: str, type: SourceType) -> str:
+def _binary_of_length(t: str, binary_form: str, type: SourceType) -> str:
     """Bytes of a text by its form; of BINARY(n) all n of them, since the connector pads them."""
-    data, length = _binary(t, form), type.length or 0
-    characters = 2 * length if form == "hex" else (length + 2) // 3 * 4
+    data, length = _binary(t, binary_form), type.length or 0
+    characters = 2 * length if binary_form == "hex" else (length + 2) // 3 * 4
     return (
         f"CASE WHEN length({t}) = {characters} THEN {data} END" if type.name == "binary" else data
     )
 
 
-def _padded(t: str, form: str, type: SourceType) -> str:
+def _padded(t: str, binary_form: str, type: SourceType) -> str:
     """The same where the column may be text: a statement called BINARY(n) CHAR, and the value is
     its bytes as Latin-1, without the zeros at their end (debezium#declared-types).
     """
-    data, length = _whole(t, form, type), type.length or 0
+    data, length = _binary_of_length(t, binary_form, type), type.length or 0
     if type.name != "binary":
         return data
     latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}$'"
@@ -308,7 +314,7 @@ def _padded(t: str, form: str, type: SourceType) -> str:
     )
 
 
-def _micros(t: str, form: str, low: int, high: int) -> str:
+def _micros(t: str, form_sql: str, low: int, high: int) -> str:
     """Microseconds of whole units, from low to below high; NULL for others, and for nanoseconds
     between two microseconds.
     """
@@ -317,14 +323,14 @@ def _micros(t: str, form: str, low: int, high: int) -> str:
     us = f"WHEN 'us' THEN CASE WHEN v BETWEEN {low} AND {last} THEN v END"
     inside = f"v BETWEEN {max(low * 1000, -(1 << 63))} AND {min(last * 1000, (1 << 63) - 1)}"
     ns = f"WHEN 'ns' THEN CASE WHEN {inside} AND v % 1000 = 0 THEN v DIV 1000 END"
-    return let(f"try_cast({t} AS bigint)", "v", f"CASE {form} {ms} {us} {ns} END")
+    return let(f"try_cast({t} AS bigint)", "v", f"CASE {form_sql} {ms} {us} {ns} END")
 
 
-def _stamp(t: str, form: str, type: SourceType) -> str:
+def _stamp(t: str, form_sql: str, type: SourceType) -> str:
     """A date and time of units since the epoch, from year 1 to 9999: Spark names no others, and
     Python has none.
     """
-    micros = _micros(t, form, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
+    micros = _micros(t, form_sql, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
     if type.logical is Logical.TIMESTAMP:
         return f"timestamp_micros({micros})"
     return f"timestampadd(MICROSECOND, {micros}, {_EPOCH})"
@@ -359,13 +365,15 @@ def _time(micros: str, type: SourceType) -> str:
         f"CASE WHEN {hours} < 100 THEN right(concat('0', {hours}), 2) ELSE CAST({hours} AS"
         " string) END"
     )
-    rest = (
+    minutes_and_seconds = (
         "concat(':', right(concat('0', a DIV 60000000 % 60), 2), ':', right(concat('0', a DIV"
         " 1000000 % 60), 2))"
     )
     fraction = "concat('.', right(concat('00000', a % 1000000), 6))"
     fraction = f"CASE WHEN a % 1000000 = 0 THEN '' ELSE {fraction} END"
-    body = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {rest}, {fraction})"
+    body = (
+        f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {minutes_and_seconds}, {fraction})"
+    )
     valid = f"CASE WHEN v BETWEEN 0 AND {_DAY} THEN v END" if type.source == _POSTGRESQL else "v"
     return let(let(micros, "v", valid), "v", let("abs(v)", "a", body))
 
@@ -375,9 +383,9 @@ def _clock(t: str) -> str:
     return f"CASE WHEN {t} RLIKE r'{_CLOCK}' THEN {plain} END"
 
 
-def _quoted(text: str) -> str:
+def _quoted(string: str) -> str:
     """A string literal that no setting reads differently."""
-    return f"CAST(X'{text.encode().hex()}' AS string)"
+    return f"CAST(X'{string.encode().hex()}' AS string)"
 
 
 def _array(texts: tuple[str, ...]) -> str:
@@ -419,7 +427,7 @@ def _labels(t: str, type: SourceType) -> str:
     return f"CAST(CASE WHEN {t} = '' THEN 0BD ELSE {unsigned} END AS decimal(20,0))"
 
 
-def _outside(text: str, value: str, type: SourceType) -> str | None:
+def _outside(cell_text: str, value: str, type: SourceType) -> str | None:
     """Whether a value of the Spark type is outside the source type's domain."""
     low, high = type.low or 0, type.high or 0
     match type.logical:
@@ -430,7 +438,7 @@ def _outside(text: str, value: str, type: SourceType) -> str | None:
         case Logical.FLOAT | Logical.DOUBLE:
             infinite = f"abs({value}) = {type.spark}('Infinity')"
             if type.source == _POSTGRESQL:
-                return f"({infinite} AND NOT endswith({text}, 'Infinity'))"
+                return f"({infinite} AND NOT endswith({cell_text}, 'Infinity'))"
             return f"{infinite} OR {value} < 0" if type.unsigned else infinite
         case Logical.DECIMAL if type.unsigned:
             return f"startswith({value}, '-')" if type.spark == "string" else f"{value} < 0"
