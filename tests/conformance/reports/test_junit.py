@@ -73,7 +73,9 @@ def test_a_failure_says_what_the_console_says(full):
 
 
 def test_a_failure_names_each_cause_of_its_rule_and_the_known_ones_last(full):
-    known = replace(full.failures[0], on_record=2, cause=Cause(Symptom.REFUSED, (("cell", "bit", "null"),)))
+    known = replace(
+        full.failures[0], on_record=2, cause=Cause(Symptom.REFUSED, (("cell", "bit", "null"),))
+    )
     new = replace(full.failures[0], cause=Cause(Symptom.REFUSED, (("cell", "year", "null"),)))
     root = ET.fromstring(junit.render(replace(full, failures=(known, new, *full.failures[1:]))))
     check(root)

@@ -35,7 +35,8 @@ def test_a_jvm_that_writes_an_archive_takes_none(monkeypatch, writes):
     builder.config.side_effect = lambda key, value: asked.update({key: value}) or builder
     monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
     monkeypatch.setattr(
-        "spark_checks.services.session.archive_options", lambda archive: ("-XX:SharedArchiveFile=/x y.jsa",)
+        "spark_checks.services.session.archive_options",
+        lambda archive: ("-XX:SharedArchiveFile=/x y.jsa",),
     )
     own = "-XX:ArchiveClassesAtExit=/z.jsa" if writes else "-Xmn512m"
     session(conf={"spark.driver.extraJavaOptions": own})
