@@ -214,7 +214,7 @@ class _Refusing(Database):
         )
         return [sys.executable, "-c", f"import sys; {program}"]
 
-    def refused(self, line: str) -> tuple[int, str] | None:
+    def statement_error(self, line: str) -> tuple[int, str] | None:
         return int(line), "refused"
 
 
