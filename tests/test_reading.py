@@ -17,7 +17,7 @@ FILLER = frozenset(
     asked ask fine there mine kept keeps alike apart beside found one here known taken left rest
     other others sent named under within behind of seen placed tried chosen wanted wrong good bad
     right open stated much many few several stays stands filled printed counted reduced refused
-    meant text rows row form""".split()
+    meant text rows row form""".split()  # noqa: SIM905 - a paragraph reads better than a list
 )
 """Words that say nothing of what a function does, or a variable holds, where they stand alone."""
 LIMITS = {
