@@ -111,7 +111,7 @@ def is_accepted(cell: Cell, family: str) -> bool:
     if family not in ACCEPTED[logical]:
         return False
     if logical is Logical.DECIMAL and family != "decimal":
-        return type.scale == 0 if family == "int" else (type.precision or 0) > 38
+        return type.scale == 0 if family == "int" else _is_wider_than_spark(type)
     if logical is Logical.BIT and family == "boolean":
         return type.length == 1
     return logical is not Logical.TIMESTAMP or family == "timestamp" or null_is_fine(cell)
@@ -158,9 +158,14 @@ def _whole(type: SourceType, expected: Value, actual: Typed) -> bool:
     return type.scale == 0 and bool(actual.value == expected)
 
 
+def _is_wider_than_spark(type: SourceType) -> bool:
+    """Whether a DECIMAL has more digits than Spark's decimals hold, so that its text is right."""
+    return (type.precision or 0) > 38
+
+
 def _decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
     try:
-        return (type.precision or 0) > 38 and Decimal(actual.value) == expected
+        return _is_wider_than_spark(type) and Decimal(actual.value) == expected
     except InvalidOperation:
         return False
 
