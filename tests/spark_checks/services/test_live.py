@@ -21,7 +21,7 @@ TICDC = "ticdc-canal-json"
 SOME = {
     "format": TICDC,
     "writer_profile": "v8.5.7",
-    "select": tuple(f"{TICDC}/v8.5.7/{kind}*" for kind in ("int/", "rows/every-type/alone-int")),
+    "select": [f"{TICDC}/v8.5.7/{kind}*" for kind in ("int/", "rows/every-type/alone-int")],
 }
 
 
