@@ -380,14 +380,10 @@ class Lane:
         answer = self._request("status")
         self._doing = answer["doing"]
         for batch_fields in answer["batches"]:
-            batch = Batch(
-                **{
-                    **batch_fields,
-                    "offsets": {
-                        int(lane): tuple(span) for lane, span in batch_fields["offsets"].items()
-                    },
-                }
-            )
+            row_count = batch_fields.pop("rows")
+            spans = batch_fields.pop("offsets").items()
+            offsets = {int(lane): tuple(span) for lane, span in spans}
+            batch = Batch(**batch_fields, row_count=row_count, offsets=offsets)
             if not self.settings.used:
                 batch = replace(batch, read=-1)
             self._reached |= {lane: end for lane, (_, end) in batch.offsets.items()}

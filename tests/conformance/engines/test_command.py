@@ -576,7 +576,7 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
             for n, record in enumerate(placed)
         }
         assert {place: row.after["v"] for place, (row, *_) in rows.items()} == wanted
-        opened = started._opened["k"]
+        opened = started._open_tables["k"]
         first = opened.among(ranges)[0]
         assert (first.timestamp_ms, first.timestamp_type, first.headers) == (
             1_700_000_000_123,
