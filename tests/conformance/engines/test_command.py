@@ -577,7 +577,7 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
         }
         assert {place: row.after["v"] for place, (row, *_) in rows.items()} == wanted
         opened = started._open_tables["k"]
-        first = opened.among(ranges)[0]
+        first = opened.in_ranges(ranges)[0]
         assert (first.timestamp_ms, first.timestamp_type, first.headers) == (
             1_700_000_000_123,
             0,
