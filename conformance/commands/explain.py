@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from conformance.reports.console import readable
+from conformance.reports.excerpt import excerpt_value
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
@@ -21,7 +21,7 @@ from generators.errors import UnknownName
 from generators.wire_format import FORMATS, get
 
 MESSAGE: int = 2000
-"""Bytes of a message that are shown."""
+"""Characters of a message that are shown."""
 
 
 def explain(rule_id: str, style: str) -> str:
@@ -58,7 +58,7 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
             for source in (fact(citation.where) for citation in rule.citations)
         ],
         "case": shown[0].id if shown else None,
-        "message": readable(shown[1].value, MESSAGE) if shown else None,
+        "message": excerpt_value(shown[1].value, limit=MESSAGE).text if shown else None,
         "broken_by": [
             {"decoder": who, "why": why}
             for who, convicts, why in _liars(name, rule)

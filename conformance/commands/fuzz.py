@@ -27,6 +27,7 @@ from conformance.commands.spark_options import spark_options
 from conformance.sheets import grid, marked
 
 if TYPE_CHECKING:
+    from conformance.reports.excerpt import ValueExcerpt
     from conformance.running.fuzzing import Finding, Fuzzed
 
 
@@ -34,6 +35,8 @@ def render(results: Sequence[Fuzzed]) -> Any:
     """The verdicts as a table, then the findings."""
     from rich.console import Group
     from rich.text import Text
+
+    from conformance.reports.console import styled
 
     rows, parts = list[tuple[str | Text, ...]](), list[Text]()
     for run in results:
@@ -69,7 +72,12 @@ def render(results: Sequence[Fuzzed]) -> Any:
                     style="red",
                 )
             )
-        parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in run.findings]
+        for finding in run.findings:
+            parts.append(Text(_line(finding), style="red" if finding.fails else "yellow"))
+            parts += [
+                Text.assemble(f"    {part:<8}", styled(excerpt))
+                for part, excerpt in _excerpts(finding)
+            ]
         if run.interrupted:
             parts.append(
                 Text(f"{run.format}: interrupted; these are the results so far", style="yellow")
@@ -95,12 +103,7 @@ SHOWN: Final = 160
 
 
 def _line(finding: Finding) -> str:
-    tally, value = finding.tally, finding.message.value if finding.message else None
-    text = (
-        "no value"
-        if value is None
-        else repr(value[:SHOWN])[1:] + ("..." if len(value) > SHOWN else "")
-    )
+    tally = finding.tally
     detail = (
         f" {tally.error.splitlines()[0][:SHOWN]}"
         if tally.error
@@ -111,8 +114,22 @@ def _line(finding: Finding) -> str:
     head = f"{finding.rule.id}: {tally.count} {tally.outcome}{detail} by {tally.way}"
     return (
         f"{head}; the smallest, {tally.offset} ({tally.reason or tally.state}, {tally.size} bytes):"
-        f" {text}"
     )
+
+
+def _excerpts(finding: Finding) -> list[tuple[str, ValueExcerpt]]:
+    """The smallest message of a finding, marked where it stops being well-formed; with its key if
+    it has no value.
+    """
+    from conformance.reports.excerpt import BRIEF, Field, excerpt_record
+    from conformance.reports.wire import MALFORMED
+
+    if finding.message is None:
+        return []
+    message = finding.message
+    excerpt = excerpt_record(message.key, message.value, Field(MALFORMED), BRIEF)
+    key = [("key", excerpt.key)] if excerpt.key and excerpt.key_matters else []
+    return [*key, ("message", excerpt.value)]
 
 
 def markdown(results: Sequence[Fuzzed]) -> str:

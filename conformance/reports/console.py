@@ -17,6 +17,7 @@ from rich.text import Text
 from conformance.judging.judge import BAD, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
+from conformance.reports.excerpt import BRIEF, SHOWN, ValueExcerpt, excerpt_failure
 from conformance.reports.facts import (
     Row,
     Standing,
@@ -33,8 +34,7 @@ from conformance.reports.facts import (
     sums,
 )
 from conformance.reports.repairs import Repairs, repairs
-from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
-from conformance.rules.rules import Aspect, Obligation, Rule
+from conformance.rules.rules import Obligation, Rule
 from conformance.running.events import Broken, Event, Started
 from conformance.text import printable
 
@@ -65,10 +65,6 @@ FRAME: Final = 14
 """Characters of a panel's edges and of the word before a command."""
 NAMED: Final = 5
 """Rules named in a format's line."""
-SHOWN = 600
-"""Characters of a message that are printed; the crash file holds all."""
-BRIEF: Final = 300
-"""Characters of a mistake's message, and of its expected and actual value."""
 
 
 def summary(result: RunResult, profiles: bool) -> Table:
@@ -122,16 +118,16 @@ def _cells(matrix_row: Row, rules: str, used: Iterable[Verdict], style: str = ""
     return [Text(cell, style=style) for cell in (matrix_row.name, *numbers)]
 
 
-def failure(broken: Failure, strict: bool = False) -> Panel:
-    """One broken rule: red if it binds, else yellow, with what makes it count."""
+def failure(broken: Failure, strict: bool = False, *, states_rule: bool = True) -> Panel:
+    """One broken rule: red if it binds, else yellow, with what makes it count. Without
+    `states_rule` what the rule says stands in a panel above.
+    """
     rule, finding = broken.rule, broken.finding
     binds = strict or rule.obligation is Obligation.MUST
-    colour, counts = ("red", "") if binds else ("yellow", ": does not count without --strict")
+    colour = "red" if binds else "yellow"
     # Text, not markup: decoders and messages hold any text.
     lines = [
-        Text(rule.statement, "bold"),
-        Text(f"{rule.obligation}{counts}, {rule.provenance.lower()}", "dim" if binds else "yellow"),
-        *(Text(f"source    {citation}", "dim") for citation in rule.citations),
+        *(_rule_lines(rule, binds) if states_rule else ()),
         *(
             [Text.assemble("cause     ", (printable(why), "bold"))]
             if (why := cause(broken))
@@ -147,7 +143,7 @@ def failure(broken: Failure, strict: bool = False) -> Panel:
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
         *([Text.assemble("hint      ", printable(hint(broken)))] if hint(broken) else []),
-        Text.assemble("message   ", message(broken)),
+        *message_lines(broken, SHOWN),
     ]
     if broken.reduced:
         lines.append(
@@ -159,48 +155,58 @@ def failure(broken: Failure, strict: bool = False) -> Panel:
     return Panel(Text("\n").join(lines), title=title, title_align="left", border_style=colour)
 
 
+def _rule_lines(rule: Rule, binds: bool) -> list[Text]:
+    """What a rule says, whether it counts, and its sources."""
+    counts = "" if binds else ": does not count without --strict"
+    return [
+        Text(rule.statement, "bold"),
+        Text(f"{rule.obligation}{counts}, {rule.provenance.lower()}", "dim" if binds else "yellow"),
+        *(Text(f"source    {citation}", "dim") for citation in rule.citations),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FailurePanel:
     """A broken rule. The command that replays it stands below the panel, in a line of its own,
     where the panel would fold it.
     """
 
     broken: Failure
     strict: bool = False
+    states_rule: bool = True
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         command = replay(self.broken)
         if len(command) <= options.max_width - FRAME:
-            yield failure(self.broken, self.strict)
+            yield failure(self.broken, self.strict, states_rule=self.states_rule)
         else:
-            yield failure(replace(self.broken, file=""), self.strict)
+            without_command = replace(self.broken, file="")
+            yield failure(without_command, self.strict, states_rule=self.states_rule)
             yield Text(command, "bold", no_wrap=True, overflow="ignore")
 
 
-def message(failure: Failure, limit: int = SHOWN) -> Text:
-    """The failure's message, with the wrong field bold and underlined."""
-    wire_text = wire_of(failure, limit)
-    if wire_text.form == "hex":
-        value = failure.result.case.written[failure.finding.message].message.value
-        return Text(readable(value))
+def message_lines(failure: Failure, limit: int) -> list[Text]:
+    """The failure's message, with the wrong field bold and underlined; the record's key before it
+    where the finding cannot be understood without it.
+    """
+    excerpt = excerpt_failure(failure, limit)
+    lines = [Text.assemble("message   ", styled(excerpt.value))]
+    if excerpt.key and excerpt.key_matters:
+        lines.insert(0, Text.assemble("key       ", styled(excerpt.key)))
+    return lines
+
+
+def styled(excerpt: ValueExcerpt) -> Text:
+    """An excerpt with its marks bold and underlined."""
     out = Text()
-    for segment in wire_text.segments:
+    for segment in excerpt.segments:
         if segment.omitted:
-            out.append(f"... ({segment.omitted} characters) ...", "dim")
+            out.append(segment.gap, "dim")
         else:
             out.append(printable(segment.text), "bold underline" if segment.marked else "")
-    return out.append(f"  ({wire_text.note})", "dim") if wire_text.note else out
-
-
-def wire_of(failure: Failure, limit: int) -> WireText:
-    """The failure's message, ready to show."""
-    finding = failure.finding
-    value = failure.result.case.written[finding.message].message.value
-    about = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}.get(finding.aspect, finding.path)
-    about = finding.path if finding.column else about
-    return wire(value, about, finding.row, finding.expected, limit, finding.side, finding.column)
+    return out.append(f"  ({excerpt.note})", "dim") if excerpt.note else out
 
 
 def known(failure: Failure) -> Text:
@@ -211,21 +217,6 @@ def known(failure: Failure) -> Text:
     return Text(
         f"known: {failure.rule.id}{why}, {counted(failure.cases, 'case')}{reason}{link}",
         style="yellow",
-    )
-
-
-def readable(value: bytes | None, limit: int = SHOWN) -> str:
-    """A message's value to read: its text if it is UTF-8, else hex; shortened."""
-    if not value:
-        return "no value: NULL" if value is None else "an empty value: 0 bytes"
-    try:
-        readable_text = printable(value.decode("utf-8"))
-    except UnicodeDecodeError:
-        readable_text = "hex " + value.hex()
-    return (
-        readable_text
-        if len(readable_text) <= limit
-        else f"{readable_text[:limit]}... ({len(value)} bytes)"
     )
 
 
@@ -246,7 +237,7 @@ def repaired(mistakes: Repairs) -> Iterator[RenderableType]:
         )
         finding, lines = repair.finding, list[Text]()
         if repair.failure:
-            lines.append(Text.assemble("message   ", message(repair.failure, BRIEF)))
+            lines += message_lines(repair.failure, BRIEF)
         lines.append(
             Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green"))
         )
@@ -267,7 +258,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     parts: list[RenderableType] = [
         part for fmt in result.formats for part in repaired(repairs(fmt, result))
     ]
-    parts += [Shown(f, result.strict) for f in failing] if details else []
+    parts += _panels(failing, result.strict) if details else []
     if failing and not details:
         parts.append(
             Text(
@@ -310,6 +301,14 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
         )
     parts.append(Text(printable(headline(result)), style="bold"))
     return Group(*parts)
+
+
+def _panels(failing: Sequence[Failure], strict: bool) -> Iterator[FailurePanel]:
+    """A panel for each failure; the first one of a rule says what the rule says."""
+    stated: set[str] = set()
+    for broken in failing:
+        yield FailurePanel(broken, strict, states_rule=broken.rule.id not in stated)
+        stated.add(broken.rule.id)
 
 
 def _broken(failing: Sequence[Failure], strict: bool) -> str:

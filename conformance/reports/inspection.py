@@ -25,8 +25,8 @@ from conformance.inspecting.inspector import (
     as_json,
     command,
 )
+from conformance.reports.excerpt import ValueExcerpt, excerpt_value
 from conformance.reports.page import environment
-from conformance.reports.wire import WHOLE, WireText, wire
 from conformance.rules.rules import Citation
 from conformance.sheets import marked
 from conformance.text import printable
@@ -179,12 +179,12 @@ class Shown:
     """A message as the page shows it."""
 
     place: str
-    wire: WireText
+    excerpt: ValueExcerpt
 
     @classmethod
     def of(cls, sample: Sample) -> Shown:
         """The view of a kept message."""
-        view = wire(sample.body, WHOLE, limit=len(sample.body or b""))
+        view = excerpt_value(sample.body, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
         note = (
             f"the first {len(sample.body or b''):,} of {sample.size:,} bytes"

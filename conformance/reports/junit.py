@@ -152,9 +152,9 @@ def short(statement: str, failure: Failure | None, cases: str) -> str:
 
 def explained(failures: Sequence[Failure]) -> str:
     """The causes of a broken rule as the console shows them, without box and colours."""
-    texts = []
+    texts: list[str] = []
     for failure in failures:
-        shown = panel(failure).renderable
+        shown = panel(failure, states_rule=not texts).renderable
         assert isinstance(shown, Text)
         texts.append(shown.plain + (f"\n{failure.result.note}" if failure.result.note else ""))
     return "\n\n".join(texts)

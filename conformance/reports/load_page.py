@@ -21,7 +21,8 @@ from conformance.judging.results import versions
 from conformance.judging.wording import clip
 from conformance.load.figures import Step, quantile
 from conformance.load.sustained import LoadResult
-from conformance.reports.console import BRIEF, failure
+from conformance.reports.console import failure
+from conformance.reports.excerpt import BRIEF
 from conformance.reports.page import environment
 from conformance.sheets import cell, grid, marked
 from conformance.text import printable, printable_lines

@@ -16,7 +16,8 @@ from conformance.judging.judge import Verdict
 from conformance.judging.known import State
 from conformance.judging.results import Failure, RunResult
 from conformance.reports import facts
-from conformance.reports.console import HEADS, message
+from conformance.reports.console import HEADS
+from conformance.reports.excerpt import ValueExcerpt, excerpt_failure
 from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
 from conformance.reports.repairs import repairs
@@ -165,7 +166,7 @@ def _mistakes(result: RunResult) -> Iterator[str]:
             continue
         yield from (f"#### {some.headline}; repair first what stands first", "")
         for number, repair in enumerate(some.first, 1):
-            shown = code(message(repair.failure, LETTERS).plain) if repair.failure else ""
+            shown = _message(repair.failure) if repair.failure else ""
             finding, again = repair.finding, _replay(repair.failure) if repair.failure else ""
             values = (
                 f"expected {code(finding.expected)}, actual {code(finding.actual)} at"
@@ -188,15 +189,31 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
             code(failure.finding.path),
             code(failure.finding.expected),
             code(failure.finding.actual),
-            (
-                f"{code(failure.finding.case)}<br>{code(message(failure, LETTERS).plain)}{_replay(failure)}"
-            ),
+            (f"{code(failure.finding.case)}<br>{_message(failure)}{_replay(failure)}"),
         )
         for failure in failures
     )
     return _table(
         ("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures)
     )
+
+
+def _message(failure: Failure) -> str:
+    """The failure's message as code, with the wrong field bold; the record's key before it where
+    the finding cannot be understood without it.
+    """
+    excerpt = excerpt_failure(failure, LETTERS)
+    key = f"key {_excerpt_code(excerpt.key)}<br>" if excerpt.key and excerpt.key_matters else ""
+    return f"{key}{_excerpt_code(excerpt.value)}"
+
+
+def _excerpt_code(excerpt: ValueExcerpt) -> str:
+    parts: list[str] = []
+    for segment in excerpt.segments:
+        plain = _plain(segment.gap if segment.omitted else printable(segment.text))
+        parts.append(f"<b>{plain}</b>" if segment.marked else plain)
+    note = f" ({_plain(excerpt.note)})" if excerpt.note else ""
+    return f"<code>{''.join(parts)}</code>{note}"
 
 
 def _replay(failure: Failure) -> str:

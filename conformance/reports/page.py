@@ -16,7 +16,8 @@ from conformance.judging.judge import BAD, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports import facts
-from conformance.reports.console import BRIEF, HEADS, readable, wire_of
+from conformance.reports.console import HEADS
+from conformance.reports.excerpt import BRIEF, excerpt_failure
 from conformance.reports.facts import SIGNS, Standing
 from conformance.reports.repairs import repairs
 from conformance.rules.rules import Obligation, Rule
@@ -136,8 +137,6 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
     """
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
-    wire_text = wire_of(failure, limit)
-    key = case.written[finding.message].message.key
     return {
         "anchor": anchor,
         "rule": failure.rule,
@@ -151,8 +150,7 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         ),
         "expected": expected,
         "actual": actual,
-        "wire": wire_text,
-        "key": readable(key, 300) if key else "",
+        "excerpt": excerpt_failure(failure, limit),
         "deployment": facts.unusual(case.deployment),
         "reduced": failure.reduced,
         "note": note if len(note) <= NOTE else f"{note[:NOTE]} ... ({len(note):,} characters)",
@@ -276,7 +274,7 @@ def environment() -> jinja2.Environment:
     templates.filters |= {
         "covering": facts.covering,
         "clip": clip,
-        "brief": lambda failure: wire_of(failure, BRIEF).segments,
+        "brief": lambda failure: excerpt_failure(failure, BRIEF),
     }
     templates.globals |= {
         "HEADS": HEADS,

@@ -1,4 +1,4 @@
-"""Shows a message's bytes, with the finding's field marked.
+"""Finds a finding's field in the text of a message, and shortens the text around it.
 
 For display only, no verdict depends on it: marks may be too wide or missing, but the text is the
 message's.
@@ -15,12 +15,18 @@ from typing import Final, TypeAlias
 Span: TypeAlias = tuple[int, int]
 Path: TypeAlias = tuple[str | int, ...]
 
+SHORTEST_GAP: Final = 30
+"""Characters that are left out at least; the words for a gap take as many."""
+BEGINNING: Final = 12
+"""Characters at the beginning that always stay."""
+CONNECT_SCHEMA: Final = "Connect's schema"
+"""The label of Kafka Connect's schema block, which is left out of an excerpt."""
+SHORTEST_LEFT_OUT: Final = 80
+"""Characters that a schema block has at least where it is left out."""
 SCANNED: Final = 1_000_000
 """Characters that are searched for the field; a message may have 25 million."""
 AROUND: Final = 160
 """Characters shown on either side of a mark that is far from the beginning."""
-WIDTH: Final = 16
-"""Bytes in a line of a hex dump."""
 WHOLE: Final = ""
 """The path of a finding about the whole message: nothing is marked."""
 MALFORMED: Final = "malformed"
@@ -31,11 +37,20 @@ document is marked.
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of text. `omitted` counts the characters left out here; then the text is empty."""
+    """A piece of text. `omitted` counts the characters left out here; then the text is empty, and
+    `label` may say what they are.
+    """
 
     text: str
     marked: bool = False
     omitted: int = 0
+    label: str = ""
+
+    @property
+    def gap(self) -> str:
+        """The words that stand where characters are left out."""
+        what = f"{self.label}, " if self.label else ""
+        return f"... ({what}{self.omitted:,} characters) ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +129,11 @@ def _unquoted(token: str) -> str:
 
 # The formats' names, as their documents spell them, of the places that findings name.
 _IMAGES: Final[dict[str, tuple[str, ...]]] = {
-    "after": ("after", "data", "newColumns"),
-    "before": ("before", "old", "oldColumns"),
+    "after": ("after", "data", "newColumns", "afterImages", "u"),
+    "before": ("before", "old", "oldColumns", "beforeImages", "p", "d"),
 }
+_COLUMN_LISTS: Final = ("columns", "fields")
+"""Members that name the columns in order, where an image holds values alone."""
 _TYPES: Final = (
     "schema",
     "mysqlType",
@@ -195,11 +212,18 @@ def _image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]
     """The image of that row, else the whole container with its key."""
     held = [n for n in values if not set(_TYPES) & set(n.path)]
     rows = [
-        n.span
-        for n in held
-        if len(n.path) > 1 and n.path[-2] in names and n.path[-1] == row and not n.scalar
+        n.span for n in held if _is_image(n.path[:-1], names) and n.path[-1] == row and not n.scalar
     ]
-    return rows or [(n.key[0], n.span[1]) for n in held if n.path and n.path[-1] in names]
+    return rows or [(n.key[0], n.span[1]) for n in held if _is_image(n.path, names)]
+
+
+def _is_image(path: Path, names: Sequence[str]) -> bool:
+    """Whether an image stands at the path. Names of one letter, which columns have too, are images
+    at the root alone.
+    """
+    if not path or path[-1] not in names:
+        return False
+    return len(str(path[-1])) > 1 or len(path) == 1
 
 
 def _column(
@@ -211,19 +235,17 @@ def _column(
     by_name = [
         n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
     ]
-    here = [n for n in by_name if len(n.path) > 2 and n.path[-3] in names and n.path[-2] == row]
-    here = here or [n for n in by_name if len(n.path) > 1 and n.path[-2] in names]
+    here = [n for n in by_name if _is_image(n.path[:-2], names) and n.path[-2] == row]
+    here = here or [n for n in by_name if _is_image(n.path[:-1], names)]
     if here:
         return [(n.key[0], n.span[1]) for n in here]
     named = (
         n
         for n in values
-        if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] == "columns"
+        if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] in _COLUMN_LISTS
     )
     numbers = {n.path[-2] for n in named if _unquoted(text[slice(*n.span)]) == column}
-    return [
-        n.span for n in values if len(n.path) > 1 and n.path[-2] in names and n.path[-1] in numbers
-    ]
+    return [n.span for n in values if _is_image(n.path[:-1], names) and n.path[-1] in numbers]
 
 
 def _merged(unordered: Iterable[Span]) -> list[Span]:
@@ -284,148 +306,83 @@ def formatted(pieces: Sequence[Segment]) -> list[Segment]:
     return out
 
 
-def clipped(pieces: Sequence[Segment], limit: int) -> list[Segment]:
+def find_connect_schema(text: str) -> Span | None:
+    """The span of the schema in `{"schema":...,"payload":...}`; None where there is none, or too
+    short a one to leave out.
+    """
+    members = {node.path: node.span for node in nodes(text[:SCANNED]) if len(node.path) == 1}
+    start, end = members.get(("schema",), (0, 0))
+    is_long = end - start >= SHORTEST_LEFT_OUT
+    return (start, end) if is_long and ("payload",) in members else None
+
+
+def clipped(pieces: Sequence[Segment], limit: int, left_out: Span | None = None) -> list[Segment]:
     """The segments shortened to about `limit` characters: the beginning and the marks' surroundings
-    stay.
+    stay. `left_out` is the span of Connect's schema, which does not count and is not shown.
     """
     total = sum(len(piece.text) for piece in pieces)
-    if total <= limit:
-        return list(pieces)
+    low_hidden, high_hidden = left_out or (0, 0)
+    if total - (high_hidden - low_hidden) <= limit:
+        return list(_cut(pieces, _subtract([(0, total)], left_out), left_out))
     kept: list[Span] = []
-    place, left = 0, limit
+    place, remaining, around = 0, limit, min(AROUND, limit // 3)
     for piece in pieces:
-        if piece.marked and left > 0:
-            size = min(len(piece.text), left)
-            low, high = (
-                max(0, place - AROUND),
-                place + size + (AROUND if size == len(piece.text) else 0),
-            )
-            kept.append((low, min(high, total)))
-            left -= size + 2 * AROUND
+        if piece.marked and remaining > 0:
+            size = min(len(piece.text), remaining)
+            behind = around if size == len(piece.text) else 0
+            kept.append((max(0, place - around), min(place + size + behind, total)))
+            remaining -= size + 2 * around
         place += len(piece.text)
-    head = max(left, 0) if kept else limit
-    return list(_cut(pieces, _merged([(0, head), *kept])))
+    head = max(remaining, BEGINNING) if kept else limit
+    if head > low_hidden:
+        head += high_hidden - low_hidden
+    shown = _close_gaps(_merged([(0, head), *kept]), total)
+    return list(_cut(pieces, _subtract(shown, left_out), left_out))
 
 
-def _cut(pieces: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
-    place = skipped = 0
+def _close_gaps(kept: Sequence[Span], total: int) -> list[Span]:
+    """The spans joined where less lies between them than the words for a gap take."""
+    out: list[Span] = []
+    for low, high in (*kept, (total, total)):
+        if out and low - out[-1][1] < SHORTEST_GAP:
+            out[-1] = (out[-1][0], high)
+        elif low < high:
+            out.append((low, high))
+    return out
+
+
+def _subtract(some: Sequence[Span], hidden: Span | None) -> list[Span]:
+    """The spans without what is hidden of them."""
+    if hidden is None:
+        return list(some)
+    low_hidden, high_hidden = hidden
+    parts: list[Span] = []
+    for low, high in some:
+        parts += [(low, min(high, low_hidden)), (max(low, high_hidden), high)]
+    return [(low, high) for low, high in parts if low < high]
+
+
+def _cut(pieces: Sequence[Segment], kept: Sequence[Span], hidden: Span | None) -> Iterator[Segment]:
+    """The kept spans of the pieces, and between them how many characters are not kept."""
+    shown_until = place = 0
     for piece in pieces:
-        end, at = place + len(piece.text), place
+        end = place + len(piece.text)
         for low, high in kept:
             low, high = max(low, place), min(high, end)
             if low >= high:
                 continue
-            skipped += low - at
-            if skipped:
-                yield Segment("", omitted=skipped)
-                skipped = 0
+            if low > shown_until:
+                yield _gap(shown_until, low, hidden)
             yield Segment(piece.text[low - place : high - place], piece.marked)
-            at = high
-        skipped += end - at
+            shown_until = high
         place = end
-    if skipped:
-        yield Segment("", omitted=skipped)
+    if place > shown_until:
+        yield _gap(shown_until, place, hidden)
 
 
-@dataclass(frozen=True, slots=True)
-class WireText:
-    """A message's value ready to show: `form` is null, text or hex, `size` in bytes, `note` what
-    the text does not show.
-    """
-
-    form: str
-    segments: tuple[Segment, ...]
-    size: int
-    note: str = ""
-
-    @property
-    def formatted(self) -> list[Segment]:
-        """JSON with a line for each member; [] for what is none."""
-        json = self.form == "text" and self.segments[0].text.lstrip()[:1] in ("{", "[")
-        return formatted(self.segments) if json else []
-
-
-def wire(
-    value: bytes | None,
-    path: str,
-    row: int = 0,
-    expected: str = "",
-    limit: int = 600,
-    side: str = "",
-    column: str | None = None,
-) -> WireText:
-    """A message's value with a finding's field marked. JSON that is not UTF-8 has these bytes
-    escaped; a binary value is dumped, with the column's name and the expected text marked.
-    """
-    if not value:
-        return WireText(
-            "null", (Segment("no value: NULL" if value is None else "an empty value: 0 bytes"),), 0
-        )
-    text, note = _text(value)
-    if text is None:
-        text, marks = dump(value, _needles(column, expected), max(limit // 4, WIDTH))
-        left = len(value) - text.count("\n") * WIDTH
-        note = (
-            f"the first {len(value) - left:,} of {len(value):,} bytes"
-            if left > 0
-            else f"{len(value):,} bytes"
-        )
-        return WireText("hex", tuple(segments(text, marks)), len(value), note)
-    pieces = clipped(segments(text, spans(text, path, row, side, column)), limit)
-    if any(piece.omitted for piece in pieces):
-        note = "; ".join(filter(None, (note, f"shortened; {len(value):,} bytes in all")))
-    return WireText("text", tuple(pieces), len(value), note)
-
-
-def _text(value: bytes) -> tuple[str | None, str]:
-    """The value as text, and a note; None if a hex dump shows more."""
-    like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    try:
-        text = value.decode("utf-8")
-    except UnicodeDecodeError:
-        return (
-            (value.decode("utf-8", "backslashreplace"), "not UTF-8: such bytes are shown as \\xNN")
-            if like_json
-            else (None, "")
-        )
-    if not like_json and any(c < " " and c not in "\t\r\n" for c in text[:4096]):
-        return None, ""
-    return text, ""
-
-
-def _needles(column: str | None, expected: str) -> list[bytes]:
-    words = [expected, expected.rpartition(" (")[0].strip("'\""), column or ""]
-    encoded = (word.encode("utf-8", "replace") for word in words)
-    return [word for word in encoded if len(word) > 1]
-
-
-def dump(value: bytes, needles: Sequence[bytes], limit: int) -> tuple[str, list[Span]]:
-    """Whole lines of offset, hex and ASCII, about `limit` bytes; and the spans of the needles in
-    them.
-    """
-    shown = value[: -(-limit // WIDTH) * WIDTH]
-    hit: set[int] = set()
-    for needle in needles:
-        place = shown.find(needle)
-        while place >= 0:
-            hit.update(range(place, place + len(needle)))
-            place = shown.find(needle, place + 1)
-    parts: list[str] = []
-    marks: list[Span] = []
-    size = 0
-    for start in range(0, len(shown), WIDTH):
-        line = shown[start : start + WIDTH]
-        head = f"{start:06x}  "
-        letters = "".join(chr(b) if 32 <= b < 127 else "." for b in line)
-        text = f"{head}{' '.join(f'{b:02x}' for b in line):<{WIDTH * 3}} {letters}\n"
-        for i in range(len(line)):
-            if start + i in hit:
-                pair = size + len(head) + 3 * i
-                letter = size + len(head) + 3 * WIDTH + 1 + i
-                marks += [
-                    (pair, pair + 2 + (i + 1 < len(line) and start + i + 1 in hit)),
-                    (letter, letter + 1),
-                ]
-        parts.append(text)
-        size += len(text)
-    return "".join(parts), marks
+def _gap(low: int, high: int, hidden: Span | None) -> Segment:
+    """What stands for characters that are left out."""
+    label = ""
+    if hidden is not None and low <= hidden[0] and hidden[1] <= high:
+        label = CONNECT_SCHEMA if (low, high) == hidden else f"{CONNECT_SCHEMA} and more"
+    return Segment("", omitted=high - low, label=label)

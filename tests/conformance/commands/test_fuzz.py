@@ -27,6 +27,7 @@ from conformance.running.fuzzing import (
 )
 from generators.bulk.mutations import HUGE, Mutants, by_deployment
 from generators.errors import HarnessError
+from generators.model import Message
 from generators.wire_format import get
 
 FORMAT = "huawei-cdl-json"
@@ -327,8 +328,12 @@ def test_memory_beyond_the_limit_fails():
 
 def test_verdicts_are_printed():
     tally = Tally("tail", "unreadable", "truncated", "accepted", "ROW", 3, 5, 9)
-    finding = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, None)
+    message = Message("cdc", 0, None, b'{"a":-Infinity}')
+    finding = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, message)
     result = fuzzed(tallies=(tally,), findings=(finding,), peak_bytes=3 << 30)
+    (of_message,) = [part for part in fuzz.render([result]).renderables if "-Infinity" in str(part)]
+    assert of_message.plain == '    message {"a":-Infinity}'
+    assert [of_message.plain[span.start : span.end] for span in of_message.spans] == ["-Infinity"]
     assert (
         fuzz.markdown([result]).splitlines()[2].startswith(f"| {FORMAT} | failed | 3 | 3 | 0 | 3 |")
     )

@@ -414,11 +414,39 @@ def test_a_hostile_message_and_a_hostile_record_are_shown_too():
 
 
 def test_the_field_is_marked_in_the_message():
-    text = console.message(FAILURE)
-    assert text.plain == '{"c":"9223372036854775808"}'
+    (text,) = console.message_lines(FAILURE, 600)
+    assert text.plain == 'message   {"c":"9223372036854775808"}'
     assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [
         ('"c"', "bold underline")
     ]
+
+
+CONNECT_KEY = b'{"schema":{"type":"struct","fields":[' + b'{"type":"int64"},' * 9 + b"0]}"
+
+
+def test_the_key_is_shown_where_the_finding_is_about_it():
+    keyed = Message("cdc", 0, CONNECT_KEY + b',"payload":{"id":7}}', b'{"op":"c"}', case="bad")
+    written = (Written(keyed, ()),)
+    result = replace(BAD, case=replace(BAD.case, written=written))
+    about_keys = replace(FINDING, path="keys", side="", column=None, aspect=Aspect.FIELD)
+    key, value = console.message_lines(replace(FAILURE, result=result, finding=about_keys), 600)
+    assert (
+        key.plain
+        == 'key       {"schema":... (Connect\'s schema, 183 characters) ...,"payload":{"id":7}}'
+    )
+    assert [key.plain[span.start : span.end] for span in key.spans] == [
+        "... (Connect's schema, 183 characters) ...",
+        '"id":7',
+    ]
+    assert value.plain == 'message   {"op":"c"}'
+    assert len(console.message_lines(replace(FAILURE, result=result), 600)) == 1
+
+
+def test_details_say_a_rules_statement_and_sources_once():
+    text = rendered(replace(RUN, failures=(FAILURE, replace(FAILURE, keys=("other",)))), 160)
+    assert text.count(FAILURE.finding.case) == 2
+    assert text.count(STATEMENT) == 1
+    assert text.count("source    ") == len(CITED)
 
 
 @pytest.mark.parametrize(
@@ -462,19 +490,3 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
 def test_the_replay_command_can_be_pasted():
     text = rendered(replace(RUN, failures=(replace(FAILURE, file="out dir/it's.json"),)))
     assert """cdc-conformance replay 'out dir/it'"'"'s.json'""" in text
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        *(
-            (None, "no value: NULL"),
-            (b"", "an empty value: 0 bytes"),
-            (b"a\r\n", "a\\r\\n"),
-            ("汉\u2028".encode(), "汉\\u2028"),
-        ),
-        *((b"\xff\x00", "hex ff00"), (b"x" * 700, "x" * 600 + "... (700 bytes)")),
-    ],
-)
-def test_readable(value, shown):
-    assert console.readable(value) == shown

@@ -152,6 +152,8 @@ def test_markdown_obeys_nobody(with_finding, full, hostile):
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert {cells(line) for line in tables} == {7, 4}
     assert set(re.findall(r"<(/?\w+)", text)) <= {
+        "b",
+        "/b",
         "code",
         "/code",
         "br",
@@ -162,6 +164,11 @@ def test_markdown_obeys_nobody(with_finding, full, hostile):
         "summary",
         "/summary",
     }
+
+
+def test_markdown_marks_the_field_in_the_message(full):
+    text = markdown.render(full)
+    assert "<b>&#34;c&#34;&#58;&#34;9223372036854775808&#34;</b>" in text
 
 
 @settings(deadline=None)

@@ -4,14 +4,13 @@ text.
 
 import ast
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.reports import wire
-from conformance.reports.wire import MALFORMED, WHOLE, Segment, dump
+from conformance.reports.wire import MALFORMED, WHOLE, Segment
 
 FIELDS = ("table", "keys", "rows", "kind", "schema")
 PATHS = ("after['c']", "before['c']", "before", "after", "row 0", *FIELDS, MALFORMED, WHOLE, "x")
@@ -78,6 +77,17 @@ def marked(text, path, row=0):
             ('{"a":1} {"b":2} ', MALFORMED, 0, ['{"b":2}']),
             ('{"a":1}', MALFORMED, 0, []),
             ('{"data":[{"c":1}]}', WHOLE, 0, []),
+            # TiCDC's Open Protocol names its images by one letter; a column may have the same name.
+            ('{"u":{"c":{"v":2}},"p":{"c":{"v":1}}}', "after['c']", 0, ['"c":{"v":2}']),
+            ('{"d":{"c":{"v":1}}}', "before['c']", 0, ['"c":{"v":1}']),
+            ('{"data":[{"u":{"c":1},"c":2}]}', "after['c']", 0, ['"c":2']),
+            # Alibaba Cloud's DTS has the columns' names apart from the values.
+            (
+                '{"fields":[{"name":"id"},{"name":"c"}],"afterImages":[{"value":"1"},{"value":"x"}]}',
+                "after['c']",
+                0,
+                ['{"value":"x"}'],
+            ),
         ),
         ("", "after['c']", 0, []),
     ],
@@ -141,59 +151,6 @@ def test_the_scanner_sees_what_a_parser_sees(value):
     walk(value, ())
 
 
-def test_the_mark_stays_in_a_long_message():
-    value = b'{"schema":"' + b"x" * 5000 + b'","payload":{"after":{"c":"here"}}}' + b" " * 5000
-    shown = wire.wire(value, "after['c']", side="after", column="c", limit=600)
-    assert [segment.text for segment in shown.segments if segment.marked] == ['"c":"here"']
-    assert sum(len(segment.text) for segment in shown.segments) < 1000
-    assert shown.note == "shortened; 10,046 bytes in all"
-
-
-def test_a_message_of_25_megabytes_is_quick():
-    value, began = b'{"data":[{"c":"' + b'\\"{[,:' * 4_000_000 + b'"}]}', time.process_time()
-    shown = wire.wire(value, "after['c']", side="after", column="c", limit=600)
-    assert time.process_time() - began < 5
-    assert sum(len(segment.text) for segment in shown.segments) < 1500
-
-
-def test_what_is_binary_is_dumped_with_the_expected_text_marked():
-    value = b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20
-    shown = wire.wire(value, "after['c1']", expected="héllo", side="after", column="c1")
-    assert shown.form == "hex"
-    assert "".join(segment.text for segment in shown.segments).splitlines() == [
-        "000000  02 0c 63 31 00 ff 68 c3 a9 6c 6c 6f 00 00 00 00  ..c1..h..llo....",
-        "000010  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................",
-    ]
-    assert [segment.text for segment in shown.segments if segment.marked] == [
-        "63 31",
-        "68 c3 a9 6c 6c 6f",
-        "c1",
-        "h..llo",
-    ]
-    assert shown.note == "32 bytes"
-
-
-def test_a_long_dump_says_what_it_leaves_out():
-    shown = wire.wire(bytes(range(256)) * 10, "after['c']", side="after", column="c", limit=400)
-    assert shown.note == "the first 112 of 2,560 bytes"
-
-
-@pytest.mark.parametrize(
-    ("value", "form", "text"),
-    [
-        *(
-            (None, "null", "no value: NULL"),
-            (b"", "null", "an empty value: 0 bytes"),
-            (b'{"a":"\xff"}', "text", '{"a":"\\xff"}'),
-        ),
-        *((b"plain", "text", "plain"), ("\ufeff{}".encode(), "text", "\ufeff{}")),
-    ],
-)
-def test_the_form_fits_the_value(value, form, text):
-    shown = wire.wire(value, "after['c']", side="after", column="c")
-    assert (shown.form, "".join(segment.text for segment in shown.segments)) == (form, text)
-
-
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -231,10 +188,3 @@ def test_touching_marks_are_one():
         Segment("bc", True),
         Segment("d"),
     ]
-
-
-def test_a_dump_shows_offset_bytes_and_ascii():
-    assert dump(bytes(range(60, 77)) + b"\xff", (), 32)[0] == (
-        "000000  3c 3d 3e 3f 40 41 42 43 44 45 46 47 48 49 4a 4b  <=>?@ABCDEFGHIJK\n"
-        "000010  4c ff                                            L.\n"
-    )

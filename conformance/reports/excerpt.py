@@ -1,0 +1,373 @@
+"""The excerpt of a message: the bytes that a finding is about, short enough to read, with the
+guilty field marked. Every report shows messages through this module.
+"""
+
+from __future__ import annotations
+
+import enum
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from conformance.judging.judge import Finding
+from conformance.judging.results import Failure
+from conformance.reports.wire import (
+    CONNECT_SCHEMA,
+    MALFORMED,
+    SCANNED,
+    WHOLE,
+    Node,
+    Segment,
+    Span,
+    clipped,
+    find_connect_schema,
+    formatted,
+    nodes,
+    segments,
+    spans,
+)
+from conformance.rules.rules import Aspect
+from conformance.text import printable
+from generators.families import confluent
+from generators.garbage.wellformed import physical
+from generators.model import Case
+from generators.wire_format import FORMATS, get
+
+LONGEST_HEAD: Final = 16
+"""Bytes that stand before the JSON text of a frame at most."""
+SHOWN: Final = 600
+"""Characters of a message where its failure is told in full; the crash file holds all."""
+BRIEF: Final = 300
+"""Characters of a mistake's message, and of its expected and actual value."""
+NO_VALUE: Final = "no value: NULL"
+EMPTY_VALUE: Final = "an empty value: 0 bytes"
+
+# The bytes before a frame's JSON text begin with a zero: a length, or a magic byte and an id.
+_FRAME_HEAD: Final = re.compile(rb"\x00[^{]{0,%d}(?=\{)" % (LONGEST_HEAD - 1), re.DOTALL)
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_NO_JSON_WORD: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<word>[-+]?Infinity|NaN)', re.DOTALL)
+
+
+class Form(enum.StrEnum):
+    """What is shown of a key or value."""
+
+    NULL = "null"
+    TEXT = "text"
+    FRAMES = "frames"
+    BYTES = "bytes"
+
+
+class Field(NamedTuple):
+    """The place of a finding: its `path`, and of a cell the row, the image and the column.
+    `expected` is the expected value in words.
+    """
+
+    path: str = WHOLE
+    row: int = 0
+    side: str = ""
+    column: str | None = None
+    expected: str = ""
+
+    @classmethod
+    def of_finding(cls, finding: Finding) -> Field:
+        """The field that a finding names. Of a message that should have been refused it is the text
+        behind the document, of one that is refused wrongly it is the whole message.
+        """
+        whole_message = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}
+        path = whole_message.get(finding.aspect, finding.path)
+        return cls(
+            finding.path if finding.column else path,
+            finding.row,
+            finding.side,
+            finding.column,
+            finding.expected,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ValueExcerpt:
+    """A key or value as it is shown: `size` in bytes, `note` what the segments do not show."""
+
+    form: Form
+    segments: tuple[Segment, ...]
+    size: int
+    note: str = ""
+
+    @property
+    def formatted(self) -> list[Segment]:
+        """JSON with a line for each member; [] for what is none."""
+        is_json = self.form is Form.TEXT and self.segments[0].text.lstrip()[:1] in ("{", "[")
+        return formatted(self.segments) if is_json else []
+
+    @property
+    def text(self) -> str:
+        """The segments as one printable text."""
+        return "".join(
+            segment.gap if segment.omitted else printable(segment.text) for segment in self.segments
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A message as reports show it. `key` is None where the record has none; `key_matters` says
+    whether the finding cannot be understood without it.
+    """
+
+    value: ValueExcerpt
+    key: ValueExcerpt | None = None
+    key_matters: bool = False
+
+
+class _Reading(NamedTuple):
+    """A text that bytes are read as; `documents` are the spans of its JSON texts, none where
+    the bytes are no text. `note` says what the text is where it is not what the bytes say.
+    """
+
+    form: Form
+    text: str
+    documents: tuple[Span, ...]
+    note: str = ""
+
+
+def excerpt_failure(failure: Failure, limit: int) -> Excerpt:
+    """The message of a failure in about `limit` characters."""
+    finding, case = failure.finding, failure.result.case
+    message = case.written[finding.message].message
+    field = Field.of_finding(finding)
+    is_spoiled = finding.aspect in (Aspect.ACCEPTED, Aspect.CORRUPT) and not finding.column
+    value_text = None if is_spoiled else _avro_text(message.value, case)
+    key_text = _avro_text(message.key, case)
+    return excerpt_record(message.key, message.value, field, limit, key_text, value_text)
+
+
+def excerpt_record(
+    key: bytes | None,
+    value: bytes | None,
+    field: Field,
+    limit: int,
+    key_text: str | None = None,
+    value_text: str | None = None,
+) -> Excerpt:
+    """A record in about `limit` characters, with a finding's field marked. `key_text` and
+    `value_text` are what a schema reads binary data as.
+    """
+    shown_value = excerpt_value(value, field, limit, value_text)
+    if not key:
+        return Excerpt(shown_value)
+    shown_key = excerpt_value(key, field, limit, key_text, is_key=True)
+    is_in_value = any(segment.marked for segment in shown_value.segments)
+    is_in_key = any(segment.marked for segment in shown_key.segments)
+    key_matters = not value or (is_in_key and not is_in_value)
+    return Excerpt(shown_value, shown_key, key_matters)
+
+
+def excerpt_value(
+    value: bytes | None,
+    field: Field = Field(),  # noqa: B008 - a tuple
+    limit: int = SHOWN,
+    schema_text: str | None = None,
+    *,
+    is_key: bool = False,
+) -> ValueExcerpt:
+    """A key or value with a finding's field marked, in about `limit` characters.
+
+    Bytes that are no text are escaped; the bytes before a frame's JSON stand in brackets, as
+    hex; Kafka Connect's schema is left out. Binary data is shown as `schema_text` if a schema reads
+    it, else with the column's name and the expected text marked.
+    """
+    if not value:
+        words = NO_VALUE if value is None else EMPTY_VALUE
+        return ValueExcerpt(Form.NULL, (Segment(words),), 0)
+    reading = _read(value, schema_text)
+    if reading.form is Form.BYTES:
+        marks = _find_words(reading.text, field)
+    else:
+        marks = _find_key_marks(reading, field) if is_key else _find_marks(reading, field)
+    schema = find_connect_schema(reading.text) if len(reading.documents) == 1 else None
+    if schema and any(low < schema[1] and high > schema[0] for low, high in marks):
+        schema = None
+    pieces = clipped(segments(reading.text, marks), limit, schema)
+    is_shortened = any(piece.omitted and piece.label != CONNECT_SCHEMA for piece in pieces)
+    size_note = f"shortened; {len(value):,} bytes in all" if is_shortened else ""
+    note = "; ".join(filter(None, (reading.note, size_note)))
+    return ValueExcerpt(reading.form, tuple(pieces), len(value), note)
+
+
+def _read(value: bytes, schema_text: str | None) -> _Reading:
+    """The bytes as text, binary data with its bytes escaped."""
+    if schema_text is not None:
+        document = (0, len(schema_text))
+        return _Reading(Form.TEXT, schema_text, (document,), "Avro, as its schema reads it")
+    frames = _read_frames(value) if _FRAME_HEAD.match(value) else None
+    return frames or _read_text(value) or _Reading(Form.BYTES, _escape_bytes(value), (), _BINARY)
+
+
+def _read_text(value: bytes) -> _Reading | None:
+    """A text without a head; None for binary data."""
+    is_like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    note = ""
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        if not is_like_json:
+            return None
+        text, note = value.decode("utf-8", "backslashreplace"), _NO_UTF8
+    if not is_like_json and _CONTROL.search(text[:4096]):
+        return None
+    return _Reading(Form.TEXT, text, ((0, len(text)),), note)
+
+
+_BINARY: Final = "binary: what is no text as \\xNN"
+_NO_UTF8: Final = "not UTF-8: such bytes are shown as \\xNN"
+
+
+def _read_frames(value: bytes) -> _Reading | None:
+    """JSON texts with a binary head before each, which stands in brackets; None for other binary
+    data.
+    """
+    parts: list[str] = []
+    documents: list[Span] = []
+    size, is_text = 0, True
+    heads = [match.span() for match in _FRAME_HEAD.finditer(value)]
+    ends = [start for start, _ in heads[1:]] + [len(value)]
+    for (start, end), document_end in zip(heads, ends, strict=True):
+        document_bytes = value[end:document_end]
+        document = document_bytes.decode("utf-8", "backslashreplace")
+        is_text = is_text and document.encode() == document_bytes
+        if _CONTROL.search(document[:4096]):
+            return None
+        head = f"[{value[start:end].hex(' ')}]"
+        place = size + len(head)
+        size = place + len(document)
+        parts += [head, document]
+        documents.append((place, size))
+    note = "bytes before JSON in brackets, as hex" + ("" if is_text else f"; {_NO_UTF8}")
+    return _Reading(Form.FRAMES, "".join(parts), tuple(documents), note)
+
+
+def _find_marks(reading: _Reading, field: Field) -> list[Span]:
+    """The spans of a finding's field. A frame is a row of its message."""
+    documents, row = reading.documents, field.row
+    if len(documents) > 1 and row < len(documents):
+        documents, row = (documents[row],), 0
+    marks: list[Span] = []
+    for start, end in documents:
+        document = reading.text[start:end]
+        found = spans(document, field.path, row, field.side, field.column)
+        if not found and field.path in (MALFORMED, WHOLE):
+            found = find_first_fault(document)
+        marks += [(start + low, start + high) for low, high in found]
+    return marks
+
+
+def _find_key_marks(reading: _Reading, field: Field) -> list[Span]:
+    """The spans in a record's key: of the columns of the key, or of the finding's column."""
+    if not (field.column or field.path == "keys"):
+        return []
+    marks: list[Span] = []
+    for start, end in reading.documents:
+        columns = _key_columns(reading.text[start:end][:SCANNED])
+        if field.column:
+            columns = [node for node in columns if node.path[-1] == field.column]
+        marks += [(start + node.key[0], start + node.span[1]) for node in columns]
+    return marks
+
+
+def _key_columns(text: str) -> list[Node]:
+    """The columns in a record's key: the members of Connect's payload, or those that are named
+    pk.COLUMN, or those of an object that holds nothing but columns.
+    """
+    values = [node for node in nodes(text) if node.path]
+    in_payload = [node for node in values if node.path[:-1] == ("payload",)]
+    if in_payload:
+        return in_payload
+    members = [node for node in values if len(node.path) == 1]
+    prefixed = [node for node in members if str(node.path[0]).startswith("pk.")]
+    names_table = any(node.path[0] in _TABLE_NAMES for node in members)
+    return prefixed or ([] if names_table else members)
+
+
+_TABLE_NAMES: Final = ("table", "tbl")
+
+
+def find_first_fault(text: str) -> list[Span]:
+    """Where a text stops being JSON: the first character that a strict reader refuses; nothing for
+    JSON, for a text that is cut, and for one too long to look at.
+    """
+    if len(text) > SCANNED:
+        return []
+    for token in _NO_JSON_WORD.finditer(text):
+        if token["word"]:
+            return [token.span("word")]
+    try:
+        json.loads(text.lstrip("\ufeff"))
+    except json.JSONDecodeError as error:
+        place = error.pos + len(text) - len(text.lstrip("\ufeff"))
+        return [(place, place + 1)] if place < len(text) else []
+    except (RecursionError, ValueError):
+        # Too deep, or a number of too many digits: both may be JSON.
+        return []
+    return []
+
+
+def _avro_text(data: bytes | None, case: Case) -> str | None:
+    """Binary Avro as JSON by the schema that the case's writer used; None for what is none."""
+    if not data or case.format not in FORMATS:
+        return None
+    fmt = get(case.format)
+    if fmt.container == "confluent":
+        return _read_registered(data)
+    if fmt.container != "avro":
+        return None
+    profile = next((each for each in fmt.profiles if each.name == case.profile), None)
+    return None if profile is None else _read_published(data, fmt.schemas(profile))
+
+
+def _read_registered(data: bytes) -> str | None:
+    """A datum behind a magic byte and the id of a schema that a writer of this process named."""
+    number = int.from_bytes(data[len(confluent.MAGIC) : confluent.HEAD])
+    if data[: len(confluent.MAGIC)] != confluent.MAGIC or number not in confluent.SCHEMAS:
+        return None
+    schema = json.loads(confluent.SCHEMAS[number][1])
+    return _read_published(data[confluent.HEAD :], (schema,))
+
+
+def _read_published(data: bytes, schemas: Sequence[Any]) -> str | None:
+    """A datum as JSON by the first schema that reads all of it; None if no one does."""
+    import fastavro
+
+    for schema in schemas:
+        source = io.BytesIO(data)
+        try:
+            datum = fastavro.schemaless_reader(
+                source, fastavro.parse_schema(physical(schema)), None
+            )
+        # The library raises any exception on bytes that are no Avro.
+        except Exception:  # noqa: BLE001, S112
+            continue
+        if source.tell() == len(data):
+            return json.dumps(datum, ensure_ascii=False, separators=(",", ":"), default=_hex_text)
+    return None
+
+
+def _hex_text(data: bytes) -> str:
+    return f"0x{data.hex()}"
+
+
+def _escape_bytes(value: bytes) -> str:
+    """Binary data as text: what is no character of UTF-8, or a control character, as \\xNN."""
+    text = value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def _find_words(text: str, field: Field) -> list[Span]:
+    """Where binary data holds the column's name, or the expected value as it is."""
+    words = [field.expected, field.expected.rpartition(" (")[0].strip("'\""), field.column or ""]
+    found: list[Span] = []
+    for word in words:
+        if len(word) > 1:
+            found += [match.span() for match in re.finditer(re.escape(word), text)]
+    return found
