@@ -20,7 +20,7 @@ read -ra formats <<<"$FORMATS"
 eval "more=(${ARGUMENTS:-})" # options with quotes, written by the workflow's author
 status=0
 cdc-conformance run "${formats[@]}" ${DECODER:+--decoder "$DECODER"} --budget "${BUDGET:-ci}" --broker "${BROKER:-none}" \
-  ${EXPECT:+--expect "$EXPECT"} --report "${REPORT:=conformance-report}" --format pretty "${more[@]}" || status=$?
+  ${EXPECT:+--expect "$EXPECT"} --report "${REPORT:=conformance-report}" "${more[@]}" || status=$?
 [[ ! -f "$REPORT/report.md" ]] || cat "$REPORT/report.md" >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
 echo "exit-code=$status" >>"${GITHUB_OUTPUT:-/dev/null}"
 exit "$status"

@@ -203,8 +203,12 @@ def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path)
             if done.returncode == 0:
                 break
         assert done.returncode == 0, done.stderr
-    checks = output([home / "bin" / "cdc-conformance", "doctor"], 200, tmp_path, env).splitlines()
-    packages = next(line for line in map(json.loads, checks) if line["name"] == "our packages")
+    checks = output(
+        [home / "bin" / "cdc-conformance", "doctor", "--format", "json"], 200, tmp_path, env
+    )
+    packages = next(
+        line for line in map(json.loads, checks.splitlines()) if line["name"] == "our packages"
+    )
     assert packages["found"].endswith(f" in {next(home.glob('lib/python*/site-packages'))}")
 
 

@@ -23,7 +23,9 @@ PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
 PLUGIN: Final = (*COMMON, "master", "remote")
 """Its keys, which are options of `run`."""
-ONCE: Final = frozenset({"everything", "update", "messages", "remove_fixed", "watch", "yes"})
+ONCE: Final = frozenset(
+    {"everything", "update", "messages", "remove_fixed", "watch", "yes", "failed"}
+)
 """Parameters of the command line only: they change files, undo the configuration file, or answer a
 question.
 """

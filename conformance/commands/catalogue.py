@@ -21,7 +21,7 @@ from conformance.commands.shell import (
     PROFILES,
     SEED,
     SPARK_DECODER,
-    chosen,
+    OutputStyle,
     given_tables,
     of_tables,
     print_rows,
@@ -76,7 +76,7 @@ class Group(click.Group):
 
 @click.command("formats")
 @FORMAT
-def list_formats(style: str | None) -> None:
+def list_formats(style: OutputStyle) -> None:
     """The wire formats and the profiles of their writers.
 
     \b
@@ -110,7 +110,7 @@ def list_formats(style: str | None) -> None:
     help="One rule: its sources with quotations, a message, who breaks it.",
 )
 @FORMAT
-def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None) -> None:
+def list_rules(formats: tuple[str, ...], explain: str | None, style: OutputStyle) -> None:
     """The cited rules of the formats: of decoding and of streams.
 
     \b
@@ -123,7 +123,7 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
     if explain:
         from conformance.commands.explain import explain as show
 
-        click.echo(show(explain, chosen(style)))
+        click.echo(show(explain, style))
         return
     rows = [
         {
@@ -152,7 +152,7 @@ def list_cases(
     formats: tuple[str, ...],
     writer_profile: tuple[str, ...],
     select: tuple[str, ...],
-    style: str | None,
+    style: OutputStyle,
     **own: Any,
 ) -> None:
     """The cases of a format, or of your own tables: their ids.
@@ -174,12 +174,11 @@ def list_cases(
     tables = given_tables(own, 1)
 
     def every(fmt: Any) -> Iterable[Any]:
-        chosen = select_profiles(fmt, writer_profile)
+        profiles = select_profiles(fmt, writer_profile)
         if tables is not None:
-            return of_user.named_cases(
-                fmt, of_user.profiles_of_source(fmt, chosen, tables.schema), tables
-            )
-        return (*named_cases(fmt, chosen, select), *recorded_cases(fmt, writer_profile, None))
+            of_tables = of_user.profiles_of_source(fmt, profiles, tables.schema)
+            return of_user.named_cases(fmt, of_tables, tables)
+        return (*named_cases(fmt, profiles, select), *recorded_cases(fmt, writer_profile, None))
 
     rows = [
         {

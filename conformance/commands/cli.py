@@ -8,6 +8,7 @@ import io
 import json
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -45,12 +46,13 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
+    OutputStyle,
     Progress,
-    chosen,
     known,
     save,
     say,
     selected,
+    shares_output,
     unnamed,
     user_tables,
 )
@@ -65,12 +67,15 @@ from generators.errors import HarnessError, NothingSelected, UsageError
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import BrokerOptions
+    from conformance.engines.engine import Engine
     from conformance.judging.known import Expectations
     from conformance.judging.known_files import Update
     from conformance.judging.results import RunResult
     from conformance.reports import records
     from conformance.rules.rules import Rule
+    from conformance.running.events import Listener
     from conformance.running.prepared import Settings
+    from conformance.running.replay import Crash
 
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -234,6 +239,11 @@ def _bug() -> NoReturn:
     ),
 )
 @click.option(
+    "--failed",
+    is_flag=True,
+    help=("Judges the cases whose failures are saved first, and all others only once these pass."),
+)
+@click.option(
     "--watch",
     is_flag=True,
     help="Judges again whenever the decoder's source changes, failed cases first; Ctrl-C ends.",
@@ -279,7 +289,7 @@ def run(**options: Any) -> None:
     if not (options["differential"] or options["messages"]):
         settings.check_selection()
     if options["messages"]:
-        sys.exit(observe(settings, spark_conf, options, chosen(options["style"])))
+        sys.exit(observe(settings, spark_conf, options, options["style"]))
     if options["watch"]:
         refuse_watching(settings, options)
         watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, asked)
@@ -290,12 +300,13 @@ def run(**options: Any) -> None:
             )
         if options["update"]:
             raise UsageError("--differential judges no rules; leave out --update")
-        sys.exit(_differential(settings, spark_conf, options["report"], chosen(options["style"])))
+        sys.exit(_differential(settings, spark_conf, options["report"], options["style"]))
     if options["update"] and settings.max_fail:
         raise UsageError("--update needs the whole run; leave out -x and --max-fail")
     expect = _expected(options["expect"], options["update"])
     settings = replace(settings, expect=expect)
-    style, update = chosen(options["style"]), options["update"]
+    failed = _failed_cases(settings, options) if options["failed"] else ()
+    style, update = options["style"], options["update"]
     sys.exit(
         _perform(
             settings,
@@ -305,8 +316,48 @@ def run(**options: Any) -> None:
             style,
             update=update,
             details=options["details"],
+            failed=failed,
         )
     )
+
+
+def _failed_cases(settings: Settings, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The cases whose failures this decoder's runs have saved. Raises UsageError."""
+    from conformance.running.replay import failed_cases
+
+    for name in ("watch", "update", "select", "exclude"):
+        if options[name]:
+            raise UsageError(f"--failed selects the cases that failed; leave out --{name}")
+    report = options["report"]
+    folders = [FAILURES, *([report / FAILURES.name] if report else [])]
+    ids = [case for folder in folders for case in failed_cases(folder, settings)]
+    if not ids:
+        say("no failure of this decoder is saved; all cases are judged")
+    return tuple(dict.fromkeys(ids))
+
+
+def _judge_failed(
+    failed: tuple[str, ...],
+    settings: Settings,
+    engine: Engine,
+    listen: Listener,
+    note: Progress,
+) -> RunResult | None:
+    """The result of the cases that failed before; None if they pass, so that all others follow."""
+    from conformance.running.run import run as perform
+
+    if not failed:
+        return None
+    try:
+        result = perform(replace(settings, select=failed), engine, listen)
+    except NothingSelected:
+        note.line("the cases that failed are none of this run's; all cases are judged")
+        return None
+    if any(True for fmt in result.formats for _ in fmt.counting(settings.strict)):
+        note.line("only cases that failed before are judged: they still fail")
+        return result
+    note.line("the cases that failed before pass; all others follow")
+    return None
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
@@ -325,7 +376,7 @@ def _expected(path: Path | None, update: bool) -> Expectations:
 
 
 def _differential(
-    settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: str
+    settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: OutputStyle
 ) -> int:
     from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings
@@ -360,10 +411,11 @@ def _perform(
     spark_conf: Mapping[str, str],
     asked: BrokerOptions,
     report: Path | None,
-    style: str,
+    style: OutputStyle,
     *,
     update: bool,
     details: bool,
+    failed: tuple[str, ...],
 ) -> int:
     from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
@@ -398,7 +450,7 @@ def _perform(
             )
             first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
             with start_run(settings, asked, conf, note) as (settings, engine):
-                result = perform(
+                result = _judge_failed(failed, settings, engine, heard, note) or perform(
                     settings,
                     engine,
                     together(collected, heard, *first, *([stream] if live else [])),
@@ -436,13 +488,13 @@ def _perform(
     return lost if lost and result.exit_code != 130 else result.exit_code
 
 
-def _show(result: RunResult, style: str, stream: records.Stream, details: bool) -> None:
-    """Prints the verdict on stdout; off a terminal also its failures and closing lines on stderr,
-    for people who read a log.
+def _show(result: RunResult, style: OutputStyle, stream: records.Stream, details: bool) -> None:
+    """Prints the verdict on stdout. What is written there for programs or a page has its failures
+    and closing lines on stderr, for people, unless both are read together.
     """
     from conformance.reports import console, markdown
 
-    if not (style == "pretty" and sys.stdout.isatty()):
+    if style != "pretty" and not shares_output():
         console.show(console.render(result, table=False, details=details), stderr=True)
     if style == "pretty":
         console.show(console.render(result, details=details))
@@ -478,7 +530,12 @@ def _record(made: Update, expect: Expectations) -> None:
 
 @cli.command(short_help="Judges saved failures again: which are fixed?")
 @click.argument("names", nargs=-1, metavar="[ID|FILE]...", type=FAILURE)
-@click.option("--all", "everything", is_flag=True, help="Every saved failure in --from.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every saved failure in --from; with --decoder those of this decoder.",
+)
 @click.option(
     "--from",
     "directory",
@@ -503,6 +560,13 @@ def _record(made: Update, expect: Expectations) -> None:
     is_flag=True,
     help="Runs, without asking, the decoders and expressions that only the files name.",
 )
+@click.option(
+    "--level",
+    type=click.Choice(["changes", "rows", "both"]),
+    default="both",
+    show_default=True,
+    help="With --all only failures of this level.",
+)
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option(
     "--timeout",
@@ -520,10 +584,11 @@ def replay(
     decoder: str | None,
     mapping: tuple[tuple[str, str], ...],
     yes: bool,
+    level: str,
     remove_fixed: bool,
     timeout: float,
     spark_conf: Mapping[str, str],
-    style: str | None,
+    style: OutputStyle,
 ) -> None:
     """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED (WITHOUT ITS NEIGHBOURS) or ERROR.
 
@@ -548,6 +613,8 @@ def replay(
     if not paths:
         raise NothingSelected(f"no saved failure in {directory}")
     crashes = {path: again.load(path) for path in paths}
+    if everything:
+        crashes = _failures_of_decoder(crashes, decoder, level)
     if mapping:
         crashes = {path: replace(crash, mapping=dict(mapping)) for path, crash in crashes.items()}
     if not yes and (named := again.unnamed(crashes.values(), decoder, dict(mapping))):
@@ -561,12 +628,29 @@ def replay(
         outcomes = []
         for replayed in done:
             outcomes.append(replayed.outcome)
-            click.echo(again.render(replayed, chosen(style)))
+            click.echo(again.render(replayed, style))
             if replayed.outcome is again.ReplayOutcome.FIXED and remove_fixed:
                 replayed.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
         say(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed")
     sys.exit(again.exit_code(outcomes))
+
+
+def _failures_of_decoder(
+    crashes: dict[Path, Crash], decoder: str | None, level: str
+) -> dict[Path, Crash]:
+    """The failures of the decoder and level; tells how many are not. Raises NothingSelected."""
+    from conformance.running.replay import failures_of_decoder
+
+    found = failures_of_decoder(crashes, decoder, level)
+    others = Counter(crash.decoder for path, crash in crashes.items() if path not in found)
+    left_out = ", ".join(f"{other} ({count})" for other, count in sorted(others.items()))
+    if not found:
+        asked_for = f"decoder {decoder!r}" if decoder else f"level {level!r}"
+        raise NothingSelected(f"no saved failure of {asked_for}; there are some of {left_out}")
+    if others:
+        say(f"{others.total()} of {len(crashes)} saved failures are left out: of {left_out}")
+    return found
 
 
 @cli.command(
@@ -580,7 +664,7 @@ def replay(
     is_flag=True,
     help="Only what needs no Spark: liars of the table, altered outputs, operators.",
 )
-def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults: bool) -> None:
+def selftest(formats: tuple[str, ...], seed: int, style: OutputStyle, new_faults: bool) -> None:
     """Shows that the harness catches what it must and accuses nobody wrongly.
 
     \b
@@ -601,7 +685,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
                 packages=required_packages(names), conf={**OURS, **SMALL}, note=note
             ) as engine:
                 results = own.selftest(engine, names, seed, note)
-    if chosen(style) == "pretty":
+    if style == "pretty":
         console().print(render(results))
     else:
         for result in results:

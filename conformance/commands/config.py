@@ -19,7 +19,7 @@ import click
 
 from conformance.commands._config_keys import COMMON, PYTEST, Key, Section, schema, sections
 from conformance.commands.catalogue import Group
-from conformance.commands.shell import FORMAT, print_rows, say
+from conformance.commands.shell import FORMAT, OutputStyle, print_rows, say
 from generators.errors import UnknownName, UsageError
 
 FILE: Final = "cdc-conformance.toml"
@@ -375,7 +375,7 @@ def config_group() -> None:
 @FORMAT
 @click.pass_context
 def config_show(
-    ctx: click.Context, commands: tuple[str, ...], everything: bool, style: str | None
+    ctx: click.Context, commands: tuple[str, ...], everything: bool, style: OutputStyle
 ) -> None:
     """The settings of all commands, or of the named ones, and the origin of each.
 

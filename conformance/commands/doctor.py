@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
-from conformance.commands.shell import FORMAT, Progress, chosen
+from conformance.commands.shell import FORMAT, OutputStyle, Progress
 from conformance.files import FAILURES
 from conformance.sheets import marked
 from generators.errors import HarnessError
@@ -489,7 +489,7 @@ def render(results: Sequence[Check]) -> str:
     help="Also starts Spark and a broker and sends records through both (half a minute).",
 )
 @FORMAT
-def doctor(asked: BrokerOptions, start: bool, style: str | None) -> None:
+def doctor(asked: BrokerOptions, start: bool, style: OutputStyle) -> None:
     """Checks what is installed, and says how to get what is missing.
 
     Exit code 3 if a part is missing that every run needs.
@@ -504,7 +504,7 @@ def doctor(asked: BrokerOptions, start: bool, style: str | None) -> None:
     if start:
         with Progress() as note:
             results.extend(starts(broker, note))
-    match chosen(style):
+    match style:
         case "pretty":
             click.echo(render(results))
         case "markdown":

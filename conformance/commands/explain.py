@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from conformance.commands.shell import OutputStyle
 from conformance.reports.excerpt import excerpt_value
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import Rule, rules
@@ -24,7 +25,7 @@ MESSAGE: int = 2000
 """Characters of a message that are shown."""
 
 
-def explain(rule_id: str, style: str) -> str:
+def explain(rule_id: str, style: OutputStyle) -> str:
     """The explanation as text, Markdown or a JSON object. Raises UnknownName."""
     name = rule_id.partition("/")[0]
     if name not in FORMATS:

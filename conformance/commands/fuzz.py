@@ -18,7 +18,6 @@ from conformance.commands.shell import (
     SEED,
     SPARK_DECODER,
     Progress,
-    chosen,
     selected,
     user_tables,
 )
@@ -228,7 +227,7 @@ def fuzz(**options: Any) -> None:
     lost = 0
     conf, style = (
         merge_settings(QUICK if decoder else OURS, options["spark_conf"]),
-        chosen(options["style"]),
+        options["style"],
     )
     with Progress() as note:
         for name in names:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
-from conformance.commands.shell import FORMAT, Progress, chosen, save
+from conformance.commands.shell import FORMAT, OutputStyle, Progress, save
 from conformance.files import check
 from conformance.text import printable
 from generators.errors import NothingSelected, UsageError
@@ -93,7 +93,7 @@ def inspect_messages(
     asked: BrokerOptions,
     count: int,
     report: Path | None,
-    style: str | None,
+    style: OutputStyle,
 ) -> None:
     """Says which format, product, release and options wrote messages, with the evidence, and what cannot be told.
 
@@ -117,7 +117,7 @@ def inspect_messages(
                 note(f"{inspector.messages:,} messages")
     if not inspector.messages:
         raise NothingSelected(f"no message in {', '.join(inputs)}")
-    match chosen(style):
+    match style:
         case "json":
             click.echo(json.dumps(as_json(inspector), ensure_ascii=False, indent=1))
         case "markdown":

@@ -19,8 +19,8 @@ from conformance.commands.shell import (
     PROFILE,
     SEED,
     SPARK_DECODER,
+    OutputStyle,
     Progress,
-    chosen,
     given_tables,
     known,
     say,
@@ -34,7 +34,7 @@ from generators.wire_format import get
 
 
 def _watched(
-    names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: str
+    names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: OutputStyle
 ) -> None:
     """Prints how soon `run --watch` answers a save, a row a format."""
     from conformance.engines.child import QUICK, ChildEngine, required_packages
@@ -114,7 +114,7 @@ def bench(
     fail_below: float | None,
     watch: bool,
     spark_conf: Mapping[str, str],
-    style: str | None,
+    style: OutputStyle,
 ) -> None:
     """Measures batch decode throughput against the baseline: same process, interleaved, noop sink; a ratio with its range.
 
@@ -142,7 +142,7 @@ def bench(
                 raise UsageError(
                     f"--watch measures seconds with decoders of its own; leave out {option}"
                 )
-        return _watched(names, rounds, spark_conf, chosen(style))
+        return _watched(names, rounds, spark_conf, style)
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:
@@ -158,7 +158,7 @@ def bench(
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
     comparison = measure.compare_results(before, results, limit) if compare else None
-    match chosen(style):
+    match style:
         case "pretty":
             console().print(measure.render(results))
             if comparison is not None:
@@ -330,7 +330,7 @@ def load(name: str, **options: Any) -> None:
                 described,
                 note_step=say,
             )
-    match chosen(options["style"]):
+    match options["style"]:
         case "pretty":
             console().print(report.render(outcome))
         case "markdown":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from conformance.commands.inspecting import read_records
-from conformance.commands.shell import Progress, save, say
+from conformance.commands.shell import OutputStyle, Progress, save, say, shares_output
 from conformance.files import check
 from conformance.sheets import grid, marked
 from conformance.text import printable
@@ -43,7 +42,10 @@ _NOT: Final = (
 
 
 def observe(
-    settings: Settings, spark_conf: Mapping[str, str], options: Mapping[str, Any], style: str
+    settings: Settings,
+    spark_conf: Mapping[str, str],
+    options: Mapping[str, Any],
+    style: OutputStyle,
 ) -> int:
     """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises
     UsageError and HarnessError.
@@ -89,13 +91,13 @@ def observe(
     return finish(observed, style, options["report"]) or code
 
 
-def finish(observed: Observed, style: str, report: Path | None) -> int:
-    """Off a terminal the verdict on stderr, too, for people who read a log; then the report.
-    Returns the code of what is lost.
+def finish(observed: Observed, style: OutputStyle, report: Path | None) -> int:
+    """What is printed for programs or a page has the verdict on stderr, for people, unless both are
+    read together; then the report. Returns the code of what is lost.
     """
     from conformance.reports import write_all
 
-    if not (style == "pretty" and sys.stdout.isatty()):
+    if style != "pretty" and not shares_output():
         for line in summary(observed):
             say(printable(line))
     return save(lambda: write_all(observed.result, report)) if report else 0
@@ -131,7 +133,7 @@ def written_by(
     )
 
 
-def _show(observed: Observed, style: str, sentence: str) -> None:
+def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
     from conformance.reports import console
 
     if style == "json":

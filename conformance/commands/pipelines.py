@@ -19,8 +19,8 @@ from conformance.commands.shell import (
     PROFILE,
     SEED,
     SPARK_DECODER,
+    OutputStyle,
     Progress,
-    chosen,
     given_tables,
     user_tables,
 )
@@ -83,7 +83,7 @@ def pipeline(
     sink: Any,
     catalog: str,
     asked: BrokerOptions,
-    style: str | None,
+    style: OutputStyle,
     **options: Any,
 ) -> None:
     """The pipeline laws: the table that your pipeline keeps must be the source's, under every nemesis, and never behind what it showed.
@@ -132,11 +132,11 @@ def pipeline(
         with serve_engine((fmt,), asked, conf, note, child) as (engine, cluster, _):
             for result in run_pipeline(settings, engine, cluster, note):
                 results.append(result)
-                if chosen(style) == "json":
+                if style == "json":
                     click.echo(json.dumps(result.as_json(), ensure_ascii=False))
-    if chosen(style) == "markdown":
+    if style == "markdown":
         click.echo(render(results, fmt, markdown=True))
-    elif chosen(style) == "pretty":
+    elif style == "pretty":
         console().print(render(results, fmt))
     if all(result.lost for result in results):
         raise NothingSelected(f"no stream was judged: {results[0].lost if results else ''}")

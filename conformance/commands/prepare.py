@@ -20,7 +20,7 @@ from conformance.brokers import jars as _jars
 from conformance.brokers import spark as _spark
 from conformance.brokers.broker import ahead
 from conformance.brokers.jars import Note
-from conformance.commands.shell import FORMAT, Progress, chosen
+from conformance.commands.shell import FORMAT, OutputStyle, Progress
 from generators.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _decode(engine: ChildEngine, name: str) -> None:
 @click.command()
 @click.option("--registry", is_flag=True, help=f"Downloads Apicurio ({apicurio.BUNDLE.size}), too.")
 @FORMAT
-def prepare(style: str | None, registry: bool) -> None:
+def prepare(style: OutputStyle, registry: bool) -> None:
     """Downloads jars and modules; Spark and Kafka then start sooner.
 
     Use it for CI images and caches. Kafka's jars and Spark's modules come from the Maven registry; archives of Kafka's and
@@ -165,7 +165,7 @@ def prepare(style: str | None, registry: bool) -> None:
     \b
     Example: cdc-conformance prepare
     """
-    pretty = chosen(style) != "json"
+    pretty = style != "json"
     with Progress() as note:
         for step in steps(note, registry=registry):
             line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.state}" + (

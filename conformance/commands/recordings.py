@@ -6,13 +6,13 @@ import itertools
 
 import click
 
-from conformance.commands.shell import FORMAT, FORMATS_GIVEN, Progress, chosen, print_rows
+from conformance.commands.shell import FORMAT, FORMATS_GIVEN, OutputStyle, Progress, print_rows
 from generators.errors import NothingSelected
 
 
 @click.command("list", short_help="Lists the recordings of real products.")
 @FORMAT
-def list_recordings(style: str | None) -> None:
+def list_recordings(style: OutputStyle) -> None:
     """The recordings of real products: release, server, options, messages.
 
     \b
@@ -34,7 +34,7 @@ def list_recordings(style: str | None) -> None:
     "--differences", is_flag=True, help="The first differing bytes of each unexplained message."
 )
 @FORMAT
-def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | None) -> None:
+def audit_recordings(formats: tuple[str, ...], differences: bool, style: OutputStyle) -> None:
     """Compares our writers' bytes with recorded ones.
 
     The writer of the recording's profile writes the history that the SQL caused. A message is identical except for ids, positions
@@ -89,6 +89,6 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | N
         "apart",
     )
     print_rows(rows, shown, style)
-    if chosen(style) != "json":
+    if style != "json":
         for text in itertools.chain.from_iterable(texts.values()):
             click.echo(text)

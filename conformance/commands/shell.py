@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import click
 from click.shell_completion import CompletionItem
@@ -228,11 +229,15 @@ SPARK_DECODER = DecoderSpec(spark=True)
 ASSIGNMENT = Assignment()
 FAILURE = FailureId()
 
+OutputStyle: TypeAlias = Literal["pretty", "json", "markdown"]
+"""How a command prints its result: for people, for programs, for a page."""
 FORMAT = click.option(
     "--format",
     "style",
-    type=click.Choice(["pretty", "json", "markdown"]),
-    help="Output style; default: pretty on a terminal, else json.",
+    type=click.Choice(get_args(OutputStyle)),
+    default="pretty",
+    show_default=True,
+    help="Output style.",
 )
 PROFILES = click.option(
     "--writer-profile",
@@ -591,14 +596,18 @@ def save(write: Callable[[], Any]) -> int:
     return 0
 
 
-def chosen(style: str | None) -> str:
-    """The output style: the given one, else pretty on a terminal and json through a pipe."""
-    return style or ("pretty" if sys.stdout.isatty() else "json")
+def shares_output() -> bool:
+    """Whether standard output and standard error go to one place: a terminal, a file, a pipe."""
+    try:
+        output, errors = (os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr))
+    except (OSError, ValueError):
+        # A stream of a test or a notebook has no file.
+        return False
+    return (output.st_dev, output.st_ino) == (errors.st_dev, errors.st_ino)
 
 
-def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:
+def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: OutputStyle) -> None:
     """One JSON list, or a table of the columns."""
-    style = chosen(style)
     if style == "json":
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return

@@ -20,8 +20,8 @@ from conformance.commands.shell import (
     SEED,
     SPARK_DECODER,
     Glob,
+    OutputStyle,
     Progress,
-    chosen,
     print_left_out,
     selected,
     user_tables,
@@ -89,7 +89,7 @@ def stream(
     decoder: str | None,
     limit: float,
     asked: BrokerOptions,
-    style: str | None,
+    style: OutputStyle,
     **options: Any,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
@@ -141,11 +141,11 @@ def stream(
         with serve_engine(names, asked, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
-                if chosen(style) == "json":
+                if style == "json":
                     click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))
-    if chosen(style) == "markdown":
+    if style == "markdown":
         click.echo(render(outcomes, markdown=True))
-    elif chosen(style) == "pretty":
+    elif style == "pretty":
         console().print(render(outcomes))
     if all(outcome.lost for outcome in outcomes):
         raise NothingSelected(

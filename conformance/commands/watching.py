@@ -76,7 +76,7 @@ def refused(settings: Settings, options: Mapping[str, object]) -> None:
     for name in ("report", "update", "differential"):
         if options[name]:
             raise UsageError(f"--watch judges without an end; leave out --{name}")
-    if options["style"] not in (None, "pretty"):
+    if options["style"] != "pretty":
         raise UsageError(f"--watch writes for people; leave out --format {options['style']}")
 
 

@@ -4,6 +4,7 @@ profiles.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -61,6 +62,8 @@ HEADS: Final = {
     Verdict.TIMEOUT: "timeout",
 }
 """The verdicts in the order of the columns, and the columns' heads."""
+PIPE_WIDTH: Final = 150
+"""Characters of a line in a pipe or file."""
 FRAME: Final = 14
 """Characters of a panel's edges and of the word before a command."""
 NAMED: Final = 5
@@ -370,6 +373,10 @@ def show(renderable: RenderableType, stderr: bool = False) -> None:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console; in a pipe it has no colours and is wide enough for the table."""
+    """A console; in a pipe it has no colours, and is as wide as COLUMNS says, else wide enough for
+    the table.
+    """
     terminal = Console(stderr=stderr, highlight=False)
-    return terminal if terminal.is_terminal else Console(stderr=stderr, highlight=False, width=150)
+    if terminal.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return terminal
+    return Console(stderr=stderr, highlight=False, width=PIPE_WIDTH)

@@ -7,6 +7,7 @@ FIXED requires that the run saw the case fail alone, and that its rule compared 
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import json
@@ -279,6 +280,49 @@ def load(path: Path) -> Crash:
         return crash
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path} is not a crash file: {type(error).__name__}: {error}") from error
+
+
+def failures_of_decoder(
+    crashes: Mapping[Path, Crash], decoder: str | None, level: str = "both"
+) -> dict[Path, Crash]:
+    """The saved failures of one decoder, those of every decoder for None, whose case is of the
+    level: changes, rows or both.
+    """
+    levels = {"changes": {1}, "rows": {2}, "both": {1, 2}}[level]
+    return {
+        path: crash
+        for path, crash in crashes.items()
+        if crash.case.level in levels and (decoder is None or _is_same(crash.decoder, decoder))
+    }
+
+
+def _is_same(some: str, other: str) -> bool:
+    """Whether two specifications name one decoder, however they spell its file."""
+    return some == other or _resolved(some) == _resolved(other)
+
+
+def _resolved(decoder: str) -> tuple[Path, str]:
+    path, _, function = decoder.rpartition(":")
+    return Path(path).resolve(), function
+
+
+def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:
+    """The ids of cases whose failures a run of this decoder saved, of the run's formats and level.
+    Files that cannot be read are left out: a run judges all cases anyway.
+    """
+    crashes: dict[Path, Crash] = {}
+    for path in sorted(directory.glob("*.json")):
+        with contextlib.suppress(UsageError):
+            crashes[path] = load(path)
+    decoders = [decoder_spec(fmt, settings.decoder) for fmt in settings.formats]
+    cases: list[Case] = []
+    for decoder in dict.fromkeys(decoders):
+        cases += [
+            crash.case
+            for crash in failures_of_decoder(crashes, decoder, settings.level).values()
+            if crash.case.format in settings.formats
+        ]
+    return tuple(dict.fromkeys(case.id.partition("#")[0] for case in cases))
 
 
 def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]) -> list[str]:

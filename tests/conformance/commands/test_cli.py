@@ -57,7 +57,8 @@ def test_wrong_usage_is_exit_2_a_selection_of_nothing_4_and_what_is_near_is_name
 
 def test_several_profiles_are_judged_in_the_writers_order(command):
     profiles = ("--writer-profile", "v7.1.6", "--writer-profile", "v5.4.*")
-    code, out, _ = command("cases", TICDC, *profiles, "--select", "*/shape/insert")
+    words = ("cases", TICDC, *profiles, "--select", "*/shape/insert", "--format", "json")
+    code, out, _ = command(*words)
     wanted = [
         p.name for p in get(TICDC).profiles if p.name == "v7.1.6" or p.name.startswith("v5.4.")
     ]
@@ -113,25 +114,29 @@ def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):
 
 
 def test_formats(command):
-    code, out, err = command("formats")
+    code, out, err = command("formats", "--format", "json")
     assert (code, err) == (0, "")
     formats = json.loads(out)
     assert [row["name"] for row in formats] == list(FORMATS)
     for row in formats:
         assert row["title"] and row["profiles"] == [p.name for p in get(row["name"]).profiles]
         assert all(kind["wire"] and kind["kind"] for kind in row["kinds"])
-    assert command("formats", "--format", "json")[1] == out
+    # A pipe has what a terminal has.
+    as_table = command("formats")[1]
+    assert as_table == command("formats", "--format", "pretty")[1]
+    assert as_table.split()[0] == "name"
 
 
 def test_rules(command):
-    code, out, _ = command("rules", TICDC)
+    code, out, _ = command("rules", TICDC, "--format", "json")
     rules = json.loads(out)
     assert (code, len(rules) >= 20) == (0, True)
     for row in rules:
         assert row.keys() == {"id", "statement", "obligation", "provenance", "effect", "citations"}
         assert row["id"].startswith(f"{TICDC}/") and row["citations"]
     assert f"{TICDC}/stream/watermark" in {row["id"] for row in rules}
-    assert {row["id"].partition("/")[0] for row in json.loads(command("rules")[1])} == set(FORMATS)
+    every = json.loads(command("rules", "--format", "json")[1])
+    assert {row["id"].partition("/")[0] for row in every} == set(FORMATS)
 
 
 def test_a_stream_rule_is_explained(command):
@@ -147,7 +152,8 @@ def test_a_stream_rule_is_explained(command):
 
 def test_cases(command):
     prefix = f"{TICDC}/v7.1.6/unsigned-bigint"
-    code, out, _ = command("cases", TICDC, "--writer-profile", "v7.1.6", "--select", prefix)
+    selected = ("--writer-profile", "v7.1.6", "--select", prefix)
+    code, out, _ = command("cases", TICDC, *selected, "--format", "json")
     cases = json.loads(out)
     assert code == 0
     assert f"{prefix}/one-over-signed-max" in {row["id"] for row in cases}
@@ -166,7 +172,7 @@ def test_cases(command):
     ],
 )
 def test_a_catalogue_as_markdown_and_as_a_table(command, argv):
-    rows = json.loads(command(*argv)[1])
+    rows = json.loads(command(*argv, "--format", "json")[1])
     code, out, err = command(*argv, "--format", "markdown")
     lines = out.splitlines()
     assert (code, err, len(lines)) == (0, "", len(rows) + 2)
@@ -218,7 +224,8 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     import jsonschema
 
     beside("MORE = '_x'\n")
-    code, out, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--report", "out")
+    judging = ("run", TICDC, "--decoder", SPEC, *SELECTED)
+    code, out, err = command(*judging, "--report", "out", "--format", "json")
     assert code == 1, err
     lines = [json.loads(line) for line in out.splitlines()]
     assert {line["type"] for line in lines} == {"header", "rule", "failure", "footer"}
@@ -227,7 +234,7 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     assert failure["path"] == "table"
     assert failure["actual"] == f"{failure['expected']}_x"
     assert lines[-1]["exit_code"] == 1
-    _, as_it_broke, _ = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--no-reduce")
+    _, as_it_broke, _ = command(*judging, "--no-reduce", "--format", "json")
     (whole,) = (
         record
         for line in as_it_broke.splitlines()
@@ -255,8 +262,8 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     )
     assert report[-1]["type"] == "footer"
 
-    # A log, which is no terminal, has the failure and the closing line as text, and the result of
-    # the format.
+    # Beside JSON the log has the failure and the closing line as text, and the result of the
+    # format.
     log = err.splitlines()
     (first,) = (line for line in log if line.startswith(f"✗ {failure['rule']}: "))
     assert first.endswith(" (the first broken rule; all follow)")
@@ -265,6 +272,12 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     assert "1. the column table is wrong for every row: 2 cases" in err
     assert f"cdc-conformance replay {failure['file']} --decoder {shlex.quote(SPEC)}" in err
     assert any(line.startswith(f"decoder {SPEC}: does NOT conform") for line in log)
+
+    # Without --format the output is text, wherever it goes, and there once.
+    _, out, err = command(*judging)
+    assert "1. the column table is wrong for every row: 2 cases" in out
+    assert out.splitlines()[-1].startswith(f"decoder {SPEC}: does NOT conform")
+    assert "does NOT conform" not in err and "1. the column" not in err
 
     spec = json.loads((tmp_path / failure["file"]).read_text("utf-8"))["decoder"]
     code, out, err = command("replay", failure["file"])
@@ -283,7 +296,7 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
 
 def test_a_run_s_topic_has_the_prefix_that_is_asked_for_and_is_deleted(command, beside, kafka):
     through = ("--broker", kafka.bootstrap, "--topic-prefix", "team-a", *SELECTED[2:])
-    code, out, err = command("run", TICDC, "--decoder", SPEC, *through)
+    code, out, err = command("run", TICDC, "--decoder", SPEC, *through, "--format", "json")
     head = json.loads(out.splitlines()[0])
     assert (code, head["topic"].startswith("team-a-")) == (0, True), err
     assert head["topic"] not in visible(kafka.bootstrap)
@@ -297,7 +310,8 @@ def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(
     (tmp_path / ".cdc-conformance").write_text("", "utf-8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "failures").write_text("", "utf-8")
-    ended, out, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, *report)
+    judging = ("run", TICDC, "--decoder", SPEC, *SELECTED)
+    ended, out, err = command(*judging, *report, "--format", "json")
     assert ended == code, err
     assert json.loads(out.splitlines()[-1])["exit_code"] == 1
     assert err.index("does NOT conform") < err.index("cannot write the failure to")

@@ -348,7 +348,7 @@ def test_every_key_of_the_schema_says_what_it_is():
 
 def test_the_settings_are_shown_with_where_each_is_from(folder, command):
     def shown(*words):
-        code, out, err = command("config", "show", *words)
+        code, out, err = command("config", "show", *words, "--format", "json")
         assert (code, err) == (0, "configuration: cdc-conformance.toml\n")
         return {
             (row["command"], row["key"]): (row["value"], row["from"]) for row in json.loads(out)
@@ -375,9 +375,10 @@ def test_the_settings_are_shown_with_where_each_is_from(folder, command):
 
 
 def test_nothing_is_shown_without_a_file_and_an_unknown_command_is_named(folder, command):
-    assert command("config", "show") == (0, "[]\n", "configuration: none\n")
+    shown = command("config", "show", "--format", "json")
+    assert shown == (0, "[]\n", "configuration: none\n")
     written(folder, "seed = 2\n")
-    assert command("--no-config", "config", "show") == (0, "[]\n", "configuration: none\n")
+    assert command("--no-config", "config", "show", "--format", "json") == shown
     code, _, err = command("config", "show", "rum")
     assert code == 2
     assert "unknown command 'rum'. Did you mean 'run'?" in err

@@ -2,6 +2,7 @@
 dropped.
 """
 
+import io
 import signal
 import subprocess
 import sys
@@ -185,3 +186,14 @@ def test_other_dropped_exceptions_are_shown():
         check=True,
     )
     assert "ValueError: a fault of a finaliser" in done.stderr
+
+
+def test_whether_both_streams_go_to_one_place(monkeypatch, tmp_path):
+    with (tmp_path / "a").open("w") as output, (tmp_path / "b").open("w") as errors:
+        monkeypatch.setattr("sys.stdout", output)
+        monkeypatch.setattr("sys.stderr", errors)
+        assert not shell.shares_output()
+        monkeypatch.setattr("sys.stderr", output)
+        assert shell.shares_output()
+        monkeypatch.setattr("sys.stderr", io.StringIO())
+        assert not shell.shares_output()

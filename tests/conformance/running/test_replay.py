@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -14,11 +15,12 @@ from command_lines import performed
 from remembered import done
 
 from conformance.cases.catalogue import BUDGETS
+from conformance.commands import cli
 from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.files import FAILURES
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
-from conformance.judging.results import Failure, Header, RunResult
+from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, rules
 from conformance.running import alone, laws, replay
 from conformance.running.prepared import Settings
@@ -303,6 +305,82 @@ def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeyp
         replay.find("ticdc-value-12345677")
     assert replay.find("ticdc-value-12345678") == FAILURES / "ticdc-value-12345678.json"
     assert replay.find(str(FAILURES / "ticdc-value-12345678.json")).is_file()
+
+
+def save_of_decoders(directory):
+    """Three saved failures: of two decoders, one of them also of level two."""
+    rows = replace(failure(), result=CaseResult(replace(CASE, level=2), Verdict.FAIL))
+    about = ((failure(), "a.py:decode"), (failure(), "b.py:decode"), (rows, "b.py:decode"))
+    for number, (broken, decoder) in enumerate(about):
+        replay.save(directory / f"{number}.json", broken, decoder, "both", {}, {})
+    return {path: replay.load(path) for path in sorted(directory.glob("*.json"))}
+
+
+@pytest.mark.parametrize(
+    ("decoder", "level", "names"),
+    [
+        (None, "both", "012"),
+        (None, "rows", "2"),
+        ("b.py:decode", "both", "12"),
+        ("./b.py:decode", "changes", "1"),
+        ("b.py:decode_rows", "both", ""),
+    ],
+)
+def test_the_failures_of_a_decoder_and_a_level(tmp_path, decoder, level, names):
+    found = replay.failures_of_decoder(save_of_decoders(tmp_path), decoder, level)
+    assert [path.stem for path in found] == list(names)
+
+
+def test_the_cases_of_a_runs_saved_failures(tmp_path):
+    save_of_decoders(tmp_path)
+    (tmp_path / "damaged.json").write_text("{", "utf-8")
+    settings = Settings((NAME,), BUDGETS["smoke"], 1, decoder="b.py:decode")
+    assert replay.failed_cases(tmp_path, settings) == (CASE.id,)
+    assert replay.failed_cases(tmp_path, replace(settings, decoder="c.py:decode")) == ()
+    assert replay.failed_cases(tmp_path, replace(settings, formats=("maxwell-json",))) == ()
+    assert replay.failed_cases(tmp_path / "none", settings) == ()
+
+
+def test_all_with_a_decoder_leaves_out_the_others(tmp_path, monkeypatch, capsys):
+    save_of_decoders(tmp_path)
+    given = []
+    monkeypatch.setattr(replay, "replay_all", lambda crashes, *_: given.extend(crashes) or [])
+    done = performed("replay", "--all", "--from", tmp_path, "--decoder", "b.py:decode")
+    assert [path.stem for path in given] == ["1", "2"]
+    assert "1 of 3 saved failures are left out: of a.py:decode (1)" in done.stderr
+    done = performed("replay", "--all", "--from", tmp_path, "--decoder", "c.py:decode")
+    assert str(done.exception) == (
+        "no saved failure of decoder 'c.py:decode'; there are some of a.py:decode (1),"
+        " b.py:decode (2)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (Verdict.FAIL, "only cases that failed before are judged: they still fail"),
+        (Verdict.PASS, "the cases that failed before pass; all others follow"),
+    ],
+)
+def test_failed_cases_are_judged_before_all_others(monkeypatch, verdict, words):
+    given, lines = [], []
+    rule = RuleResult(next(r for r in rules(NAME) if r.id == MISSING), 1, 0)
+    found = failure().result.findings if verdict is Verdict.FAIL else ()
+    judged = FormatResult(
+        NAME, "mine", (1,), (CaseResult(CASE, verdict, found),), (rule,), (), {}, 0, {}
+    )
+    header = Header(1, "smoke", "mine", "none", "")
+    result = RunResult(header, (judged,), (), 1.0)
+    monkeypatch.setattr(
+        "conformance.running.run.run", lambda settings, *_: given.append(settings) or result
+    )
+    settings = Settings((NAME,), BUDGETS["smoke"], 1, decoder="mine")
+    note = SimpleNamespace(line=lines.append)
+    outcome = cli._judge_failed((CASE.id,), settings, None, None, note)
+    assert [settings.select for settings in given] == [(CASE.id,)]
+    assert (outcome is result) == (verdict is Verdict.FAIL)
+    assert lines == [words]
+    assert cli._judge_failed((), settings, None, None, note) is None
 
 
 def test_the_folder_of_a_report_stands_for_its_failures(tmp_path):
