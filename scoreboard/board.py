@@ -144,8 +144,12 @@ class Proof:
 def board(
     results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[Reader] = READERS
 ) -> tuple[Judged, ...]:
-    """Every reader that was judged, by the order of the readers and their formats."""
-    judged = []
+    """Every reader that was judged, by the order of the readers and their formats.
+
+    A failure of a reader that ignores what it cannot read is the option's, and not a fault's, if
+    the same reader without the option does not show it.
+    """
+    judged: list[Judged] = []
     stale = (
         json.loads((results / STALE.name).read_text("utf-8"))
         if (results / STALE.name).exists()
@@ -161,8 +165,13 @@ def board(
         ]
         for fmt in (fmt for fmt in reader.formats if fmt in formats):
             outcome = formats[fmt]
+            named_first = sorted(record_faults, key=lambda fault: reader.name not in fault.readers)
+            shown = _shown_without_option(judged, reader, fmt)
             every, real = (
-                tuple(_failure(entry, fmt, record_faults) for entry in entries)
+                tuple(
+                    _failure(entry, fmt, record_faults if _place(entry) in shown else named_first)
+                    for entry in entries
+                )
                 for entries in (outcome["failures"], outcome["recorded"].get("failures", ()))
             )
             alone = tuple(
@@ -199,7 +208,12 @@ def proofs(
                 ]
                 if failures:
                     best = max(
-                        failures, key=lambda failure: (failure.counts, failure.entry["cases"])
+                        failures,
+                        key=lambda failure: (
+                            failure.counts,
+                            failure.entry["rule"] == fault.rule,
+                            failure.entry["cases"],
+                        ),
                     )
                     cases = (
                         sum(
@@ -234,7 +248,15 @@ def proofs(
                 some.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
             if some:
                 best_proofs.append(
-                    max(some, key=lambda proof: (proof.counts, bool(proof.recorded), proof.cases))
+                    max(
+                        some,
+                        key=lambda proof: (
+                            proof.counts,
+                            not proof.reader.without_option,
+                            bool(proof.recorded),
+                            proof.cases,
+                        ),
+                    )
                 )
     return tuple(best_proofs)
 
@@ -265,6 +287,23 @@ def cited(citation: str) -> tuple[str, str]:
     if place is None:
         return citation, ""
     return citation[: place.start()], f"sources/{place[1]}.md#{place[2]}"
+
+
+def _shown_without_option(
+    judged: Iterable[Judged], reader: Reader, fmt: str
+) -> set[tuple[str, str]]:
+    """The rules and causes of the failures that a reader shows without its option."""
+    return {
+        _place(failure.entry)
+        for result in judged
+        if result.reader.name == reader.without_option and result.format == fmt
+        for failure in (*result.failures, *result.recorded)
+    }
+
+
+def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """The rule that a failure breaks, and its cause."""
+    return str(entry["rule"]), str(entry["cause"])
 
 
 def _failure(entry: Mapping[str, Any], fmt: str, faults: Iterable[Fault]) -> Failure:

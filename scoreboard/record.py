@@ -53,7 +53,9 @@ class Fault:
     empty, all of them have. `source` is the address of the reader's own line, `declared` of a limit
     that of the document that declares it, `known` that of a report, `searched` the day on which
     none was found; "" if there is none. `mend` is what could be done, of a fault whose report is
-    ready to be sent. `rule` is the one that a fault stands on; `alone` says that no case at level
+    ready to be sent. `witness` is a regular expression that a message of a case holds if this fault
+    drops it, since the cause of a row that is not there is a guess. `rule` is the one that a fault
+    stands on; `alone` says that no case at level
     two shows it, but its program does. The rest is its reproduction: the envelope (canal, debezium,
     maxwell, ogg), the reader's options, the declared columns, the message, and what the reader must
     and does make of it, in the words that the program prints.
@@ -74,6 +76,7 @@ class Fault:
     known: str = ""
     searched: str = ""
     mend: str = ""
+    witness: str = ""
     rule: str = ""
     alone: bool = False
     kind: str = ""

@@ -36,7 +36,8 @@ class Reader:
     reader has `module`, a function in `spark/` whose module tells its capabilities. `built` says
     which class of the product reads and with which options, `source` is the address of the
     product's line that builds it so, `settings` are the options that the adapter passes on, and
-    `note` is what it had to choose beside them.
+    `note` is what it had to choose beside them. `without_option` names the same reader without the
+    option by which a job goes on behind a message that cannot be read; "" if it has no such option.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Reader:
     module: str = ""
     options: tuple[str, ...] = ()
     faults: str = ""
+    without_option: str = ""
 
     @property
     def record(self) -> str:
@@ -63,7 +65,11 @@ _PRODUCTS: Final = ("flink", "connect", "paimon", "seatunnel", "doris", "canal",
 
 
 _FIELDS: Final = {
-    **{member.name: str for member in fields(Reader) if member.name not in ("bundle", "options")},
+    **{
+        member.name: str
+        for member in fields(Reader)
+        if member.name not in ("bundle", "options", "without_option")
+    },
     **dict.fromkeys(("formats", "settings", "jars"), dict),
     "options": list,
     "of": str,
@@ -165,6 +171,7 @@ def _ignoring(reader: Reader) -> Reader:
         "name": f"{reader.name}-ignore",
         "title": f"{reader.title}, {option}",
         "built": f"{reader.built}; {option}=true",
+        "without_option": reader.name,
     }
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 

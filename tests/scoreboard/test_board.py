@@ -7,6 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from conformance.cases import catalogue
 from conformance.judging.judge import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.rules.rules import rules
@@ -405,6 +406,81 @@ def test_each_fault_on_record_is_shown_by_the_results():
     assert {path.stem for path in record.FAULTS.glob("*.toml")} <= {
         reader.record for reader in READERS
     }
+
+
+def test_a_failure_has_one_entry_whatever_their_order():
+    """But for what stands behind all others: the option's own limit, and a row whose cause is not
+    known.
+    """
+    last_resorts = {"flink-ignore-parse-errors", "debezium-row-dropped", record.UNSENT.id}
+    for result in of_products():
+        entries = [
+            fault
+            for fault in record.faults(result.reader.record)
+            if result.reader.name in (fault.readers or (result.reader.name,))
+            and fault.id not in last_resorts
+        ]
+        for failure in (*result.failures, *result.recorded):
+            explaining = [
+                fault.id for fault in entries if fault.explains(result.format, failure.entry)
+            ]
+            assert len(explaining) <= 1, (result.reader.name, failure.entry["cause"], explaining)
+
+
+def test_no_fault_counts_a_message_that_no_writer_sends():
+    for product in reproducing.PRODUCTS:
+        for fault in record.faults(product):
+            assert not fault.on_board or not [
+                rule for rule in fault.rules if rule.startswith("fault/")
+            ], fault.id
+
+
+def test_a_fault_counts_what_its_reader_shows_without_the_option():
+    """With `ignore-parse-errors` each decimal in base64 is NULL, which is the option's limit."""
+    for result in of_products():
+        if not result.reader.without_option:
+            continue
+        [plain] = [
+            other
+            for other in of_products()
+            if (other.reader.name, other.format) == (result.reader.without_option, result.format)
+        ]
+        shown = {
+            (failure.entry["rule"], failure.entry["cause"])
+            for failure in (*plain.failures, *plain.recorded)
+        }
+        for failure in (*result.failures, *result.recorded):
+            fault = failure.fault
+            if fault and fault.on_board and result.reader.name not in fault.readers:
+                place = failure.entry["rule"], failure.entry["cause"]
+                assert place in shown or not place[1].startswith(("null:", "lost:")), fault.id
+
+
+def test_the_cases_of_a_fault_that_drops_rows_hold_what_it_drops():
+    for proof in board.proofs(of_products()):
+        fault = proof.fault
+        if not fault.on_board or fault.outcome is not record.Outcome.DROPS or fault.alone:
+            continue
+        assert fault.witness, fault.id
+        for case_id in filter(None, (proof.case, proof.recorded)):
+            assert any(
+                re.search(fault.witness, text) for text in texts_of(proof.format, case_id)
+            ), (fault.id, case_id)
+
+
+def texts_of(format_name, case_id):
+    """The values of a case's messages, as texts."""
+    fmt = get(format_name)
+    profile = case_id.split("/")[1]
+    if profile == "recorded":
+        cases = catalogue.recorded_cases(fmt, "*", None)
+    else:
+        cases = catalogue.named_cases(fmt, catalogue.select_profiles(fmt, profile), (case_id,))
+    for case in cases:
+        if case.id == case_id:
+            for written in case.written:
+                if written.message.value:
+                    yield written.message.value.decode("utf-8")
 
 
 def test_results_are_of_the_readers_releases_and_name_no_machine():
