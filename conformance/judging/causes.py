@@ -10,7 +10,7 @@ null`, `cell <type> absent`; or `cells <side> <op>` for all of an image, `image 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -367,19 +367,18 @@ def covers(pattern: str, key: str) -> bool:
     )
 
 
-def alike(known: Cause, finding: Finding, case: Case) -> bool:
-    """Whether a finding may have the cause: the same symptom on one of its subjects, or on another
-    value of its type.
+def alike(
+    known: Cause, finding: Finding, case: Case, other_subjects: Collection[Suspect] = ()
+) -> bool:
+    """Whether a finding may have the cause: the same symptom on one of its subjects, or, of a wrong
+    cell, on another class of values of its type that is among the `other_subjects`.
     """
     if symptom(finding, case) is not known.symptom:
         return False
     if known.symptom not in REFUSALS:
-        mine = chain(finding, case)
-        return any(
-            own == subject or _typed(own) == _typed(subject)
-            for subject in known.subjects
-            for own in mine
-        )
+        types = {_typed(subject) for subject in known.subjects}
+        eligible = {subject for subject in other_subjects if _typed(subject) in types}
+        return not eligible.union(known.subjects).isdisjoint(chain(finding, case))
     rows = refused(finding, case)
     held = _possible(case, rows)
     return not rows or any(subject in held for subject in known.subjects)

@@ -5,6 +5,9 @@ All failures of a format are reduced together, in rounds. In a round each failur
 smaller candidates. The decoder takes those of one deployment in one call, at level two in one call
 per table. The next round starts from the smallest candidate that still breaks the failure's rule.
 Reduction ends when no smaller candidate breaks it, or at a limit.
+
+A smaller case counts only if it still tells right from wrong: the rows that it owes pass, and so do
+those of the reference decoder.
 """
 
 from __future__ import annotations
@@ -29,14 +32,16 @@ from conformance.engines.engine import (
     DecodeRaised,
     DecodeTimeout,
     Engine,
+    ProcessLost,
     Request,
     ranges_of,
     tables_of_cases,
     write_table,
 )
-from conformance.judging.causes import alike
-from conformance.judging.judge import CaseResult, Finding, HarnessFault, Judge, Verdict
+from conformance.judging.causes import Suspect, alike
+from conformance.judging.judge import BAD, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
+from conformance.judging.perfect import right_rows
 from conformance.judging.results import Failure
 from conformance.reducing.candidates import (
     Measure,
@@ -74,6 +79,19 @@ class Limits:
 
 
 LIMITS: Final = Limits()
+CONFIRMING: Final = Limits(calls=60, seconds=20)
+"""Limits of the calls in which the reference decoder decodes the smallest cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A failing case on the way to the smallest one."""
+
+    scenario: Scenario
+    case: Case
+    finding: Finding
+    result: CaseResult
+    size: Measure
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +99,9 @@ class Track:
     """A failure under reduction: its smallest failing case so far, candidates tried, and whether
     more are left.
 
-    `fault` is the harness's error on a candidate, which ends the reduction of this failure.
+    `broken_subjects` are the subjects of all causes for which the run broke the failure's rule;
+    `earlier_steps` are the larger failing cases, the first of which is the failure's own. `fault`
+    is the harness's error on a candidate, which ends the reduction of this failure.
     """
 
     failure: Failure
@@ -92,6 +112,8 @@ class Track:
     result: CaseResult
     size: Measure
     origin: Measure
+    broken_subjects: frozenset[Suspect] = frozenset()
+    earlier_steps: list[Step] = field(default_factory=list)
     tried_hashes: set[int] = field(default_factory=set)
     deferred: bool = False
     rounds: int = 0
@@ -108,7 +130,25 @@ class Track:
         """Whether a finding of a smaller case breaks the failure's rule for the same cause."""
         cause, finding_before = self.failure.cause, self.failure.finding
         same_rule = finding.rule in (self.failure.rule.id, finding_before.instead)
-        return same_rule and (cause is None or alike(cause, finding, case))
+        return same_rule and (cause is None or alike(cause, finding, case, self.broken_subjects))
+
+    def accept(self, smaller: Step) -> None:
+        """Goes on from a smaller failing case."""
+        self.earlier_steps.append(
+            Step(self.scenario, self.case, self.finding, self.result, self.size)
+        )
+        self._set_step(smaller)
+        self.ended = time.monotonic()
+
+    def start_again(self) -> None:
+        """Goes back to the failure's own case, as if nothing had been tried."""
+        self._set_step(self.earlier_steps[0])
+        self.earlier_steps.clear()
+        self.tried_hashes.clear()
+
+    def _set_step(self, step: Step) -> None:
+        self.scenario, self.case, self.size = step.scenario, step.case, step.size
+        self.finding, self.result = step.finding, step.result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +202,7 @@ def reduce_failures(
     tracks = {
         id(failure): track
         for failure in failures
-        if (track := _start_track(fmt, failure, scenario_of)) is not None
+        if (track := _start_track(fmt, failure, scenario_of, failures)) is not None
     }
     if not tracks:
         return list(failures)
@@ -184,6 +224,7 @@ def reduce_failures(
             reduce_tracks(convicting, decoding, limits, note)
     except (HarnessError, CancelledError) as error:
         note(f"{fmt.name}: reduction stopped: {error}")
+    keep_confirmed(list(tracks.values()), decoding, note)
     for track in tracks.values():
         if track.fault:
             note(f"{track.failure.rule.id}: not reduced: {track.fault}")
@@ -203,8 +244,96 @@ def _report_end(what: str, note: Callable[[str], None]) -> Iterator[None]:
         note(f"{what}: reduction stopped: {end}")
 
 
-def _start_track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track | None:
-    """The failure, ready for reduction; None if it cannot be reduced."""
+def keep_confirmed(
+    tracks: Sequence[Track], decoding: Decoding, note: Callable[[str], None]
+) -> None:
+    """Keeps the smallest cases that the reference decoder passes.
+
+    A failure whose smallest case it does not pass is reduced again, by steps that it passes. What
+    cannot be confirmed within the limits goes back to the failure's own case. A decoding without a
+    reference decoder changes nothing.
+    """
+    reduced = [track for track in tracks if track.earlier_steps and not track.fault]
+    confirming = decoding.by_reference()
+    if confirming is None or not reduced:
+        return
+    try:
+        confirming.engine.load(confirming.decoder, "auto").result()
+    except (HarnessError, ProcessLost, DecodeRaised, CancelledError) as error:
+        note(f"the reference decoder cannot run here, and confirms no reduced case: {error}")
+        return
+    confirmed: set[int] = set()
+    with contextlib.suppress(OutOfTime, HarnessError, ProcessLost, CancelledError):
+        latest = [Candidate(t, t.scenario, t.case, t.size) for t in reduced]
+        confirmed = {id(candidate.track) for candidate in _select_confirmed(confirming, latest)}
+    unconfirmed = [track for track in reduced if id(track) not in confirmed]
+    for track in unconfirmed:
+        note(f"{track.failure.rule.id}: the reference decoder does not pass the reduced case")
+        track.start_again()
+
+    def decode_and_confirm(batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
+        results = {id(candidate): (candidate, result) for candidate, result in decoding(batches)}
+        failing = [
+            candidate
+            for candidate, result in results.values()
+            if any(candidate.track.accepts_finding(f, candidate.case) for f in result.findings)
+        ]
+        for candidate in _select_confirmed(confirming, failing):
+            yield results[id(candidate)]
+
+    with contextlib.suppress(OutOfTime, HarnessError, ProcessLost, CancelledError):
+        decoding.limits = decoding.limits_left_after(CONFIRMING)
+        again = [track for track in unconfirmed if not track.raising]
+        reduce_tracks(again, decode_and_confirm, decoding.limits, note)
+
+
+def _select_confirmed(confirming: Decoding, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that the reference decoder passes, in order of their answers."""
+    if not candidates:
+        return []
+    return [
+        candidate
+        for candidate, result in confirming(_group_candidates(candidates))
+        if _passes(candidate.track.failure, result)
+    ]
+
+
+def _passes(failure: Failure, result: CaseResult) -> bool:
+    """Whether a decoder's result on a case breaks neither the failure's rule nor another that
+    counts.
+    """
+    owners = (failure.rule.id, failure.finding.instead)
+    return result.verdict not in BAD and all(f.rule not in owners for f in result.findings)
+
+
+def _group_candidates(candidates: Iterable[Candidate]) -> list[Batch]:
+    """Candidates in as few batches as can be, at level one without two of one table."""
+    batches: list[tuple[Batch, set[tuple[str, str | None, str]]]] = []
+    for candidate in candidates:
+        case = candidate.case
+        table = case.tables[0] if case.level == 2 else None
+        names = {(t.database, t.schema, t.name) for t in case.tables}
+        for batch, taken_names in batches:
+            key = (batch.deployment, batch.level, batch.table)
+            if key == (case.deployment, case.level, table) and (table or not names & taken_names):
+                break
+        else:
+            batch, taken_names = Batch(case.deployment, case.level, table), set()
+            batches.append((batch, taken_names))
+        batch.candidates.append(candidate)
+        taken_names |= names
+    return [batch for batch, _ in batches]
+
+
+def _start_track(
+    fmt: Format[Any],
+    failure: Failure,
+    scenario_of: ScenarioOf,
+    failures: Iterable[Failure] = (),
+) -> Track | None:
+    """The failure, ready for reduction; None if it cannot be reduced. `failures` are all of the
+    run.
+    """
     case, law = failure.result.case, failure.rule.law
     if (
         case.origin is Origin.FOREIGN
@@ -227,7 +356,27 @@ def _start_track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) ->
     if start is None:
         return None
     size = measure_scenario(start[0], _message_bytes(case))
-    return Track(failure, start[1], start[0], case, failure.finding, failure.result, size, size)
+    broken_subjects = frozenset(
+        chain.from_iterable(
+            other.cause.subjects
+            for other in failures
+            if other.rule.id == failure.rule.id
+            and failure.cause is not None
+            and other.cause is not None
+            and other.cause.symptom is failure.cause.symptom
+        )
+    )
+    return Track(
+        failure,
+        start[1],
+        start[0],
+        case,
+        failure.finding,
+        failure.result,
+        size,
+        size,
+        broken_subjects,
+    )
 
 
 def reduce_tracks(
@@ -266,9 +415,9 @@ def reduce_tracks(
 
 
 def _accept(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
-    track = candidate.track
-    track.scenario, track.case, track.size = candidate.scenario, candidate.case, candidate.size
-    track.result, track.finding, track.ended = result, finding, time.monotonic()
+    candidate.track.accept(
+        Step(candidate.scenario, candidate.case, finding, result, candidate.size)
+    )
 
 
 def propose_batches(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
@@ -386,6 +535,7 @@ class Decoding:
     """Asks an engine: one file of records per round, one decode call per batch, all submitted at
     once.
 
+    `reference` is the specification of the format's reference decoder, "" if the engine runs none.
     Raises OutOfTime when calls or seconds are used up.
     """
 
@@ -397,7 +547,23 @@ class Decoding:
     calls: int = 0
     began: float = math.inf
     places: dict[int, Place] = field(default_factory=dict)
+    reference: str = ""
     _handles: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def by_reference(self) -> Decoding | None:
+        """The same with the reference decoder; None if there is none, or if it is the decoder that
+        fails.
+        """
+        if self.reference in ("", self.decoder):
+            return None
+        return Decoding(
+            self.engine,
+            self.reference,
+            {},
+            self.judge,
+            CONFIRMING,
+            _handles=self._handles,
+        )
 
     def __call__(self, batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
         """See Ask. The candidates of a call that raises are tried in halves, once."""
@@ -433,6 +599,13 @@ class Decoding:
         if self.seconds_left() < 0:
             raise OutOfTime(f"{self.limits.seconds:g} s are over")
         return remaining
+
+    def limits_left_after(self, more: Limits) -> Limits:
+        """Limits that leave `more` calls and seconds from now on."""
+        spent_seconds = self.limits.seconds - self.seconds_left()
+        return replace(
+            self.limits, calls=self.calls + more.calls, seconds=spent_seconds + more.seconds
+        )
 
     def seconds_left(self) -> float:
         """Seconds until the limit; all before the first answer."""
@@ -484,7 +657,13 @@ class Decoding:
             # A comparison without an owner is a fault of the rules; the known failure must survive
             # it.
             with contextlib.suppress(HarnessFault):
-                yield candidate, self.judge.judge(candidate.case, output_rows)
+                if self._passes_right_rows(candidate.case):
+                    yield candidate, self.judge.judge(candidate.case, output_rows)
+
+    def _passes_right_rows(self, case: Case) -> bool:
+        """Whether the rows that a case owes break no rule of it."""
+        rows = [right_rows(case, written) for written in case.written]
+        return not self.judge.judge(case, rows).findings
 
 
 def _batch_messages(batch: Batch) -> Iterator[Message]:

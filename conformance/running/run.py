@@ -27,7 +27,7 @@ from conformance.engines.engine import (
     RecordSource,
     write_table,
 )
-from conformance.engines.specs import decoder_spec
+from conformance.engines.specs import decoder_spec, is_command
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
 from conformance.judging.judge import (
@@ -213,7 +213,8 @@ def _reduce_failing(
             )
 
         judge = Judge(prepared.rules, prepared.loaded.capabilities)
-        decoding = Decoding(engine, prepared.decoder, settings.mapping, judge)
+        reference = "" if is_command(prepared.decoder) else decoder_spec(prepared.fmt.name, None)
+        decoding = Decoding(engine, prepared.decoder, settings.mapping, judge, reference=reference)
         reducible, unreduced = worth_reducing(unknown) if settings.reduce else ([], unknown)
         smaller = reduce_failures(prepared.fmt, reducible, decoding, scenario_of, working(listen))
         originals = [*reducible, *unreduced]

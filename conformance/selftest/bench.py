@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
 from conformance.cases.covering import select_covering
+from conformance.judging import perfect
 from conformance.judging.blame import Known, ruled
 from conformance.judging.judge import CaseResult, Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
-from conformance.selftest import perfect
 from conformance.selftest.operators.operator import Operator, Rows, Seen
 from generators.model import Case, Logical
 from generators.wire_format import Format

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Final
 
 from conformance.judging.compare import Typed
+from conformance.judging.perfect import row
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims, Snapshot
@@ -27,7 +28,6 @@ from conformance.selftest.keeping import (
     Version,
     batches,
 )
-from conformance.selftest.perfect import row
 from conformance.streams.recipes import Group, ReadStream
 from generators.model import Cell, Change
 from generators.wire_format import get

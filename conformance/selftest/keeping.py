@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from conformance.judging.perfect import row
 from conformance.rules.order import Order, order_of
 from conformance.rules.tables import TableFile, checked, named_place, ours
-from conformance.selftest.perfect import row
 from conformance.streams.kept import Kept
 from conformance.streams.recipes import Group, ReadStream
 from generators.drawing.streams import START_MS

@@ -2,6 +2,6 @@
 where the harness makes them.
 """
 
-from conformance.selftest.perfect import owed, row
+from conformance.judging.perfect import owed, row
 
 __all__ = ["owed", "row"]

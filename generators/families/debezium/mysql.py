@@ -261,12 +261,12 @@ def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Mean
 
 def _taken_for(text: str, modes: Modes) -> tuple[Value, ...]:
     """The bytes that the text would stand for, were it in the mode's form: none of the column's
-    length.
+    length. An empty text stands for the same bytes in every form.
     """
     if modes.binary == "hex":
-        return (bytes.fromhex(text),) if re.fullmatch("(?:[0-9a-f]{2})*", text) else ()
+        return (bytes.fromhex(text),) if re.fullmatch("(?:[0-9a-f]{2})+", text) else ()
     return (
-        (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})*", text, re.ASCII) else ()
+        (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})+", text, re.ASCII) else ()
     )
 
 

@@ -10,7 +10,7 @@ import right
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.blame import blamed
-from conformance.judging.causes import Symptom, cause, key_text
+from conformance.judging.causes import Cause, Symptom, alike, cause, key_text
 from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.known import Entry, EntryTracker, Expectations
@@ -111,6 +111,34 @@ def outcome_of(judge, results, entries=()):
 def test_a_right_decoder_has_no_cause():
     _, results = judged(lambda _case, _change, row: row)
     assert {result.verdict for result in results} == {Verdict.PASS}
+
+
+def test_another_class_of_values_has_the_cause_only_if_the_run_broke_its_rule_too():
+    """A reduced case has the value class of the failure: what is right elsewhere shows nothing."""
+    (case,) = cases(("v6.5.1",), ("int/max",))
+    finding = wrong_value(case)
+    plain, odd = ("cell", "int", "value", "plain"), ("cell", "int", "value", "odd")
+    assert cause(finding, case).subjects == (plain,)
+    assert alike(Cause(Symptom.WRONG, (plain,)), finding, case)
+    assert alike(Cause(Symptom.WRONG, (("cell", "int", "value"),)), finding, case)
+    assert not alike(Cause(Symptom.WRONG, (odd,)), finding, case)
+    assert alike(Cause(Symptom.WRONG, (odd,)), finding, case, {plain})
+    assert not alike(
+        Cause(Symptom.WRONG, (("cell", "year", "value", "x"),)), finding, case, {plain}
+    )
+
+
+def wrong_value(case):
+    """The finding of a wrong value in the case's column that is no key."""
+
+    def spoil(_case, _change, row):
+        return replace(
+            row, after={name: "12" if name != "id" else text for name, text in row.after.items()}
+        )
+
+    _, (result,) = judged(spoil, [case])
+    (finding,) = result.findings
+    return finding
 
 
 def test_refusals_of_two_types_are_two_causes_and_no_trait_is_blamed():

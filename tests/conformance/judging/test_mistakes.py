@@ -10,13 +10,13 @@ from functools import cache
 import pytest
 
 from conformance.cases.catalogue import named_cases
+from conformance.judging import perfect
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.mistakes import mistakes
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.judging.sentences import describe_traits, merge_alternatives
 from conformance.rules.rules import Aspect, Obligation, rules
-from conformance.selftest import perfect
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import alter_of
 from conformance.selftest.operators.operator import Seen

@@ -19,6 +19,7 @@ from conformance.engines.specs import DECODERS
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
+from conformance.judging.perfect import right_rows
 from conformance.judging.results import Failure
 from conformance.reducing.reduce import (
     LIMITS,
@@ -231,6 +232,83 @@ def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
     assert len(failure.result.case.tables[0].columns) > 50
     assert values(small)[0].endswith(b'"data":[{"id":"0","c":"2021-13-45"}]}')
     assert [c.name for c in small.result.case.tables[0].columns] == ["id", "c"]
+
+
+class WithReference(Fake):
+    """A fake engine whose decoder "reference" returns a CORRUPT row for each message that it can
+    tell to be spoiled; every other decoder returns no row.
+    """
+
+    def __init__(self, directory, can_tell) -> None:
+        super().__init__(directory)
+        self.can_tell = can_tell
+
+    def load(self, _decoder, _level):
+        return done(None)
+
+    def decode(self, request):
+        answer = super().decode(request)
+        if request.decoder != "reference":
+            return answer
+        places = [
+            place
+            for place, value in self.opened[request.handle].items()
+            if place[2] in range(request.ranges[0][2], request.ranges[0][3] + 1)
+            and self.can_tell(value)
+        ]
+        columns = {name: [None] * len(places) for name in REQUIRED[1]}
+        columns |= {
+            "topic": [topic for topic, _, _ in places],
+            "partition": [partition for _, partition, _ in places],
+            "offset": [offset for _, _, offset in places],
+            "row": [0] * len(places),
+            "kind": ["CORRUPT"] * len(places),
+            "error": ["spoiled"] * len(places),
+        }
+        return done(pa.table(columns))
+
+
+def reduced_with_reference(engine, notes):
+    """The trailing brace of an UPDATE, accepted and reduced, and what was noted."""
+    failure = accepted("trailing-brace/update", "trailing-content")
+    decoding = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS, reference="reference")
+    (small,) = reduce_failures(CANAL, [failure], decoding, lambda _case: None, notes.append)
+    return failure, small
+
+
+@pytest.mark.parametrize(
+    ("needed", "to"),
+    [
+        (b"UPDATE", "1 row, 1 column"),
+        (b'"a":', "1 row, 2 columns"),
+        (b'"mysqlType":{"a":"varchar","b":"int"', "1 row, 3 columns"),
+    ],
+)
+def test_a_smaller_case_is_kept_only_if_the_reference_decoder_passes_it(
+    tmp_path, needed, to
+) -> None:
+    """A decoder that is right cannot tell a message that was reduced too far."""
+    engine, notes = WithReference(tmp_path, lambda value: needed in value), []
+    failure, small = reduced_with_reference(engine, notes)
+    assert [needed in value for value in values(failure)] == [True]
+    assert [needed in value for value in values(small)] == [True]
+    assert small.reduced.startswith(f"reduced from 1 row, 3 columns, 306 bytes to {to}, ")
+
+
+def test_a_failure_that_the_reference_decoder_confirms_nowhere_stays_as_it_is(tmp_path) -> None:
+    notes = []
+    failure, small = reduced_with_reference(WithReference(tmp_path, lambda _value: False), notes)
+    assert (values(small), small.reduced) == (values(failure), "")
+
+
+def test_a_case_whose_right_rows_break_a_rule_is_no_smaller_case(fake, monkeypatch) -> None:
+    """Rows that a case owes, and its judge does not take, tell nothing of a decoder."""
+    monkeypatch.setattr(
+        "conformance.reducing.reduce.right_rows",
+        lambda case, written: right_rows(case, written) if len(case.tables[0].columns) > 1 else [],
+    )
+    (small,) = shrunk(fake(), failed())
+    assert size(small) == (1, 2)
 
 
 @pytest.mark.parametrize("rule", [MISSING, RETURNS])

@@ -34,6 +34,11 @@ def owed(case: Case, written: Written) -> tuple[Change, ...]:
     return tuple(c for c in written.changes if c.kind is Kind.CORRUPT or c.is_row_of(table))
 
 
+def right_rows(case: Case, written: Written) -> list[OutputRow]:
+    """The rows that a right decoder returns for a message."""
+    return [row(change, case.level) for change in owed(case, written)]
+
+
 def row(change: Change, level: int) -> OutputRow:
     """The change's row; an answer that is left open is the first that is right."""
     fields = {
