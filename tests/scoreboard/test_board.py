@@ -1,6 +1,5 @@
 """The scoreboard's data: outcomes, faults and their proofs."""
 
-import itertools
 import json
 import re
 
@@ -524,18 +523,3 @@ def test_a_program_that_is_not_there_is_told():
     ran = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
     assert isinstance(ran.exception, UnknownName)
     assert "seatunnel/foreign-rows" in str(ran.exception)
-
-
-def canal_messages():
-    for path in sorted(record.FAULTS.glob("*.toml")):
-        for fault in record.faults(path.stem):
-            if fault.kind == "canal" and fault.message:
-                yield pytest.param(json.loads(fault.message), id=f"{path.stem} {fault.id}")
-
-
-@pytest.mark.parametrize("message", list(canal_messages()))
-def test_the_elements_of_old_grow_as_canal_writes_them(message):
-    """canal#old-cumulative: a column that a row changed is named in the rows behind it, too."""
-    elements = message.get("old") or []
-    for earlier, later in itertools.pairwise(elements):
-        assert earlier.keys() <= later.keys()
