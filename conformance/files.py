@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import os
 import secrets
 import tempfile
@@ -32,6 +34,49 @@ def tables_in_cache() -> None:
     folder.
     """
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
+
+
+SEAL: Final = ".sha256"
+"""Follows the name of a kept file in the name of the file with its digest."""
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 digest of a file; one that does not change is read once. Raises OSError."""
+    stat = path.stat()
+    return _read_digest(path, stat.st_size, stat.st_mtime_ns)
+
+
+@functools.cache
+def _read_digest(path: Path, _size: int, _changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_seal(path: Path) -> None:
+    """Writes the digest of a file beside it, as `sha256sum` does. Raises HarnessError."""
+    line = f"{file_digest(path)}  {path.name}\n".encode()
+    put(path.with_name(path.name + SEAL), lambda: [line], "a digest")
+
+
+def has_seal(path: Path) -> bool:
+    """Whether a digest stands beside a file."""
+    return path.with_name(path.name + SEAL).is_file()
+
+
+def matches_seal(path: Path) -> bool:
+    """Whether a file is what the digest beside it says. Of a file without one nobody knows."""
+    try:
+        sealed = path.with_name(path.name + SEAL).read_bytes().split()
+        return sealed[:1] == [file_digest(path).encode()]
+    except OSError:
+        return False
+
+
+def remove_sealed(path: Path) -> None:
+    """Removes a file and its digest, if they are there and may be removed."""
+    for file in (path, path.with_name(path.name + SEAL)):
+        with contextlib.suppress(OSError):
+            file.unlink(missing_ok=True)
 
 
 def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the report") -> Path:

@@ -3,19 +3,22 @@ JEP 350).
 
 With an archive Spark starts in about six seconds instead of ten. A JVM uses an archive only if the
 same Java wrote it with the same jars, else it starts without. `cdc-conformance prepare` writes the
-archives into the cache directory.
+archives into the cache directory. A JVM may die of an archive whose content has changed: so each
+has a digest, and one that differs is removed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from conformance.brokers.jars import Note, cached_jars, java_path, locked, pyspark_jars
-from conformance.files import cache_dir
+from conformance.files import cache_dir, has_seal, matches_seal, remove_sealed, write_seal
 from generators.errors import HarnessError
 
 WRITES = "-XX:ArchiveClassesAtExit"
@@ -49,22 +52,48 @@ def _archive_path(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -
     return cache_dir(environ) / "classes" / f"{name}-{digest}.jsa"
 
 
-def complete_archive(archive: Path | None) -> Path | None:
-    """The archive's complete file, or None. Its name ends with its size, because a JVM crashes on a
-    truncated archive.
+def warn(line: str) -> None:
+    """Says a line in the log."""
+    logging.getLogger(__name__).warning(line)
+
+
+def complete_archive(archive: Path | None, note: Note = warn) -> Path | None:
+    """The archive's complete file, or None. Its name ends with its size, its digest stands beside
+    it; one of another content is removed, and `note` hears of it.
     """
     if archive is not None:
         for file in archive.parent.glob(f"{archive.stem}-*{archive.suffix}"):
-            with contextlib.suppress(OSError):
-                if file.stem == f"{archive.stem}-{file.stat().st_size}":
-                    return file
+            if matches_seal(file):
+                return file
+            if has_seal(file):
+                remove_sealed(file)
+                note(f"{file} is damaged and was removed: its SHA-256 is another. {_AGAIN}")
     return None
 
 
-def archive_options(archive: Path | None) -> tuple[str, ...]:
+_AGAIN: Final = "Until `cdc-conformance prepare` writes it again, JVMs start slower"
+_READS: Final = "-XX:SharedArchiveFile="
+
+
+def archive_options(archive: Path | None, note: Note = warn) -> tuple[str, ...]:
     """The JVM's options to start from an archive; empty if there is none."""
-    file = complete_archive(archive)
-    return () if file is None else (f"-XX:SharedArchiveFile={file}", *_QUIET)
+    file = complete_archive(archive, note)
+    return () if file is None else (f"{_READS}{file}", *_QUIET)
+
+
+def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
+    """The archive that a JVM with these arguments starts from, if any, and the arguments without
+    it.
+    """
+    files = [Path(text.removeprefix(_READS)) for text in arguments if text.startswith(_READS)]
+    others = tuple(text for text in arguments if not text.startswith(_READS))
+    return next(iter(files), None), others
+
+
+def discard_archive(file: Path, what: str, note: Note) -> None:
+    """Removes an archive from which a JVM did not start, `what`, and says so."""
+    remove_sealed(file)
+    note(f"{what} with {file}, which was removed; it is started once more without. {_AGAIN}")
 
 
 @contextlib.contextmanager
@@ -82,7 +111,11 @@ def archive_writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | Non
                 yield None
                 return
             yield (f"{WRITES}={unfinished}", *_QUIET)
-            unfinished.rename(archive.with_stem(f"{archive.stem}-{unfinished.stat().st_size}"))
+            for old in archive.parent.glob(f"{archive.stem}-*{archive.suffix}"):
+                remove_sealed(old)
+            file = archive.with_stem(f"{archive.stem}-{unfinished.stat().st_size}")
+            unfinished.rename(file)
+            write_seal(file)
     except FileNotFoundError as error:
         raise HarnessError(
             f"the JVM ended without writing {unfinished}. Is it Java 17 or 21 with class data sharing?"

@@ -20,11 +20,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from conformance.brokers.archive import archive_options, kafka_classes
+from conformance.brokers.archive import (
+    archive_options,
+    discard_archive,
+    kafka_classes,
+    split_archive,
+)
 from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import QUICK, Java, Note, kafka_jars, require_java
 from conformance.closing import Closing
-from conformance.files import put
+from conformance.files import has_seal, matches_seal, put, remove_sealed, write_seal
 from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable
 
@@ -84,6 +89,17 @@ def free_ports(count: int) -> list[int]:
     raise HarnessError(
         f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}"
     )
+
+
+_CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
+"""Signals of which a program dies by itself."""
+
+
+def has_crashed(code: int) -> bool:
+    """Whether a guarded process died of a signal of its own, by the exit code of its guardian,
+    which is a byte: 250 for SIGABRT, whose number is 6.
+    """
+    return code & 0xFF in {0x100 - crash for crash in _CRASHES}
 
 
 class JavaServer(Closing):
@@ -164,6 +180,7 @@ class JavaServer(Closing):
             self._java.path,
             "-Djava.awt.headless=true",
             f"-Djava.io.tmpdir={self.directory}",
+            f"-XX:ErrorFile={self.directory}/hs_err_pid%p.log",
             *arguments,
         ]
         with (self.directory / "server.log").open("ab") as log:
@@ -178,6 +195,9 @@ class JavaServer(Closing):
         deadline = time.monotonic() + self.timeout_s
         while True:
             code = self._process.exit_code()
+            if code is not None and self._discard_archive(code):
+                self.start()
+                return
             if code is not None:
                 tail = self.log_tail()
                 kind = (
@@ -196,6 +216,21 @@ class JavaServer(Closing):
                     f"{self.title} did not answer in {self.timeout_s:.0f} s. The end of its"
                     f" log:\n{tail}"
                 )
+
+    def _discard_archive(self, code: int) -> bool:
+        """Whether the process crashed while it had an archive of classes, which is removed
+        then: the next start is without.
+        """
+        archive, arguments = split_archive(self._arguments)
+        if archive is None or not has_crashed(code):
+            return False
+        self._arguments = arguments
+        discard_archive(archive, f"{self.title} died of a signal", self._tell)
+        return True
+
+    def _tell(self, line: str) -> None:
+        """Says a line that stays, if `note` can keep it."""
+        getattr(self._note, "line", self._note)(line)
 
     def stop(self) -> None:
         """Kills the process and keeps its data. Does nothing if it does not run."""
@@ -286,7 +321,7 @@ class EmbeddedKafka(JavaServer):
         properties_text = "".join(f"{name}={value}\n" for name, value in properties.items())
         (self.directory / "server.properties").write_text(properties_text, encoding="utf-8")
         self._format(self.directory / "data")
-        flags = self._classes or archive_options(kafka_classes())
+        flags = self._classes or archive_options(kafka_classes(), self._tell)
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
@@ -298,7 +333,10 @@ class EmbeddedKafka(JavaServer):
         cluster, directory = (
             urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=") for _ in range(2)
         )
-        if cached_features and cached_features.exists():
+        if cached_features and has_seal(cached_features) and not matches_seal(cached_features):
+            remove_sealed(cached_features)
+            self._tell(f"{cached_features} is damaged, and is made again: its SHA-256 is another")
+        if cached_features and matches_seal(cached_features):
             data.mkdir()
             shutil.copyfile(cached_features, features)
             cluster_ids = {
@@ -317,13 +355,12 @@ class EmbeddedKafka(JavaServer):
             f"--cluster-id={cluster}",
             f"--config={self.directory / 'server.properties'}",
         )
-        formatter = self._run(
-            self._program(archive_options(archive), "kafka.tools.StorageTool", arguments)
+        self._arguments = self._program(
+            archive_options(archive, self._tell), "kafka.tools.StorageTool", arguments
         )
-        try:
-            code = formatter.wait(self.timeout_s)
-        finally:
-            formatter.stop()
+        code = self._run_to_end()
+        if code is not None and self._discard_archive(code):
+            code = self._run_to_end()
         if code != 0:
             what = "did not end in time" if code is None else f"ended with exit code {code}"
             raise HarnessError(
@@ -333,6 +370,15 @@ class EmbeddedKafka(JavaServer):
         if cached_features:
             with contextlib.suppress(HarnessError):
                 put(cached_features, lambda: [features.read_bytes()])
+                write_seal(cached_features)
+
+    def _run_to_end(self) -> int | None:
+        """Runs Java with the arguments until it ends; its exit code, or None if the time is over."""
+        program = self._run(self._arguments)
+        try:
+            return program.wait(self.timeout_s)
+        finally:
+            program.stop()
 
     def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
         logging = (

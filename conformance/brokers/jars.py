@@ -16,6 +16,7 @@ import contextlib
 import functools
 import hashlib
 import importlib.util
+import logging
 import os
 import re
 import shutil
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from conformance.brokers.guarded import Guarded
-from conformance.files import cache_dir
+from conformance.files import cache_dir, file_digest
 from generators.errors import HarnessError, UsageError
 
 KAFKA_VERSION = "4.3.1"
@@ -57,6 +58,8 @@ PARTS = 4
 """Ivy processes that fetch a bundle whose modules are all pinned: each asks the registry for one
 file after the other.
 """
+DIGESTS = "jars.sha256"
+"""The list of a folder's jars with their digests, as `sha256sum` writes it."""
 POLL_S = 2.0
 """Interval at which a download tells how far it is, in seconds."""
 
@@ -234,7 +237,7 @@ def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
                 " such as `libs` of an unpacked Kafka distribution."
             )
         return jars
-    return _complete(_folder(KAFKA, environ))
+    return cached_bundle(KAFKA, environ)
 
 
 def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
@@ -242,11 +245,41 @@ def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
 
 
 def cached_bundle(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path] | None:
-    """The jars of a bundle if they need no download, else None."""
-    return _complete(_folder(bundle, environ))
+    """The jars of a bundle if they need no download: all are there, and are what was downloaded;
+    else None.
+    """
+    folder = _folder(bundle, environ)
+    jars = _listed_jars(folder)
+    if jars is None or (altered := altered_jars(bundle, environ)) is None:
+        return None
+    if altered:
+        _warn_once(
+            f"{', '.join(altered)} in {folder} changed since the download, by SHA-256: the"
+            f" {bundle.title} jars are downloaded again when they are needed"
+        )
+    return None if altered else jars
 
 
-def _complete(folder: Path) -> list[Path] | None:
+def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[str] | None:
+    """The names of the kept jars that have another digest than this release pins, or than they had
+    when they were downloaded; None if no list says which they had.
+    """
+    folder, pins = _folder(bundle, environ), read_pins(bundle)
+    try:
+        lines = (folder / DIGESTS).read_text(encoding="utf-8").splitlines()
+        kept = dict(reversed(line.split("  ", 1)) for line in lines)
+        kept |= {name: pin.digest for name, pin in pins.items() if name in kept}
+        return [name for name, digest in kept.items() if file_digest(folder / name) != digest]
+    except (OSError, ValueError):
+        return None
+
+
+@functools.cache
+def _warn_once(warning: str) -> None:
+    logging.getLogger(__name__).warning(warning)
+
+
+def _listed_jars(folder: Path) -> list[Path] | None:
     """The jars of the folder's list, or None if one is missing or truncated."""
     try:
         lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
@@ -301,7 +334,7 @@ def jars_of(
     no disk space), Missing if the registry lacks a module.
     """
     folder = _folder(bundle, environ)
-    jars = _complete(folder)
+    jars = cached_bundle(bundle, environ)
     if jars is not None:
         return jars
     try:
@@ -309,7 +342,7 @@ def jars_of(
         with locked(
             folder.with_name(folder.name + ".lock"), note, f"downloading the {bundle.title} jars"
         ):
-            jars = _complete(folder)
+            jars = cached_bundle(bundle, environ)
             if jars is not None:
                 return jars
             with tempfile.TemporaryDirectory(
@@ -324,7 +357,7 @@ def jars_of(
             f"cannot write the {bundle.title} jars to {folder.parent}: {error}. "
             "Set CDC_CONFORMANCE_CACHE to a writable directory."
         ) from error
-    jars = _complete(folder)
+    jars = cached_bundle(bundle, environ)
     if jars is None:
         raise HarnessError(
             f"the {bundle.title} jars in {folder} changed while they were being written; run the"
@@ -430,6 +463,8 @@ def _download(
         files = sorted(jars.rglob("*.jar"), key=lambda jar: (jar.parent != jars, jar))
     listed = "".join(f"{jar.relative_to(jars)} {jar.stat().st_size}\n" for jar in files)
     (jars / "jars.txt").write_text(listed, encoding="utf-8")
+    digests = "".join(f"{file_digest(jar)}  {jar.relative_to(jars)}\n" for jar in files)
+    (jars / DIGESTS).write_text(digests, encoding="utf-8")
     note(
         f"downloaded {bundle.title} {version}: {len(files)} jars in"
         f" {time.monotonic() - began:.0f} s"

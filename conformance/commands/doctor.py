@@ -165,10 +165,12 @@ def client() -> Outcome:
 
 def kafka_jars() -> Outcome:
     """The embedded broker's jars."""
-    from conformance.brokers.jars import KAFKA_VERSION, cached_jars
+    from conformance.brokers.jars import KAFKA, KAFKA_VERSION, altered_jars, cached_jars
     from conformance.files import cache_dir
 
     jars = cached_jars()
+    altered = ", ".join(altered_jars(KAFKA) or ())
+    missing = f"changed since the download: {altered}" if altered else "not cached"
     remedy = (
         "none with access to a Maven registry: they are downloaded on first use (a minute), or now"
         f" with {_PREPARE}; offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka"
@@ -176,7 +178,7 @@ def kafka_jars() -> Outcome:
     )
     return (
         bool(jars),
-        f"{len(jars)} in {jars[0].parent}" if jars else f"not cached in {cache_dir()}",
+        f"{len(jars)} in {jars[0].parent}" if jars else f"{missing} in {cache_dir()}",
         remedy,
     )
 

@@ -174,7 +174,7 @@ class ChildEngine(RequestingEngine):
             "conf": settings,
             "given": dict(pickled_decoders),
         }
-        self._timeout_s, self._start_s = timeout_s, start_s
+        self._timeout_s, self._start_s, self._note = timeout_s, start_s, note
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
         self._remove_directory = weakref.finalize(
@@ -436,6 +436,8 @@ class ChildEngine(RequestingEngine):
                 if op in ("start", "open"):
                     self._unopened.pop(request.get("handle", ""), None)
                     self._replay.append(request)
+                for line in reply.get("lines", ()):
+                    getattr(self._note, "line", self._note)(line)
                 pending.future.set_result(reply)
             case "harness" if op == "start":
                 self._fail_request(pending, self._error_of_end(request, reply["message"]))

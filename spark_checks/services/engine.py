@@ -252,8 +252,8 @@ class SparkEngine:
             self._configure(request.get("conf", {}))
         match request["op"]:
             case "start":
-                self._start(request)
-                return {"version": self.spark.version}
+                lines = self._start(request)
+                return {"version": self.spark.version, "lines": lines}
             case "load":
                 decoder = self._decoder(request["decoder"], request["level"])
                 return {
@@ -310,12 +310,17 @@ class SparkEngine:
                     f"decoder {name} cannot be made in another process: {why}"
                 ) from error
 
-    def _start(self, request: Mapping[str, Any]) -> None:
-        conf, home = request["conf"], os.environ.get("TMPDIR", "")
+    def _start(self, request: Mapping[str, Any]) -> list[str]:
+        """Starts the session; what the user should know of its start."""
+        conf, home, lines = request["conf"], os.environ.get("TMPDIR", ""), list[str]()
         self.take(request["given"])
         try:
             self._spark = session(
-                jars=request["jars"], cores=request["cores"], conf=conf, home=home
+                jars=request["jars"],
+                cores=request["cores"],
+                conf=conf,
+                home=home,
+                note=lines.append,
             )
         except UnsettableError as error:
             raise DecoderError(str(error)) from error
@@ -324,6 +329,7 @@ class SparkEngine:
             cluster.send_own(self._spark, home)
         if not renewal.take_over():
             warm_up(self._spark)
+        return lines
 
     def lacking(self, error: BaseException) -> str:
         """What a machine of the cluster or the server lacks, if that is why a request failed; else

@@ -8,10 +8,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from conformance.brokers.archive import WRITES, archive_options, spark_classes
+from conformance.brokers.archive import (
+    WRITES,
+    archive_options,
+    discard_archive,
+    spark_classes,
+    split_archive,
+    warn,
+)
+from conformance.brokers.jars import Note
 from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, cluster_url
 
 AVRO_LIMITS: Final = " ".join(
@@ -41,6 +49,7 @@ def session(
     cores: int = 2,
     conf: Mapping[str, str] = {},
     home: str = "",
+    note: Note = warn,
 ) -> SparkSession:
     """A quiet session, UTC, without a UI; `conf` is set last. It is local, on `cores` threads,
     unless `conf` names a master or a server of Spark Connect, which keeps the settings that it was
@@ -48,7 +57,8 @@ def session(
 
     `jars` are added to Spark's own (conformance.brokers.spark). Options that belong to the JVM have
     no effect on a session that is already running; AVRO_LIMITS, and the archive of classes if there
-    is one, stand before those of `conf`. What Spark writes beside its work (artifacts, warehouse,
+    is one, stand before those of `conf`. A JVM that does not start from the archive is started once
+    more without it, and `note` hears of it. What Spark writes beside its work (artifacts, warehouse,
     temporary files) is in `home`, if given, else in the working directory.
     """
     if conf.get(REMOTE):
@@ -75,23 +85,44 @@ def session(
     if added := ",".join(map(str, jars)):
         settings["spark.jars"] = added
     # A JVM that writes an archive of classes uses none.
-    classes = (
-        ""
-        if WRITES in conf.get(_DRIVER, "")
-        else " ".join(f'"{option}"' for option in archive_options(spark_classes()))
-    )
+    options = () if WRITES in conf.get(_DRIVER, "") else archive_options(spark_classes(), note)
     if home:
         settings |= {"spark.sql.warehouse.dir": f"{home}/spark-warehouse", "spark.local.dir": home}
-        classes += f' "-Djava.io.tmpdir={home}" "-Duser.dir={home}"'
-    ours = {_DRIVER: f"{AVRO_LIMITS} {classes}", _EXECUTOR: AVRO_LIMITS}
-    java = {key: f"{options} {conf.get(key, '')}".strip() for key, options in ours.items()}
-    for key, value in {**settings, **conf, **java}.items():
-        builder = builder.config(key, value)
-    started = builder.getOrCreate()
+        options += (
+            f"-Djava.io.tmpdir={home}",
+            f"-Duser.dir={home}",
+            f"-XX:ErrorFile={home}/hs_err_pid%p.log",
+        )
+    started = _start(builder, {**settings, **conf}, options, note)
     for name in _ASKED:
         setattr(started._jvm, name, getattr(started._jvm, name))
     if home:
         _read_here(started)
+    return started
+
+
+def _start(
+    builder: Any, settings: Mapping[str, str], options: tuple[str, ...], note: Note
+) -> SparkSession:
+    """The session of a JVM with these options. One that does not start from an archive of classes
+    is started once more without it.
+    """
+    ours = {
+        _DRIVER: " ".join((AVRO_LIMITS, *(f'"{option}"' for option in options))),
+        _EXECUTOR: AVRO_LIMITS,
+    }
+    java = {key: f"{text} {settings.get(key, '')}".strip() for key, text in ours.items()}
+    for key, value in {**settings, **java}.items():
+        builder = builder.config(key, value)
+    archive, others = split_archive(options)
+    try:
+        started: SparkSession = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if archive is None or error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        started = _start(builder, settings, others, note)
+        # It starts without: the archive is to blame.
+        discard_archive(archive, "Spark's JVM ended at its start", note)
     return started
 
 

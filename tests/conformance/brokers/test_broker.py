@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -148,13 +148,47 @@ def test_a_cache_that_is_cut_short_does_not_count(tmp_path):
     for listed, data, expected in (
         ("a b.jar 5", b"12345", [jar]),
         ("a b.jar 5", b"1234", None),
+        ("a b.jar 5", b"1234S", None),
+        ("a b.jar 5", b"", None),
         ("nonsense", b"12345", None),
     ):
         (folder / "jars.txt").write_text(f"{listed}\n")
+        (folder / "jars.sha256").write_text(f"{hashlib.sha256(b'12345').hexdigest()}  a b.jar\n")
         jar.write_bytes(data)
         assert cached_jars(environ) == expected
     jar.unlink()
     assert cached_jars(environ) is None
+
+
+def test_jars_without_a_list_of_digests_do_not_count(tmp_path):
+    folder = tmp_path / "jars" / f"kafka_{_jars.SCALA_VERSION}-{_jars.KAFKA_VERSION}"
+    folder.mkdir(parents=True)
+    (folder / "a.jar").write_bytes(b"12345")
+    (folder / "jars.txt").write_text("a.jar 5\n")
+    assert cached_jars({"CDC_CONFORMANCE_CACHE": str(tmp_path)}) is None
+
+
+def test_a_jar_that_changed_is_named_and_a_pin_counts_more_than_the_list(
+    tmp_path, monkeypatch, caplog
+):
+    folder = tmp_path / "jars" / _jars.KAFKA.name
+    folder.mkdir(parents=True)
+    environ = {"CDC_CONFORMANCE_CACHE": str(tmp_path)}
+    digest = hashlib.sha256(b"12345").hexdigest()
+    for name in ("a.jar", "b.jar"):
+        (folder / name).write_bytes(b"12345")
+    (folder / "jars.txt").write_text("a.jar 5\nb.jar 5\n")
+    (folder / "jars.sha256").write_text(f"{digest}  a.jar\n{digest}  b.jar\n")
+    assert [jar.name for jar in cached_jars(environ)] == ["a.jar", "b.jar"]
+    (folder / "b.jar").write_bytes(b"1234S")
+    assert (_jars.altered_jars(_jars.KAFKA, environ), cached_jars(environ)) == (["b.jar"], None)
+    (message,) = caplog.messages
+    assert message == (
+        f"b.jar in {folder} changed since the download, by SHA-256: the Kafka jars are downloaded"
+        " again when they are needed"
+    )
+    monkeypatch.setattr(_jars, "read_pins", lambda _bundle: {"a.jar": _jars.Pin("0" * 64)})
+    assert _jars.altered_jars(_jars.KAFKA, environ) == ["a.jar", "b.jar"]
 
 
 FAKE_IVY = """#!/bin/sh
@@ -566,12 +600,77 @@ def test_kafka_s_tool_formats_the_first_broker_and_what_it_says_the_others(monke
     assert {(own.directory / "data" / "bootstrap.checkpoint").read_bytes() for own in several} == {
         b"features"
     }
-    assert [path.name for path in (tmp_path / "classes").iterdir()] == ["kafka.checkpoint"]
+    assert sorted(path.name for path in (tmp_path / "classes").iterdir()) == [
+        "kafka.checkpoint",
+        "kafka.checkpoint.sha256",
+    ]
     texts = [(own.directory / "data" / "meta.properties").read_text() for own in several[1:]]
     written = [dict(line.split("=") for line in text.split()) for text in texts]
     assert [(of["version"], of["node.id"]) for of in written] == [("1", "1")] * 2
     assert len({*ids, *(of["cluster.id"] for of in written)}) == 3
     assert len({of["directory.id"] for of in written}) == 2
+
+
+@pytest.mark.parametrize("damaged", [b"feat", b"featureS", b""])
+def test_a_damaged_template_of_the_storage_is_named_and_made_again(monkeypatch, tmp_path, damaged):
+    def ran(self, _arguments):
+        (self.directory / "data").mkdir()
+        (self.directory / "data" / "bootstrap.checkpoint").write_bytes(b"features")
+        runs.append(self.directory)
+        return SimpleNamespace(wait=lambda _seconds: 0, stop=lambda: None)
+
+    runs, lines, template = [], [], tmp_path / "classes" / "kafka.checkpoint"
+    monkeypatch.setattr(_embedded, "kafka_classes", lambda: tmp_path / "classes" / "kafka.jsa")
+    monkeypatch.setattr(EmbeddedKafka, "_run", ran)
+    for number in range(3):
+        if number == 1:
+            template.write_bytes(damaged)
+        broker = EmbeddedKafka(lines.append)
+        broker._dir, broker._ports = tmp_path / str(number), [1, 2]
+        broker._dir.mkdir()
+        broker._prepare()
+        assert (broker._dir / "data" / "bootstrap.checkpoint").read_bytes() == b"features"
+    assert [folder.name for folder in runs] == ["0", "1"]
+    assert lines == [f"{template} is damaged, and is made again: its SHA-256 is another"]
+    assert template.read_bytes() == b"features"
+
+
+@pytest.mark.parametrize(
+    ("code", "starts"),
+    [
+        (0x100 - signal.SIGABRT, 2),
+        (0x100 - signal.SIGSEGV, 2),
+        (0x100 - signal.SIGKILL, 1),
+        (1, 1),
+    ],
+)
+def test_a_server_that_crashes_with_an_archive_is_started_once_more_without(
+    monkeypatch, tmp_path, code, starts
+):
+    archive = tmp_path / "kafka-1.jsa"
+    archive.write_bytes(b"damaged")
+    arguments, lines = [], []
+
+    def ran(self, given):
+        arguments.append(tuple(given))
+        crashes = any("SharedArchiveFile" in text for text in given)
+        return SimpleNamespace(
+            exit_code=lambda: code if crashes else None, stop=lambda: None, pid=1
+        )
+
+    monkeypatch.setattr(EmbeddedKafka, "_run", ran)
+    monkeypatch.setattr(EmbeddedKafka, "_is_answering", lambda _self: True)
+    broker = EmbeddedKafka(lines.append)
+    broker._dir = tmp_path
+    broker._arguments = ("-Xmx1m", f"-XX:SharedArchiveFile={archive}", "kafka.Kafka")
+    with suppress(HarnessError):
+        broker.start()
+    assert len(arguments) == starts
+    assert arguments[-1] == (("-Xmx1m", "kafka.Kafka") if starts == 2 else arguments[0])
+    assert archive.exists() == (starts == 1)
+    assert [line.partition(" which")[0] for line in lines] == [
+        f"the embedded Kafka died of a signal with {archive},"
+    ] * (starts - 1)
 
 
 @pytest.mark.kafka

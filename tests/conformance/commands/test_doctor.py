@@ -1,5 +1,6 @@
 """The doctor: every check answers, names a remedy when something is missing, and never raises."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from conformance.brokers import broker as brokers
 from conformance.brokers import container as containers
+from conformance.brokers import jars
 from conformance.commands import doctor
 from conformance.commands.cli import cli
 from conformance.commands.doctor import CHECKS, Check, checks
@@ -170,6 +172,21 @@ def test_jars_of_the_user_are_counted(monkeypatch, tmp_path):
     (tmp_path / "kafka_2.13-4.3.1.jar").touch()
     monkeypatch.setenv("CDC_CONFORMANCE_KAFKA_JARS", str(tmp_path))
     assert by_name()["Kafka broker jars"].state == f"1 in {tmp_path}"
+
+
+def test_a_jar_of_the_broker_that_changed_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
+    folder = tmp_path / "jars" / jars.KAFKA.name
+    folder.mkdir(parents=True)
+    (folder / "kafka-storage-1.jar").write_bytes(b"1234S")
+    (folder / "jars.txt").write_text("kafka-storage-1.jar 5\n")
+    digest = hashlib.sha256(b"12345").hexdigest()
+    (folder / "jars.sha256").write_text(f"{digest}  kafka-storage-1.jar\n")
+    check = by_name()["Kafka broker jars"]
+    assert (check.ok, check.state) == (
+        False,
+        f"changed since the download: kafka-storage-1.jar in {tmp_path}",
+    )
 
 
 def test_connector_jars(monkeypatch, tmp_path):

@@ -19,10 +19,13 @@ from conformance.brokers.archive import (
     archive_options,
     archive_writing,
     complete_archive,
+    discard_archive,
     kafka_classes,
     spark_classes,
+    split_archive,
 )
 from conformance.commands import prepare
+from conformance.files import write_seal
 from generators.errors import HarnessError
 
 NAME = ("org.apache.ivy.Main", "-version")
@@ -75,20 +78,65 @@ def test_a_jvm_does_without_an_archive_that_is_none_and_says_nothing(archive):
     size = file.stat().st_size
     file.unlink()
     file.write_bytes(b"x" * size)
+    write_seal(file)
     assert archive_options(archive)
     done = ran(*archive_options(archive))
     assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
 
 
-def test_one_that_was_cut_short_is_not_used_and_made_again(archive):
-    file = complete_archive(archive)
+def cut_short(data):
+    return data[: len(data) // 2]
+
+
+def one_byte_flipped(data):
+    return data[:5000] + bytes([data[5000] ^ 1]) + data[5001:]
+
+
+def emptied(_data):
+    return b""
+
+
+@pytest.mark.parametrize("damage", [cut_short, one_byte_flipped, emptied])
+def test_an_archive_that_is_damaged_is_named_removed_and_made_again(archive, damage):
+    file, lines = complete_archive(archive), []
     data = file.read_bytes()
     file.unlink()
-    file.write_bytes(data[: len(data) // 2])
-    assert archive_options(archive) == ()
+    file.write_bytes(damage(data))
+    assert archive_options(archive, lines.append) == ()
+    (line,) = lines
+    assert line == (
+        f"{file} is damaged and was removed: its SHA-256 is another. Until `cdc-conformance"
+        " prepare` writes it again, JVMs start slower"
+    )
+    assert not list(archive.parent.glob(f"{file.name}*"))
     with archive_writing(archive, silent) as options:
         Path(options[0].partition("=")[2]).write_bytes(data)
-    assert archive_options(archive)
+    assert archive_options(archive, lines.append)
+    assert len(lines) == 1
+
+
+def test_an_archive_without_a_digest_is_not_used_and_replaced(archive):
+    file = complete_archive(archive)
+    data = file.read_bytes()
+    file.with_name(f"{file.name}.sha256").unlink()
+    assert archive_options(archive) == ()
+    with archive_writing(archive, silent) as options:
+        Path(options[0].partition("=")[2]).write_bytes(data + b"more")
+    assert [path.name for path in archive.parent.glob("*.jsa")] == [f"ivy-{len(data) + 4}.jsa"]
+
+
+def test_the_archive_of_a_jvm_that_died_is_removed_and_told(archive):
+    file, lines = complete_archive(archive), []
+    options = archive_options(archive)
+    assert split_archive(["-Xmx1m", *options]) == (file, ("-Xmx1m", *options[1:]))
+    assert split_archive(options[1:]) == (None, options[1:])
+    discard_archive(file, "the broker died of a signal", lines.append)
+    assert archive_options(archive) == ()
+    (line,) = lines
+    assert line == (
+        f"the broker died of a signal with {file}, which was removed; it is started once more"
+        " without. Until `cdc-conformance prepare` writes it again, JVMs start slower"
+    )
 
 
 def test_a_jvm_that_writes_none_is_an_error_and_leaves_nothing(tmp_path):

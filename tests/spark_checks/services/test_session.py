@@ -4,7 +4,7 @@ from unittest.mock import MagicMock, call
 
 import pytest
 from py4j.java_gateway import JVMView
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import functions as F
 
 from conformance.engines.child import OURS
@@ -36,7 +36,7 @@ def test_a_jvm_that_writes_an_archive_takes_none(monkeypatch, writes):
     monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
     monkeypatch.setattr(
         "spark_checks.services.session.archive_options",
-        lambda archive: ("-XX:SharedArchiveFile=/x y.jsa",),
+        lambda archive, note: ("-XX:SharedArchiveFile=/x y.jsa",),
     )
     own = "-XX:ArchiveClassesAtExit=/z.jsa" if writes else "-Xmn512m"
     session(conf={"spark.driver.extraJavaOptions": own})
@@ -44,6 +44,42 @@ def test_a_jvm_that_writes_an_archive_takes_none(monkeypatch, writes):
     assert (
         '"-XX:SharedArchiveFile=/x y.jsa"' in asked["spark.driver.extraJavaOptions"]
     ) is not writes
+
+
+def gateway_exited():
+    return PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+
+
+@pytest.mark.parametrize("starts_without", [True, False])
+def test_a_jvm_that_dies_of_its_archive_is_started_once_more_without(
+    monkeypatch, tmp_path, starts_without
+):
+    archive = tmp_path / "spark-1.jsa"
+    archive.write_bytes(b"damaged")
+    builder, options, lines = MagicMock(), [], []
+    builder.appName.return_value.master.return_value = builder
+    builder.config.side_effect = lambda key, value: (
+        (options.append(value) if key == "spark.driver.extraJavaOptions" else None) or builder
+    )
+    builder.getOrCreate.side_effect = [
+        gateway_exited(),
+        MagicMock() if starts_without else gateway_exited(),
+    ]
+    monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
+    monkeypatch.setattr(
+        "spark_checks.services.session.archive_options",
+        lambda _archive, note: (f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=error"),
+    )
+    if starts_without:
+        session(note=lines.append)
+    else:
+        with pytest.raises(PySparkRuntimeError):
+            session(note=lines.append)
+    first, second = options
+    assert (f'"-XX:SharedArchiveFile={archive}" ' in first, str(archive) in second) == (True, False)
+    assert first.replace(f'"-XX:SharedArchiveFile={archive}" ', "") == second
+    # A JVM that does not start without it either has another reason.
+    assert (archive.exists(), len(lines)) == ((False, 1) if starts_without else (True, 0))
 
 
 @pytest.fixture
