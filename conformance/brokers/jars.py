@@ -267,7 +267,7 @@ def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> lis
     folder, pins = _folder(bundle, environ), read_pins(bundle)
     try:
         lines = (folder / DIGESTS).read_text(encoding="utf-8").splitlines()
-        kept = dict(reversed(line.split("  ", 1)) for line in lines)
+        kept = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
         kept |= {name: pin.digest for name, pin in pins.items() if name in kept}
         return [name for name, digest in kept.items() if file_digest(folder / name) != digest]
     except (OSError, ValueError):
