@@ -1,8 +1,8 @@
-"""Judges decoders of change-data-capture messages.
+"""Judges decoders of change-data-capture messages, and tables that are kept from them.
 
-Public: `run`, `RunResult`, `Verdict`, `DecoderSuite` (docs/api.md). Everything else is private to
-the project, and may change between releases. Names are imported when they are first used: the
-command line starts without Spark and Hypothesis.
+Public: `run`, `RunResult`, `Verdict`, `DecoderSuite`, `pipeline`, `PipelineReport`, `PipelineSuite`
+(docs/api.md). Everything else is private to the project, and may change between releases. Names are
+imported when they are first used: the command line starts without Spark and Hypothesis.
 """
 
 from __future__ import annotations
@@ -11,17 +11,30 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conformance.api import run
+    from conformance.api import pipeline, run
     from conformance.judging.judge import Verdict
     from conformance.judging.results import RunResult
+    from conformance.pipelines.results import PipelineReport
+    from conformance.pytest_pipelines import PipelineSuite
     from conformance.pytest_plugin import DecoderSuite
 
-__all__ = ["DecoderSuite", "RunResult", "Verdict", "run"]
+__all__ = [
+    "DecoderSuite",
+    "PipelineReport",
+    "PipelineSuite",
+    "RunResult",
+    "Verdict",
+    "pipeline",
+    "run",
+]
 
 _HOMES = {
     "DecoderSuite": "conformance.pytest_plugin",
+    "PipelineReport": "conformance.pipelines.results",
+    "PipelineSuite": "conformance.pytest_pipelines",
     "RunResult": "conformance.judging.results",
     "Verdict": "conformance.judging.judge",
+    "pipeline": "conformance.api",
     "run": "conformance.api",
 }
 

@@ -1,7 +1,7 @@
-"""`conformance.run`: one decoder judged from Python, as the command `run` does it, or on a session
-that is running.
+"""`conformance.run` and `conformance.pipeline`: a decoder or a pipeline judged from Python, as the
+commands `run` and `pipeline` do it, or on a session that is running.
 
-Imports `brokers`, `cases`, `engines`, `judging`, `reports` and `running`.
+Imports `brokers`, `cases`, `engines`, `judging`, `pipelines`, `reports` and `running`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from generators.wire_format import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from conformance.brokers.lakehouses import Sink
     from conformance.judging.results import RunResult
+    from conformance.pipelines.results import PipelineReport
     from conformance.running.events import Listener
 
 
@@ -144,6 +146,82 @@ def run(
     if report is not None:
         write_all(result, Path(report))
     return NotebookResult.of(result, None if report is None else Path(report, "report.html"))
+
+
+def pipeline(
+    start: Any,
+    *,
+    format: str,
+    spark: Any = None,
+    sink: Sink | None = None,
+    catalog: str = "",
+    writer_profile: str | Sequence[str] = (),
+    nemesis: str = "",
+    restart: bool = False,
+    limit_s: float = 300,
+    seed: int = 1,
+    broker: str = "none",
+    broker_config: Path | None = None,
+    broker_properties: Mapping[str, str] | None = None,
+    topic_prefix: str | None = None,
+    tables: str | Sequence[str] = (),
+    dialect: str | None = None,
+    database: str | None = None,
+    values: str | Path | None = None,
+    master: str = "",
+    spark_packages: str | Sequence[str] = (),
+    spark_conf: Mapping[str, str] | None = None,
+) -> PipelineReport:
+    """Judges the table that a pipeline keeps (docs/from-rows-to-a-table.md).
+
+    `start` is the function start(spark, records, target), beside which the globals KEY, TYPES,
+    table, history and errors of its module count; an object or a module that has them; or the path
+    of a file. On `spark`, a session of the caller's, it runs in this process: its tables are in a
+    new database of `catalog`, which is dropped; the session is not stopped and keeps its settings.
+    Without a session a file is judged in a process of its own, with the lakehouse `sink`; `restart`
+    also kills that process. The other arguments are the options of `cdc-conformance pipeline`.
+
+    Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its
+    environment fails, or a batch does not end within `limit_s`.
+    """
+    from conformance.brokers.asked import broker_options
+    from conformance.cases.tables import read_tables
+    from conformance.engines.spark_conf import settings_of_options
+    from conformance.files import tables_in_cache
+    from conformance.pipelines.results import PipelineReport
+    from conformance.pipelines.running import PipelineSettings
+    from conformance.pipelines.started import SessionOptions, judge_pipeline
+
+    user_tables = None
+    if tables:
+        user_tables = read_tables(
+            _several(tables), dialect, database, None if values is None else Path(values), seed
+        )
+    elif any((dialect, database, values)):
+        raise UsageError("dialect, database and values need tables")
+    tables_in_cache()
+    conf = settings_of_options(
+        spark_conf or {}, master=master, remote="", added_packages=_several(spark_packages)
+    )
+    is_file = isinstance(start, str | Path)
+    settings = PipelineSettings(
+        format,
+        str(start) if is_file else "",
+        _several(writer_profile) or "",
+        nemesis,
+        seed,
+        restart,
+        user_tables,
+        limit_s,
+    )
+    wanted = broker_options(
+        broker, broker_config, (broker_properties or {}).items(), None, topic_prefix
+    )
+    session = SessionOptions(spark, sink, catalog, conf)
+    results = judge_pipeline(
+        settings, wanted, session, lambda _text: None, None if is_file else start
+    )
+    return PipelineReport(format, tuple(results))
 
 
 def _several(texts: str | Sequence[str]) -> tuple[str, ...]:

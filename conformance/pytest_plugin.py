@@ -79,8 +79,65 @@ class Kept:
         self.asked = self.engine = None
 
 
-class DecoderSuite:
-    """Base of a conformance suite: one run per class, one item per rule, and `test_run` for cases
+class RuleSuite:
+    """Base of a suite with an item for each rule of a format, and `test_run` for the run as a whole;
+    one run per class.
+    """
+
+    __cdc_suite__: ClassVar[bool] = True
+    pytestmark: ClassVar[list[pytest.MarkDecorator]] = [pytest.mark.cdc_spark]
+
+    format: ClassVar[str] = ""
+
+    @classmethod
+    def cdc_rules(cls) -> Sequence[Rule]:
+        """The rules that have an item. Raises HarnessError for an unknown format."""
+        raise NotImplementedError
+
+    @classmethod
+    def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
+        """Performs the run: the outcome of each item. Raises HarnessError."""
+        raise NotImplementedError
+
+    @classmethod
+    def cdc_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
+        """One item per rule, under the rule's id. Raises CollectError when the class names no known
+        format.
+        """
+        if "rule" in metafunc.fixturenames:
+            try:
+                listed = cls.cdc_rules()
+            except HarnessError as error:
+                raise pytest.Collector.CollectError(f"{cls.__name__}.format: {error}") from None
+            metafunc.parametrize("rule", listed, ids=[rule.id for rule in listed])
+
+    @pytest.fixture
+    def cdc_outcomes(
+        self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    ) -> Outcomes:
+        """The outcome of each item of the class; the first item that asks for it performs the
+        run.
+        """
+        runs = request.config.stash.setdefault(_RUNS, {})
+        cls = type(self)
+        if cls not in runs:
+            runs[cls] = shared(cls, request, tmp_path_factory.getbasetemp().parent)
+        run = runs[cls]
+        if isinstance(run, str):
+            pytest.fail(f"the run did not come about: {run}", pytrace=False)
+        return run
+
+    def test_rule(self, rule: Rule, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
+        """The rule is kept."""
+        settle(cdc_outcomes[rule.id], request)
+
+    def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
+        """The run as a whole came to something, and nothing is left unsaid."""
+        settle(cdc_outcomes[RUN], request)
+
+
+class DecoderSuite(RuleSuite):
+    """Base of a decoder's suite: one run per class, one item per rule, and `test_run` for cases
     that errored or timed out.
 
     `decoder` is what `--decoder` takes, None the format's reference decoder; a `.py` path is looked
@@ -102,10 +159,6 @@ class DecoderSuite:
     and `topic_prefix`; `broker_properties` are properties of the Kafka client by name.
     """
 
-    __cdc_suite__: ClassVar[bool] = True
-    pytestmark: ClassVar[list[pytest.MarkDecorator]] = [pytest.mark.cdc_spark]
-
-    format: ClassVar[str] = ""
     decoder: ClassVar[Any] = None
     spark: ClassVar[str | None] = None
     mapping: ClassVar[Mapping[str, str]] = {}
@@ -131,16 +184,18 @@ class DecoderSuite:
     values: ClassVar[str | None] = None
 
     @classmethod
-    def cdc_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
-        """One item per rule, under the rule's id. Raises CollectError when the class names no known
-        format.
+    def cdc_rules(cls) -> Sequence[Rule]:
+        """See RuleSuite."""
+        return rules(cls.format)
+
+    @classmethod
+    def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
+        """See RuleSuite. Every case must be decoded, at least one be judged, and the record of known
+        failures have no entry that matches nothing.
         """
-        if "rule" in metafunc.fixturenames:
-            try:
-                listed = rules(cls.format)
-            except HarnessError as error:
-                raise pytest.Collector.CollectError(f"{cls.__name__}.format: {error}") from None
-            metafunc.parametrize("rule", listed, ids=[rule.id for rule in listed])
+        # A suite may have a fixture of its own that is named spark.
+        spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
+        return outcomes(cls, perform(cls, request.config, spark))
 
     @classmethod
     def cdc_report_header(cls, config: pytest.Config) -> str:
@@ -151,35 +206,9 @@ class DecoderSuite:
         seen = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
             f"{cls.__name__}: {cls.format}, decoder {named(cls)}, profiles {cls.profile}, "
-            f"budget {_option(cls, config, 'budget')}, seed {_option(cls, config, 'seed')}, "
-            f"broker {_option(cls, config, 'broker')}{where}; {seen}"
+            f"budget {suite_option(cls, config, 'budget')}, seed {suite_option(cls, config, 'seed')}, "
+            f"broker {suite_option(cls, config, 'broker')}{where}; {seen}"
         )
-
-    @pytest.fixture
-    def cdc_outcomes(
-        self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-    ) -> Outcomes:
-        """The outcome of each item of the class; the first item that asks for it performs the
-        run.
-        """
-        runs = request.config.stash.setdefault(_RUNS, {})
-        cls = type(self)
-        if cls not in runs:
-            runs[cls] = shared(cls, request, tmp_path_factory.getbasetemp().parent)
-        run = runs[cls]
-        if isinstance(run, str):
-            pytest.fail(f"the run did not come about: {run}", pytrace=False)
-        return run
-
-    def test_rule(self, rule: Rule, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """The decoder keeps the rule."""
-        settle(cdc_outcomes[rule.id], request)
-
-    def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """Every case was decoded, at least one was judged, and the record of known failures has no
-        entry that matches nothing.
-        """
-        settle(cdc_outcomes[RUN], request)
 
 
 def named(cls: type[DecoderSuite]) -> str:
@@ -280,7 +309,7 @@ def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
     return SuiteRun("passed", f"{len(judged.cases)} cases: {counts}")
 
 
-def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path) -> Outcomes | str:
+def shared(cls: type[RuleSuite], request: pytest.FixtureRequest, folder: Path) -> Outcomes | str:
     """The outcomes of the suite's items, or why its run failed. The workers of pytest-xdist share
     one run: the first to ask performs it, and the others wait for its file in `folder`, which all
     of them have.
@@ -312,16 +341,14 @@ def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path
     return performed
 
 
-def _performed(cls: type[DecoderSuite], request: pytest.FixtureRequest) -> Outcomes | str:
+def _performed(cls: type[RuleSuite], request: pytest.FixtureRequest) -> Outcomes | str:
     try:
-        # A suite may have a fixture of its own that is named spark.
-        spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
-        return outcomes(cls, perform(cls, request.config, spark))
+        return cls.cdc_perform(request)
     except HarnessError as error:
         return str(error)
 
 
-def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
+def suite_option(cls: type[RuleSuite], config: pytest.Config, name: str) -> Any:
     """A class attribute, else the option, which may be the configuration file's, else the
     default.
     """
@@ -332,7 +359,7 @@ def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
 
 def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, str]]:
     """The cluster's master and the server of Spark Connect; "" without."""
-    return [(name, _option(cls, config, name)) for name in ("master", "remote")]
+    return [(name, suite_option(cls, config, name)) for name in ("master", "remote")]
 
 
 def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
@@ -350,7 +377,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     from conformance.running.run import run
     from conformance.running.started import start_run
 
-    folders = _folders(cls, config)
+    folders = suite_folders(cls, config)
     decoder = resolve(cls.decoder, folders) if isinstance(cls.decoder, str) else cls.decoder
     record = (
         next((folder / cls.expect for folder in folders if (folder / cls.expect).is_file()), None)
@@ -362,10 +389,10 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
             f"{cls.__name__}.expect: there is no file {cls.expect} in"
             f" {', '.join(map(str, folders))}"
         )
-    seed = _option(cls, config, "seed")
+    seed = suite_option(cls, config, "seed")
     settings = Settings(
         formats=(cls.format,),
-        budget=find_budget(_option(cls, config, "budget")),
+        budget=find_budget(suite_option(cls, config, "budget")),
         seed=seed,
         decoder=None if decoder is None else decoder_name(decoder),
         mapping=cls.mapping,
@@ -439,14 +466,14 @@ def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) 
     from conformance.brokers.asked import broker_options
     from generators.publishing.properties import parse_property
 
-    file = _option(cls, config, "broker_config")
+    file = suite_option(cls, config, "broker_config")
     pairs = [
-        *map(parse_property, _option(cls, config, "broker_property")),
+        *map(parse_property, suite_option(cls, config, "broker_property")),
         *cls.broker_properties.items(),
     ]
-    broker = _option(cls, config, "broker")
+    broker = suite_option(cls, config, "broker")
     return broker_options(
-        broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix
+        broker, place_file(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix
     )
 
 
@@ -457,9 +484,9 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
     if not cls.tables:
         return None
     sources = [
-        source if "://" in source else str(_placed(source, folders)) for source in cls.tables
+        source if "://" in source else str(place_file(source, folders)) for source in cls.tables
     ]
-    overrides = _placed(cls.values, folders) if cls.values else None
+    overrides = place_file(cls.values, folders) if cls.values else None
     values = read_tables(sources, cls.dialect, cls.database, overrides, seed)
     formats_for_tables((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
     return values
@@ -469,11 +496,13 @@ def _print_notes(notes: Sequence[str]) -> None:
     sys.stderr.write("".join(f"{printable(note)}\n" for note in notes))
 
 
-def _placed(name: str, folders: list[Path]) -> Path:
+def place_file(name: str, folders: list[Path]) -> Path:
+    """The first file of a name that is in one of some folders; else the name as a path."""
     return next((folder / name for folder in folders if (folder / name).is_file()), Path(name))
 
 
-def _folders(cls: type[DecoderSuite], config: pytest.Config) -> list[Path]:
+def suite_folders(cls: type[RuleSuite], config: pytest.Config) -> list[Path]:
+    """Where a suite's files are looked for."""
     module = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return [Path(), *([Path(module).parent] if module else []), config.rootpath]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +90,8 @@ def pipeline(
 
     The file has `start(spark, records, target)`: it starts what you run today on `records`, a streaming DataFrame of Kafka's
     columns, keeps the table `target`, and returns the query (None for a batch job, which is then called once a stage). It may also
-    have KEY, TYPES, table(spark, target), errors(spark, target). It is called once for each nemesis, with a table of its own.
+    have KEY, TYPES, table(spark, target), history(spark, target) and errors(spark, target). It is called once for each nemesis, with
+    a table of its own.
 
     Prints a line for each: converged, or the differences, each with its rule, the event and the message. Exit code 1: differs; 3: a
     limit expired, which is no verdict.
@@ -99,41 +100,25 @@ def pipeline(
     Example: cdc-conformance pipeline ticdc-canal-json --pipeline mine.py --sink delta --broker none
     Example: cdc-conformance pipeline debezium-json --pipeline mine.py --sink iceberg --tables orders.sql --restart
     """
-    from conformance.engines.child import QUICK, ChildEngine, required_packages
-    from conformance.engines.transport import serve_engine
-    from conformance.pipelines.running import PipelineSettings, run_pipeline
-    from conformance.pipelines.sessions import session_conf
+    from conformance.pipelines.running import PipelineSettings
     from conformance.pipelines.showing import render
+    from conformance.pipelines.started import SessionOptions, judge_pipeline
     from conformance.reports.console import console
 
-    if asked.kafka:
-        asked.check_spark()
     on_cluster("pipeline", options["spark_conf"])
     tables = given_tables(options, options["seed"])
     if tables is not None:
         check_keys(tables, options["verbose"])
     results: list[PipelineResult] = []
-    with Progress() as note:
-        conf, catalogue = session_conf(QUICK, options["spark_conf"], sink, catalog)
-        child = partial(
-            ChildEngine, packages=required_packages((fmt,), kafka=asked.kafka), conf=conf, note=note
-        )
-        settings = PipelineSettings(
-            fmt,
-            spec,
-            writer_profile or "",
-            nemesis,
-            options["seed"],
-            restart,
-            tables,
-            limit,
-            catalogue,
-        )
-        with serve_engine((fmt,), asked, conf, note, child) as (engine, cluster, _):
-            for result in run_pipeline(settings, engine, cluster, note):
-                results.append(result)
-                if style == "json":
-                    click.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    settings = PipelineSettings(
+        fmt, spec, writer_profile or "", nemesis, options["seed"], restart, tables, limit
+    )
+    session = SessionOptions(sink=sink, catalogue=catalog, conf=options["spark_conf"])
+    with Progress() as note, closing(judge_pipeline(settings, asked, session, note)) as judged:
+        for result in judged:
+            results.append(result)
+            if style == "json":
+                click.echo(json.dumps(result.as_json(), ensure_ascii=False))
     if style == "markdown":
         click.echo(render(results, fmt, markdown=True))
     elif style == "pretty":

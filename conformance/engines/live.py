@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines._jobs import Jobs
-from conformance.engines.asking import RequestingEngine, error_of_reply
+from conformance.engines.asking import RequestingEngine, convert_result, error_of_reply
 from conformance.engines.child import ENVIRONMENTS
-from conformance.engines.engine import DecodeTimeout
+from conformance.engines.engine import AnswerTimeout, DecodeTimeout
 from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE
+from conformance.engines.specs import SERVICES
 from generators.errors import UsageError
 
 DEFAULTS: Final[Mapping[str, str]] = {
@@ -63,14 +64,20 @@ def pickle_decoder(decoder: object) -> Mapping[str, str]:
 
 class LiveEngine(RequestingEngine):
     """The Engine on a SparkSession, classic or of Spark Connect. `conf` are settings of each call
-    beside `DEFAULTS`. Requests are answered in order, in one thread. Raises UsageError for a
-    setting that the session does not take.
+    beside `DEFAULTS`. `pipelines` are those that requests name, by name. Requests are answered in
+    order, in one thread. Raises UsageError for a setting that the session does not take.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
 
     def __init__(
-        self, spark: Any, decoder: object, *, conf: Mapping[str, str] = {}, timeout_s: float = 120
+        self,
+        spark: Any,
+        decoder: object,
+        *,
+        conf: Mapping[str, str] = {},
+        timeout_s: float = 120,
+        pipelines: Mapping[str, object] = {},
     ) -> None:
         for name in (MASTER, REMOTE, PACKAGES):
             if conf.get(name):
@@ -81,7 +88,7 @@ class LiveEngine(RequestingEngine):
         )
         try:
             self._session = importlib.import_module(_LIVE_MODULE).LiveSession(
-                spark, decoders, self._conf
+                spark, decoders, self._conf, pipelines
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
@@ -93,6 +100,24 @@ class LiveEngine(RequestingEngine):
     def put(self, request: dict[str, Any]) -> Future[Any]:
         """See Asking."""
         return self._jobs.put(lambda: self._answer(request))
+
+    @property
+    def is_connect(self) -> bool:
+        """Whether the session is one of Spark Connect."""
+        return bool(self._session.is_connect)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what the session executes may run on other machines."""
+        return bool(self._session.is_away)
+
+    def ask_service(
+        self, service: str, request: Mapping[str, Any], limit_s: float
+    ) -> Future[Mapping[str, Any]]:
+        """See ChildEngine; what exceeds its limit is interrupted, and the session goes on."""
+        return convert_result(
+            self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"]
+        )
 
     def close(self) -> None:
         """Interrupts what runs, and leaves the session as it was."""
@@ -111,10 +136,13 @@ class LiveEngine(RequestingEngine):
             return {}
         if op == "decode" and handle in self._unopened:
             raise self._unopened[handle]
-        if op in ("open", "decode"):
+        if op in ("open", "decode", *SERVICES):
             request["conf"] = {**self._conf, **request.get("conf", {})}
-        limit_s = request.get("limit_s", self._timeout_s) if op == "decode" else math.inf
+        limited = op == "decode" or op in SERVICES
+        limit_s = request.get("limit_s", self._timeout_s) if limited else math.inf
         reply: Mapping[str, Any] | None = self._session.answer(request, limit_s)
+        if reply is None and op in SERVICES:
+            raise AnswerTimeout(f"{op} did not answer within {limit_s:g} s")
         if reply is None:
             raise DecodeTimeout(f"{request['decoder']} did not end within {limit_s:g} s")
         if "error" in reply:

@@ -6,12 +6,15 @@ source's, and none shows a row as it was before what an earlier one showed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from conformance.pipelines.causes import Causes, Difference
+from conformance.pipelines.histories import KeptVersion, RowHistory
+from conformance.pipelines.reach import reached_rules
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, Snapshot, TypedRow, is_same, unaccepted
+from conformance.pipelines.rows import Claims, TypedRow, is_same, unaccepted
+from conformance.pipelines.snapshots import Snapshot
 from conformance.pipelines.timeline import (
     Reader,
     Version,
@@ -23,7 +26,7 @@ from conformance.pipelines.timeline import (
 )
 from conformance.streams.recipes import ReadStream
 from generators.drawing.streams import Key
-from generators.model import Cell
+from generators.model import Cell, SchemaChange
 
 
 class Judge:
@@ -48,6 +51,12 @@ class Judge:
             rows=len(self.story.rows),
             messages=len(self.reader.arrivals),
             repeats=sum(arrival.repeated for arrival in self.reader.arrivals),
+            reached=reached_rules(
+                self.stream,
+                self.timelines,
+                self.reader.arrivals,
+                has_history=self.snapshots[-1].history is not None,
+            ),
         )
         for difference in self._columns():
             result.differ(*difference)
@@ -59,12 +68,14 @@ class Judge:
                 result.differ(*difference)
                 wrong.add(key)
         for row in self.unknown:
-            shown = ", ".join(f"{n}={row[n].value!r}" for n in self.key_names if row.get(n))  # type: ignore[union-attr]
-            result.differ("convergence", f"a row is there that never was: {shown}")
+            what = f"a row is there that never was: {self._key_text(row)}"
+            result.differ("convergence", what)
         for key, versions in self.timelines.items():
             if key not in wrong and key not in self.doubtful:
                 for difference in self._way_back(key, versions):
                     result.differ(*difference)
+        for difference in self._histories():
+            result.differ(*difference)
         self._unreadable(result)
         for column, kind in self.claimed.items():
             result.notes.append(f"column {column} is kept as {kind} on purpose (TYPES)")
@@ -93,6 +104,16 @@ class Judge:
         names = (c.name for c in self.story.table.columns if c.name not in self.families)
         return frozenset(name.lower() for name in names if name.lower() in there)
 
+    @cached_property
+    def dropped(self) -> frozenset[str]:
+        """The columns that a statement dropped, in lower case."""
+        names: set[str] = set()
+        for event in self.story.history.events:
+            if isinstance(event, SchemaChange) and event.before and event.after:
+                left = {column.name for column in event.after.columns}
+                names |= {c.name.lower() for c in event.before.columns if c.name not in left}
+        return frozenset(names)
+
     def _columns(self) -> list[Difference]:
         """Columns that are missing or have another type, each once."""
         found: list[Difference] = []
@@ -116,12 +137,12 @@ class Judge:
     @cached_property
     def displayed(self) -> list[dict[Key, list[TypedRow]]]:
         """The rows of each snapshot by key."""
-        return [self._by_key(snapshot)[0] for snapshot in self.snapshots]
+        return [self._by_key(snapshot.rows)[0] for snapshot in self.snapshots]
 
     @cached_property
     def unknown(self) -> list[TypedRow]:
         """The rows of the last snapshot whose key no row ever had."""
-        return self._by_key(self.snapshots[-1])[1]
+        return self._by_key(self.snapshots[-1].rows)[1]
 
     @cached_property
     def _key_cells(self) -> dict[Key, list[Cell]]:
@@ -132,16 +153,22 @@ class Judge:
                 cells[key] = [image[name] for name in self.story.table.primary_key]
         return cells
 
-    def _by_key(self, snapshot: Snapshot) -> tuple[dict[Key, list[TypedRow]], list[TypedRow]]:
+    def _by_key(
+        self, found: Iterable[TypedRow]
+    ) -> tuple[dict[Key, list[TypedRow]], list[TypedRow]]:
         rows: dict[Key, list[TypedRow]] = {}
         unknown: list[TypedRow] = []
-        for row in snapshot.rows:
-            key = next((key for key in self._key_cells if self._has_key(row, key)), None)
+        for row in found:
+            key = self._key_of(row)
             if key is None:
                 unknown.append(row)
             else:
                 rows.setdefault(key, []).append(row)
         return rows, unknown
+
+    def _key_of(self, row: TypedRow) -> Key | None:
+        """The key that a row shows; None if no row ever had it."""
+        return next((key for key in self._key_cells if self._has_key(row, key)), None)
 
     def _has_key(self, row: TypedRow, key: Key) -> bool:
         pairs = zip(self.key_names, self._key_cells[key], strict=True)
@@ -203,6 +230,29 @@ class Judge:
                     )
                 ]
         return []
+
+    def _histories(self) -> Iterator[Difference]:
+        """The differences of the history after the last stage."""
+        kept = self.snapshots[-1].history
+        if kept is None:
+            return
+        by_key: dict[Key | None, list[KeptVersion]] = {}
+        for version in kept:
+            by_key.setdefault(self._key_of(version.row), []).append(version)
+        for version in by_key.pop(None, []):
+            yield Difference(
+                "versions",
+                f"a version is there of a row that never was: {self._key_text(version.row)}",
+            )
+        for key, versions in self.timelines.items():
+            if key not in self.doubtful and key in self._key_cells:
+                yield from RowHistory(
+                    self, key, versions, by_key.get(key, []), self.stream.nemesis.compacted
+                ).differences()
+
+    def _key_text(self, row: TypedRow) -> str:
+        values = {name: row.get(name) for name in self.key_names}
+        return ", ".join(f"{name}={value.value!r}" for name, value in values.items() if value)
 
     def _unreadable(self, result: PipelineResult) -> None:
         """Unreadable messages must be told, if the pipeline says where."""

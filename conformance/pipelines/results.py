@@ -16,7 +16,8 @@ class PipelineResult:
 
     `rows` counts the source's rows at the end, `messages` those of the topic. `lost` says why
     nothing is judged; `notes` say what was seen and is no fault. `wrong` has the first differences
-    as (rule id, text), `broken` counts all by rule.
+    as (rule id, text), `broken` counts all by rule; `reached` are the last parts of the ids of rules
+    that could have been broken.
     """
 
     format: str
@@ -31,6 +32,7 @@ class PipelineResult:
     notes: list[str] = field(default_factory=list)
     wrong: list[tuple[str, str]] = field(default_factory=list)
     broken: Counter[str] = field(default_factory=Counter)
+    reached: frozenset[str] = frozenset()
 
     @property
     def converged(self) -> bool:
@@ -73,3 +75,40 @@ class PipelineResult:
             facts["broken"] = dict(self.broken)
             facts["differences"] = [{"rule": rule, "what": what} for rule, what in self.wrong]
         return facts
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineReport:
+    """What a run of a pipeline came to: a result for each disturbance. A notebook shows it as a
+    table, `str` gives it as Markdown.
+    """
+
+    format: str
+    results: tuple[PipelineResult, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command: 0 if every judged table converged, else 1."""
+        return 0 if all(result.converged or result.lost for result in self.results) else 1
+
+    @property
+    def failures(self) -> tuple[tuple[str, str], ...]:
+        """The first differences, as (rule id, text)."""
+        return tuple(each for result in self.results for each in result.wrong)
+
+    @property
+    def reached(self) -> frozenset[str]:
+        """The ids of the rules that could have been broken, or were."""
+        names = {name for result in self.results for name in result.reached}
+        broken = {rule for result in self.results for rule in result.broken}
+        return frozenset({f"{self.format}/pipeline/{name}" for name in names} | broken)
+
+    def __str__(self) -> str:
+        from conformance.pipelines.showing import render
+
+        return str(render(self.results, self.format, markdown=True))
+
+    def _repr_html_(self) -> str:
+        from conformance.pipelines.showing import as_html
+
+        return as_html(self.results, self.format)

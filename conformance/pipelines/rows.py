@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from conformance.judging.compare import ACCEPTED, Typed, null_is_fine, same_text, same_value
-from conformance.judging.output import typed_rows
 from generators.errors import UsageError
 from generators.model import Cell, State, Table
 
@@ -60,32 +59,11 @@ class Claims:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A table after a stage of its stream: its columns in lower case, and its rows. `unreadable`
-    are the partitions and offsets that `errors` told; None if the pipeline has no such function.
-    """
-
-    columns: frozenset[str]
-    rows: tuple[TypedRow, ...]
-    unreadable: frozenset[tuple[int, int]] | None = None
-
-
-def read_snapshot(path: Path, errors: Path | None = None) -> Snapshot:
-    """The snapshot in Arrow files that the child wrote."""
-    table = _read_arrow(path)
-    names = [name.lower() for name in table.column_names]
-    rows = tuple(typed_rows(table.rename_columns(names)))
-    unreadable: frozenset[tuple[int, int]] | None = None
-    if errors is not None:
-        told = _read_arrow(errors).to_pylist()
-        unreadable = frozenset((row["partition"], row["offset"]) for row in told)
-    return Snapshot(frozenset(names), rows, unreadable)
-
-
-def _read_arrow(path: Path) -> pa.Table:
+def read_arrow(path: Path) -> pa.Table:
+    """A table that the child wrote, with its columns' names in lower case."""
     with pa.ipc.open_file(path) as reader:
-        return reader.read_all()
+        table = reader.read_all()
+    return table.rename_columns([name.lower() for name in table.column_names])
 
 
 def is_same(cell: Cell, actual: Typed | None, claim: str) -> bool:

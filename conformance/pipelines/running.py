@@ -19,7 +19,8 @@ from conformance.cases.tables import profiles_of_source, usable_tables
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, Snapshot, read_snapshot
+from conformance.pipelines.rows import Claims
+from conformance.pipelines.snapshots import Snapshot, SnapshotFiles, read_snapshot
 from conformance.rules.order import order_of
 from conformance.streams.reading import (
     MOMENTS,
@@ -77,7 +78,8 @@ class PipelineReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
     """The settings of `pipeline`. `nemesis` "" are the disturbances of SMOKE, `profile` "" is one
-    whose messages tell the order. `catalogue` is that of the target tables.
+    whose messages tell the order. The target tables are in the `database` of a `catalogue`. `away`
+    says that the session may be on other machines: it puts the database where it likes.
     """
 
     format: str
@@ -89,6 +91,13 @@ class PipelineSettings:
     tables: Values | None = None
     limit_s: float = LIMIT_S
     catalogue: str = ""
+    database: str = DATABASE
+    away: bool = False
+
+    @property
+    def place(self) -> str:
+        """The database with its catalogue, as SQL names it."""
+        return f"{self.catalogue}.{self.database}" if self.catalogue else self.database
 
 
 def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[PipelineResult]]:
@@ -146,7 +155,7 @@ class Run:
     stream: ReadStream
     bootstrap: Target | None
     home: Path
-    lake: Path
+    lake: str
     written: Written | None = None
     source: Mapping[str, Any] = field(default_factory=dict)
     answer: Mapping[str, Any] = field(default_factory=dict)
@@ -161,8 +170,7 @@ class Run:
         """The name of the table that the pipeline keeps."""
         nemesis = self.stream.nemesis.name.replace("-", "_")
         name = f"{self.stream.story.table.name}_{nemesis}_{self.home.name.replace('-', '_')}"
-        prefix = f"{self.settings.catalogue}." if self.settings.catalogue else ""
-        return f"{prefix}{DATABASE}.{name.lower()}"
+        return f"{self.settings.place}.{name.lower()}"
 
     @contextlib.contextmanager
     def published(self) -> Iterator[Run]:
@@ -187,17 +195,19 @@ class Run:
 
     def read(self, stage: int, **more: Any) -> Any:
         """Starts reading to the present end; a future of the answer."""
+        files = SnapshotFiles.of_stage(self.home, stage)
         request = {
             "pipeline": self.settings.pipeline,
             "source": dict(self.source),
             "target": self.target,
-            "lake": str(self.lake),
+            "lake": self.lake,
             "table": codec.dump_table(self.stream.story.table),
             "deployment": codec.dump_deployment(self.stream.profile.deployment),
             "checkpoint": str(self.home / "checkpoint"),
             "directory": str(self.home),
-            "out": str(self.home / f"rows-{stage}.arrow"),
-            "errors": str(self.home / f"errors-{stage}.arrow"),
+            "out": str(files.rows),
+            "history": str(files.history),
+            "errors": str(files.errors),
             "conf": {},
             **more,
         }
@@ -218,9 +228,7 @@ class Run:
 
     def snapshot(self, stage: int) -> Snapshot:
         """The table after a stage."""
-        told = self.home / f"errors-{stage}.arrow"
-        snapshot = read_snapshot(self.home / f"rows-{stage}.arrow", told if told.exists() else None)
-        return self._check(snapshot)
+        return self._check(read_snapshot(SnapshotFiles.of_stage(self.home, stage)))
 
     def _check(self, snapshot: Snapshot) -> Snapshot:
         names = self.stream.story.table.primary_key
@@ -308,6 +316,7 @@ def _refreshed(run: Run, plain: PipelineResult) -> PipelineResult:
         if not answer["refreshed"]:
             result.lost = "the checkpoint of its query is not known"
             return result
+        result.reached = frozenset({FULL_REFRESH})
         again = run.judged([run.snapshot(STAGES)])
         for _, what in again.wrong:
             result.differ(FULL_REFRESH, what)
@@ -351,6 +360,7 @@ def read_killed(run: Run, victim: Any, note: Callable[[str], None]) -> PipelineR
             result.differ(RESTART, f"the query ended: {ended_words(error)}")
             return result
     result.messages, result.repeats = judged.messages, judged.repeats
+    result.reached = frozenset({RESTART})
     result.seconds = time.monotonic() - began
     for _, what in judged.wrong:
         result.differ(RESTART, what)
@@ -376,7 +386,8 @@ def run_pipeline(
     streams, lost = streams_of(settings)
     yield from lost
     home = Path(mkdtemp(prefix="pipeline-", dir=engine.directory))
-    make = partial(Run, settings=settings, bootstrap=bootstrap, lake=home / "lake")
+    lake = "" if settings.away else str(home / "lake")
+    make = partial(Run, settings=settings, bootstrap=bootstrap, lake=lake)
     plain: dict[tuple[str, str], bool] = {}
     for number, stream in enumerate(streams):
         note(f"{settings.format}, {stream.profile.name}: {stream.nemesis.name}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any, Final
 
-from conformance.pipelines.results import PipelineResult
+from conformance.pipelines.results import PipelineReport, PipelineResult
 from conformance.rules.pipelines import rules
 from conformance.sheets import grid, marked
 
@@ -17,6 +18,28 @@ def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = Fals
     from rich.console import Group as Together
     from rich.text import Text
 
+    head, lines = _lines(results)
+    words = list(_words(results, fmt))
+    if markdown:
+        return "\n".join([*marked(head, lines), "", *words])
+    colours = {"converged": "green", "differs": "red"}
+    coloured: Iterator[list[str | Text]] = (
+        [*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines
+    )
+    return Together(grid(head, coloured), *map(Text, words))
+
+
+def as_html(results: Sequence[PipelineResult], fmt: str) -> str:
+    """For a notebook."""
+    head, lines = _lines(results)
+    cells = "".join(f"<th>{escape(name)}</th>" for name in head)
+    rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines]
+    words = "\n".join(_words(results, fmt))
+    return f"<table><tr>{cells}</tr>{''.join(rows)}</table><pre>{escape(words)}</pre>"
+
+
+def _lines(results: Sequence[PipelineResult]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The head of the table, and a line for each result."""
     own = any(result.table for result in results)
     head = (*_HEAD[:1], *(("table",) if own else ()), *_HEAD[1:])
     lines = [
@@ -30,14 +53,7 @@ def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = Fals
         ]
         for result in results
     ]
-    words = list(_words(results, fmt))
-    if markdown:
-        return "\n".join([*marked(head, lines), "", *words])
-    colours = {"converged": "green", "differs": "red"}
-    coloured: Iterator[list[str | Text]] = (
-        [*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines
-    )
-    return Together(grid(head, coloured), *map(Text, words))
+    return head, lines
 
 
 def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
@@ -59,4 +75,7 @@ def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
     yield from dict.fromkeys(note for result in results for note in result.notes)
     judged = [result for result in results if not result.lost]
     converged = sum(result.converged for result in judged)
+    reached = PipelineReport(fmt, tuple(results)).reached
+    if missed := [rule.rpartition("/")[2] for rule in book if rule not in reached]:
+        yield f"nothing could break {', '.join(missed)}: not judged"
     yield f"{converged} of {len(judged)} converged"

@@ -16,7 +16,8 @@ from conformance.judging.compare import Typed
 from conformance.judging.perfect import row
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, Snapshot
+from conformance.pipelines.rows import Claims
+from conformance.pipelines.snapshots import Snapshot
 from conformance.rules.order import order_of
 from conformance.rules.tables import TableFile, checked, named_place, ours
 from conformance.selftest.keeping import (
@@ -49,16 +50,17 @@ class Habit:
     needs: str = ""
 
 
-def _habits() -> Iterator[Habit]:
-    file = TableFile(*ours(__package__, "folds"), {"habits": dict})
-    for place, name, given in file.entries("habits"):
+def read_habits(table: str) -> Iterator[Habit]:
+    """The habits of a table of folds.toml."""
+    file = TableFile(*ours(__package__, "folds"), {"habits": dict, "histories": dict})
+    for place, name, given in file.entries(table):
         with named_place(f"{place}: {name}"):
             fields = dict.fromkeys(("convicts", "nemesis", "needs", "why"), str)
             texts = checked(given, fields, ("convicts", "nemesis", "why"))
             yield Habit(name, **{name: text.strip() for name, text in texts.items()})
 
 
-HABITS: Final = {habit.name: habit for habit in _habits()}
+HABITS: Final = {habit.name: habit for habit in read_habits("habits")}
 
 
 def shows(habit: Habit, stream: ReadStream) -> bool:

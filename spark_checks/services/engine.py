@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -170,13 +170,17 @@ def _liar(spec: str) -> Liar:
     raise DecoderError(f"unknown decoder {spec}")
 
 
-def load_module(source: str, spec: str) -> ModuleType:
-    """The module of a name or a `.py` path, which `spec` names for errors. Raises DecoderError."""
+def load_module(
+    source: str, spec: str, what: Literal["decoder", "pipeline"] = "decoder"
+) -> ModuleType:
+    """The module of a name or a `.py` path, which `spec` names for errors; `what` says what the user
+    takes it for. Raises DecoderError.
+    """
     try:
         if source.endswith(".py"):
             path = Path(source).resolve()
             if not path.is_file():
-                raise DecoderError(f"decoder {spec}: there is no file {source}")
+                raise DecoderError(f"{what} {spec}: there is no file {source}")
             sys.path.append(str(path.parent))
             module_spec = importlib.util.spec_from_file_location(f"_cdc_user_{path.stem}", path)
             assert module_spec is not None and module_spec.loader is not None
@@ -191,11 +195,13 @@ def load_module(source: str, spec: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == source.partition(".")[0]
-        legal = (
-            "; a decoder is module:function, path/file.py:function or cmd:COMMAND" if absent else ""
-        )
+        forms = {
+            "decoder": "; a decoder is module:function, path/file.py:function or cmd:COMMAND",
+            "pipeline": "; a pipeline is path/file.py, or a module",
+        }
+        legal = forms[what] if absent else ""
         raise DecoderError(
-            f"decoder {spec} cannot be imported: {type(error).__name__}: {error}{legal}"
+            f"{what} {spec} cannot be imported: {type(error).__name__}: {error}{legal}"
         ) from error
 
 

@@ -19,8 +19,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.utils import is_remote
 
-from spark_checks.services import cluster
+from spark_checks.services import cluster, piping
 from spark_checks.services.engine import TASK_RECORDS, DecoderError, SparkEngine
+from spark_checks.services.pipelines import offer_pipelines
 
 AGAIN_S: Final = 1.0
 """Time between two interruptions of a call that does not end."""
@@ -39,14 +40,18 @@ def pickled(decoder: Any) -> str:
 
 
 class LiveSession(SparkEngine):
-    """SparkEngine on a session that is not its own. `given` are decoders by name; `conf` must be
-    settings that the session takes.
+    """SparkEngine on a session that is not its own. `decoders` and `pipelines` are those of this
+    process by name; `conf` must be settings that the session takes.
 
     `with` belongs to the thread that calls `answer`. Raises ValueError for a setting.
     """
 
     def __init__(
-        self, spark: SparkSession, decoders: Mapping[str, Any], conf: Mapping[str, str]
+        self,
+        spark: SparkSession,
+        decoders: Mapping[str, Any],
+        conf: Mapping[str, str],
+        pipelines: Mapping[str, Any] = {},
     ) -> None:
         super().__init__()
         self._spark = spark
@@ -59,6 +64,8 @@ class LiveSession(SparkEngine):
             raise ValueError(str(error)) from error
         finally:
             self._configure({})
+        self._offers = contextlib.ExitStack()
+        self._offers.enter_context(offer_pipelines(pipelines))
 
     def __enter__(self) -> LiveSession:
         if is_remote():
@@ -100,15 +107,29 @@ class LiveSession(SparkEngine):
             self.spark.interruptTag(self._tag)
         else:
             self.spark.sparkContext.cancelJobGroup(self._tag)
+        # Their jobs are of a group that Spark names.
+        piping.stop_queries()
+
+    @property
+    def is_connect(self) -> bool:
+        """Whether the session is one of Spark Connect."""
+        return is_remote()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the session's executors or its driver may be on other machines."""
+        return is_remote() or not str(self.spark.conf.get("spark.master", "")).startswith("local")
 
     def lacking(self, error: BaseException) -> str:
         """What the session lacks, if that is why a request failed; else ""."""
         return cluster.missing_on_cluster(error, "the session")
 
     def restore(self) -> None:
-        """Leaves the session, and the path of modules, as they were: settings, kept records and
-        temporary views.
+        """Leaves the session, and the path of modules, as they were: settings, kept records, queries
+        of pipelines and temporary views.
         """
+        piping.stop_queries()
+        self._offers.close()
         for handle in list(self._opened):
             self._release(handle)
         self._configure({})

@@ -1,10 +1,11 @@
-"""A user's pipeline from the topic to a table: a module with `start`, and what it may have beside
-it.
+"""A user's pipeline from the topic to a table: a module or an object with `start`, or the function
+itself, and what may stand beside it.
 
     start(spark, records, target)    # starts the query and returns it; None for a batch job
     KEY = ["id"]                     # the columns of the key, else the table's primary key
     TYPES = {"price": "double"}      # columns that are kept as text or double on purpose
     table(spark, target)             # the current rows, else spark.table(target)
+    history(spark, target)           # SCD type 2: each version, with valid_from and valid_to
     errors(spark, target)            # where unreadable messages went: partition, offset
 
 `start` may also take, by name: `table`, the source's table (generators.model.Table), `checkpoint`,
@@ -14,8 +15,10 @@ a folder of the target's own, and `deployment`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -25,7 +28,14 @@ from spark_checks.services.engine import DecoderError, load_module
 
 OFFERED: Final = ("table", "checkpoint", "deployment")
 """What `start` may also take, by name."""
+READINGS: Final = ("table", "history", "errors")
+"""The functions that may stand beside `start`."""
+VALID_TO: Final = "valid_to"
+"""The column of a history that tells when a version ended; NULL: it is the current one."""
 Reading = Callable[[SparkSession, str], DataFrame]
+
+_GIVEN: Final[dict[str, Any]] = {}
+"""Pipelines of this process by name, in place of those of files."""
 
 
 def _read_table(spark: SparkSession, target: str) -> DataFrame:
@@ -39,6 +49,7 @@ class Pipeline:
     name: str
     start: Callable[..., Any]
     table: Reading = _read_table
+    history: Reading | None = None
     errors: Reading | None = None
     key: Sequence[str] = ()
     types: Mapping[str, str] = field(default_factory=dict)
@@ -59,9 +70,21 @@ class Pipeline:
             )
         return query  # type: ignore[no-any-return]
 
+    def rows(self, spark: SparkSession, target: str) -> DataFrame:
+        """The current rows: those of `table`, else the open versions of a history."""
+        if self.history is not None and self.table is _read_table:
+            return self.history(spark, target).where(f"{VALID_TO} IS NULL")
+        return self.table(spark, target)
 
-def pipeline_of(name: str, given: Any) -> Pipeline:
-    """The pipeline of a module or object with `start`. Raises DecoderError."""
+
+def make_pipeline(name: str, given: Any) -> Pipeline:
+    """The pipeline of a module or object with `start`, or of `start` itself, beside which the
+    globals of its module count. Raises DecoderError.
+    """
+    if inspect.isfunction(given):
+        beside = given.__globals__
+        names = ("KEY", "TYPES", *READINGS)
+        given = SimpleNamespace(**{n: beside[n] for n in names if n in beside}, start=given)
     start = getattr(given, "start", None)
     if not callable(start):
         raise DecoderError(f"pipeline {name} has no function start(spark, records, target)")
@@ -79,16 +102,41 @@ def pipeline_of(name: str, given: Any) -> Pipeline:
             f"pipeline {name}: TYPES is {type(types).__name__}; it must map columns to string or"
             " double"
         )
+    key = getattr(given, "KEY", ())
+    if isinstance(key, str):
+        raise DecoderError(f"pipeline {name}: KEY is {key!r}; it must be a list of columns")
+    readings = {reading: getattr(given, reading, None) for reading in READINGS}
+    for reading, function in readings.items():
+        if function is not None and not callable(function):
+            raise DecoderError(
+                f"pipeline {name}: {reading} is {type(function).__name__}, not a function"
+                f" {reading}(spark, target)"
+            )
     return Pipeline(
         name,
         start,
-        getattr(given, "table", _read_table),
-        getattr(given, "errors", None),
-        tuple(getattr(given, "KEY", ())),
+        readings["table"] or _read_table,
+        readings["history"],
+        readings["errors"],
+        tuple(key),
         dict(types),
     )
 
 
+@contextmanager
+def offer_pipelines(pipelines: Mapping[str, Any]) -> Iterator[None]:
+    """A context in which `load_pipeline` finds pipelines of this process by their names."""
+    _GIVEN.update(pipelines)
+    try:
+        yield
+    finally:
+        for name in pipelines:
+            _GIVEN.pop(name, None)
+
+
 def load_pipeline(spec: str) -> Pipeline:
-    """The pipeline of `path/file.py` or `module`. Raises DecoderError."""
-    return pipeline_of(spec, load_module(spec, spec))
+    """The pipeline of `path/file.py` or `module`, or one that is offered under this name. Raises
+    DecoderError.
+    """
+    given = _GIVEN[spec] if spec in _GIVEN else load_module(spec, spec, "pipeline")
+    return make_pipeline(spec, given)

@@ -20,7 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from generators.storage import codec
 from spark_checks.services.checkpoints import KillMoment, folder_of
 from spark_checks.services.engine import Decoder
-from spark_checks.services.pipelines import load_pipeline
+from spark_checks.services.pipelines import Pipeline, load_pipeline
 from spark_checks.services.streaming import records_of
 
 _QUERIES: Final[dict[str, StreamingQuery]] = {}
@@ -35,18 +35,23 @@ def handle(
     """Answers the request `pipeline`: reads a source to its present end into a table.
 
     It has `pipeline` (what `load_pipeline` takes), `source` (`streaming.records_of`), `target`,
-    `lake` (the folder of the target's database), `table` and `deployment`, `checkpoint`, `hold`
-    (`KillMoment`), `directory` for marks, `out` and `errors` (the files to be written), `refresh`
-    (whether the checkpoint is lost first), `last`. The answer has `key`, `types`, `errors` (whether
-    the pipeline tells them), `query` (whether there is one), `seconds`. Raises what the query
+    `lake` (the folder of the target's database, "" for the session's own place), `table` and
+    `deployment`, `checkpoint`, `hold` (`KillMoment`), `directory` for marks, `out`, `history` and
+    `errors` (the files to be written), `refresh` (whether the checkpoint is lost first), `last`.
+    The answer has `key`, `types`, `query` (whether there is one), `seconds`. Raises what the query
     raises.
+
+    With `drop` it names a database, which is dropped with its tables.
     """
+    if "drop" in request:
+        _drop_database(spark, request["drop"])
+        return {}
     pipeline, target = load_pipeline(request["pipeline"]), request["target"]
     began = time.monotonic()
-    _register(spark, target, Path(request["lake"]))
+    _register(spark, target, request["lake"])
     if request.get("refresh") and not _lose_checkpoint(target):
         return {"refreshed": False}
-    query = _QUERIES.pop(target, None)
+    query = _QUERIES.get(target)
     try:
         if query is None or not query.isActive:
             records = records_of(spark, request["source"])
@@ -57,27 +62,38 @@ def handle(
             }
             query = pipeline.begin(spark, records, target, offered)
         if query is not None:
+            _QUERIES[target] = query
             _read_to_end(query, request)
-        _write(pipeline.table(spark, target), request["out"])
-        if pipeline.errors is not None:
-            told = pipeline.errors(spark, target).select("partition", "offset")
-            _write(told, request["errors"])
+        _write_tables(spark, pipeline, request)
     except BaseException:
-        if query is not None:
-            query.stop()
+        stop_queries(target)
         raise
-    if query is not None and query.isActive and not request.get("last"):
-        _QUERIES[target] = query
-    elif query is not None:
-        query.stop()
+    if query is None or not query.isActive or request.get("last"):
+        stop_queries(target)
     return {
         "refreshed": True,
         "key": list(pipeline.key),
         "types": dict(pipeline.types),
-        "errors": pipeline.errors is not None,
         "query": query is not None,
         "seconds": time.monotonic() - began,
     }
+
+
+def stop_queries(*targets: str) -> None:
+    """Stops the queries of some targets; of all, if none is named."""
+    for target in targets or tuple(_QUERIES):
+        if (query := _QUERIES.pop(target, None)) is not None:
+            query.stop()
+
+
+def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str, Any]) -> None:
+    """Writes what the pipeline's functions show of its table."""
+    target = request["target"]
+    _write(pipeline.rows(spark, target), request["out"])
+    if pipeline.history is not None:
+        _write(pipeline.history(spark, target), request["history"])
+    if pipeline.errors is not None:
+        _write(pipeline.errors(spark, target).select("partition", "offset"), request["errors"])
 
 
 def _read_to_end(query: StreamingQuery, request: Mapping[str, Any]) -> None:
@@ -91,8 +107,7 @@ def _read_to_end(query: StreamingQuery, request: Mapping[str, Any]) -> None:
 
 def _lose_checkpoint(target: str) -> bool:
     """Stops a target's query and removes its checkpoint; False if it is not known."""
-    if (query := _QUERIES.pop(target, None)) is not None:
-        query.stop()
+    stop_queries(target)
     folder = _CHECKPOINTS.get(target)
     if folder is None or not folder.is_dir():
         return False
@@ -100,25 +115,35 @@ def _lose_checkpoint(target: str) -> bool:
     return True
 
 
-def _register(spark: SparkSession, target: str, lake: Path) -> None:
+def _register(spark: SparkSession, target: str, lake: str) -> None:
     """Makes the target's database, in a folder that outlives this process; tables that are there
     already are found again, since the session's catalogue forgets them.
     """
     *catalogue, database, name = target.split(".")
-    where = f" LOCATION '{lake}'" if not catalogue else ""
+    where = f" LOCATION '{lake}'" if lake and not catalogue else ""
     space = ".".join((*catalogue, database))
     for name_of in catalogue:
         place = f"spark.sql.catalog.{name_of}"
         of_files = spark.conf.get(f"{place}.type", "") == "hadoop"
-        if of_files and not spark.conf.get(f"{place}.warehouse", ""):
-            spark.conf.set(f"{place}.warehouse", str(lake))
+        if lake and of_files and not spark.conf.get(f"{place}.warehouse", ""):
+            spark.conf.set(f"{place}.warehouse", lake)
     spark.sql(f"CREATE DATABASE IF NOT EXISTS {space}{where}")
-    for log in lake.glob("*/_delta_log") if not catalogue else ():
+    for log in Path(lake).glob("*/_delta_log") if where else ():
         table = log.parent.name
         if table == name or table.startswith(f"{name}_"):
             spark.sql(
                 f"CREATE TABLE IF NOT EXISTS {space}.{table} USING delta LOCATION '{log.parent}'"
             )
+
+
+def _drop_database(spark: SparkSession, database: str) -> None:
+    """Drops a database and its tables; a catalogue of files drops no database that has tables."""
+    if not spark.catalog.databaseExists(database):
+        return
+    for table in spark.sql(f"SHOW TABLES IN {database}").collect():
+        if not table.isTemporary:
+            spark.sql(f"DROP TABLE IF EXISTS {database}.`{table.tableName}`")
+    spark.sql(f"DROP DATABASE {database}")
 
 
 def _write(rows: DataFrame, path: str) -> None:

@@ -21,15 +21,18 @@ from conformance.brokers.lakehouses import lakehouse
 from conformance.engines.engine import AnswerTimeout, DecodeRaised
 from conformance.judging.compare import Typed
 from conformance.pipelines import running
+from conformance.pipelines.histories import KeptVersion
 from conformance.pipelines.judging import judge
-from conformance.pipelines.results import PipelineResult
-from conformance.pipelines.rows import Claims, Snapshot, is_same, read_snapshot
+from conformance.pipelines.results import PipelineReport, PipelineResult
+from conformance.pipelines.rows import Claims, is_same
 from conformance.pipelines.running import PipelineSettings, streams_of
 from conformance.pipelines.showing import render
+from conformance.pipelines.snapshots import Snapshot, SnapshotFiles, read_snapshot
 from conformance.pipelines.timeline import arrivals_of, is_spoiled, timelines_of
 from conformance.pipelines.writing import pipeline_text
 from conformance.rules.order import order_of
-from conformance.selftest.folds import Fold
+from conformance.rules.pipelines import rules
+from conformance.selftest.folds import FOLDS, Fold, fold
 from conformance.selftest.keeping import batches
 from conformance.streams.recipes import Group, ReadStream
 from generators.errors import HarnessError, UsageError
@@ -208,20 +211,63 @@ def test_a_table_without_its_key_is_a_wrong_usage(tmp_path: Path) -> None:
         results_of(Keeping(tmp_path, other), "none")
 
 
-def test_a_snapshot_has_the_families_of_its_columns(tmp_path: Path) -> None:
-    table = pa.table({"Id": pa.array([1], pa.int32()), "day": pa.array([None], pa.date32())})
-    with pa.ipc.new_file(tmp_path / "rows", table.schema) as file:
+def write_arrow(path: Path, columns: Mapping[str, Any]) -> None:
+    table = pa.table(dict(columns))
+    with pa.ipc.new_file(path, table.schema) as file:
         file.write_table(table)
-    assert read_snapshot(tmp_path / "rows") == Snapshot(
+
+
+def test_a_snapshot_has_the_families_of_its_columns(tmp_path: Path) -> None:
+    files = SnapshotFiles.of_stage(tmp_path, 0)
+    write_arrow(files.rows, {"Id": pa.array([1], pa.int32()), "day": pa.array([None], pa.date32())})
+    assert read_snapshot(files) == Snapshot(
         frozenset({"id", "day"}), ({"id": Typed("int", 1), "day": None},)
     )
+
+
+def test_a_snapshot_has_what_errors_and_history_show(tmp_path: Path) -> None:
+    files = SnapshotFiles.of_stage(tmp_path, 2)
+    write_arrow(files.rows, {"id": pa.array([1], pa.int64())})
+    write_arrow(files.errors, {"partition": [0], "offset": [7]})
+    write_arrow(
+        files.history,
+        {
+            "id": pa.array([1, 1], pa.int64()),
+            "Valid_From": pa.array([[3, 1], [4, 0]]),
+            "valid_to": pa.array([[4, 0], None]),
+        },
+    )
+    snapshot = read_snapshot(files)
+    assert snapshot.unreadable == {(0, 7)}
+    row = {"id": Typed("int", 1)}
+    assert snapshot.history == (
+        KeptVersion(row, (3, 1), (4, 0)),
+        KeptVersion(row, (4, 0), None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"id": [1], "valid_from": [1]}, r"history\(\) shows no column valid_to; a version has"),
+        ({"valid_from": pa.array([None], pa.int64()), "valid_to": [1]}, "whose valid_from is NULL"),
+    ],
+)
+def test_a_history_without_its_interval_is_told(
+    tmp_path: Path, columns: Mapping[str, Any], words: str
+) -> None:
+    files = SnapshotFiles.of_stage(tmp_path, 0)
+    write_arrow(files.rows, {"id": [1]})
+    write_arrow(files.history, columns)
+    with pytest.raises(UsageError, match=words):
+        read_snapshot(files)
 
 
 def test_what_differs_is_told_by_rule_with_its_statement_and_citation() -> None:
     result = PipelineResult(FORMAT, "p", "stale", rows=3, messages=9)
     result.differ("tombstone", "row 7 was removed by DELETE at 5 (message 3), and is there")
     text = render([result, PipelineResult(FORMAT, "p", "none")], FORMAT, markdown=True)
-    assert text.splitlines()[-5:] == [
+    assert text.splitlines()[-6:-2] == [
         "ticdc-canal-json/pipeline/tombstone: 1 differences (stale 1)",
         (
             "  A change that is older than the removal of its row does not bring it back: what was"
@@ -232,8 +278,31 @@ def test_what_differs_is_told_by_rule_with_its_statement_and_citation() -> None:
             " APIs [tables#out-of-sequence]"
         ),
         "  stale: row 7 was removed by DELETE at 5 (message 3), and is there",
-        "1 of 2 converged",
     ]
+    assert text.splitlines()[-2].startswith("nothing could break order, no-way-back, at-least-once")
+    assert text.splitlines()[-1] == "1 of 2 converged"
+
+
+def test_a_run_says_which_rules_nothing_in_it_could_break() -> None:
+    streams, _ = streams_of(PipelineSettings(FORMAT, "mine.py"))
+    report = PipelineReport(FORMAT, tuple(map(fold, streams)))
+    missed = {rule.id for rule in rules(FORMAT)} - report.reached
+    assert {rule.rpartition("/")[2] for rule in missed} == {
+        *("restart", "full-refresh", "one-open", "no-overlap", "no-gap", "versions")
+    }
+    plain = PipelineReport(FORMAT, (fold(stream_under("none")),))
+    assert {"tombstone", "unreadable"} < {
+        rule.id.rpartition("/")[2] for rule in rules(FORMAT) if rule.id not in plain.reached
+    }
+    assert (plain.exit_code, plain.failures) == (0, ())
+
+
+def test_a_notebook_shows_a_report_as_a_table() -> None:
+    report = PipelineReport(FORMAT, (fold(stream_under("none"), FOLDS["no-delete"]),))
+    html = report._repr_html_()
+    assert html.startswith("<table><tr><th>profile</th><th>nemesis</th>")
+    assert "<td>differs</td>" in html and "ticdc-canal-json/pipeline/delete" in html
+    assert (report.exit_code, str(report).splitlines()[-1]) == (1, "0 of 1 converged")
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])

@@ -66,6 +66,10 @@ def test_the_rules_of_pipelines_and_their_order_stay():
         "unreadable",
         "restart",
         "full-refresh",
+        "one-open",
+        "no-overlap",
+        "no-gap",
+        "versions",
         "convergence",
     ]
     listed = {name: [rule.id for rule in pipelines.rules(name)] for name in FORMATS}

@@ -3,16 +3,18 @@
 import sys
 import tempfile
 import time
+import types
 from pathlib import Path
 
+import parquet_keeper
 import pytest
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 import conformance
 from conformance.engines.live import pickle_decoder
 from conformance.judging.judge import Verdict
-from generators.errors import UsageError
+from generators.errors import HarnessError, UsageError
 from spark_checks import reference
 from spark_checks.services.engine import DecoderError, SparkEngine
 from spark_checks.services.live import LiveSession
@@ -170,3 +172,70 @@ def test_a_closure_over_the_session_cannot_go_to_another_process(spark):
         match=r"<locals>.decode cannot be sent to another process: .*CONTEXT_ONLY_VALID_ON_DRIVER",
     ):
         conformance.run(decode, spark=spark, isolated=True, **SOME)
+
+
+def test_a_pipeline_is_judged_and_the_session_stays_as_it_was(untouched):
+    report = conformance.pipeline(
+        parquet_keeper, format="huawei-cdl-json", spark=untouched, nemesis="none"
+    )
+    assert {result.nemesis: (result.word, result.wrong) for result in report.results} == {
+        "none": ("converged", []),
+        "full-refresh": ("converged", []),
+    }
+    assert report.exit_code == 0
+    assert "huawei-cdl-json/pipeline/versions" in report.reached
+    assert untouched.streams.active == []
+
+
+def test_a_function_is_a_pipeline_with_what_stands_beside_it(untouched):
+    def start(spark, records, target, table, checkpoint, deployment):
+        return parquet_keeper.start(spark, records, target, table, checkpoint, deployment)
+
+    beside = {**globals(), "history": "mine"}
+    function = types.FunctionType(start.__code__, beside, "start")
+    with pytest.raises(UsageError, match=r"pipeline .*start: history is str, not a function"):
+        conformance.pipeline(function, format="huawei-cdl-json", spark=untouched, nemesis="none")
+    assert untouched.streams.active == []
+
+
+def test_a_pipeline_that_loses_deletes_is_convicted_of_it(untouched):
+    class NoDeletes:
+        start = staticmethod(parquet_keeper.start)
+
+        @staticmethod
+        def table(spark, target):
+            rows = parquet_keeper.changes_of(spark, target).where("NOT gone")
+            newest = Window.partitionBy("id").orderBy(F.desc("place"))
+            return rows.withColumn("n", F.row_number().over(newest)).where("n = 1")
+
+    report = conformance.pipeline(
+        NoDeletes(), format="huawei-cdl-json", spark=untouched, nemesis="none"
+    )
+    broken = {rule.rpartition("/")[2] for rule, _ in report.failures}
+    assert (report.exit_code, {"delete", "key-change"} <= broken) == (1, True)
+
+
+def test_a_batch_that_does_not_end_is_no_verdict_and_its_query_is_stopped(untouched):
+    def start(spark, records, target, table, checkpoint, deployment):
+        sink = records.writeStream.foreachBatch(lambda batch, number: time.sleep(30))
+        return sink.option("checkpointLocation", checkpoint).start()
+
+    with pytest.raises(HarnessError, match="a batch did not end within 3 s"):
+        conformance.pipeline(
+            start, format="huawei-cdl-json", spark=untouched, nemesis="none", limit_s=3
+        )
+    assert untouched.streams.active == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"restart": True}, "a session of yours is not killed"),
+        ({"sink": "delta"}, "a session of yours has its own lakehouse"),
+        ({"spark": None}, "needs spark=, the session that it runs on"),
+    ],
+)
+def test_what_a_session_cannot_do_for_a_pipeline_is_told(untouched, options, words):
+    given = {"spark": untouched, **options}
+    with pytest.raises(UsageError, match=words):
+        conformance.pipeline(parquet_keeper, format="huawei-cdl-json", **given)

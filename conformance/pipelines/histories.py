@@ -1,0 +1,251 @@
+"""Judges the history that a pipeline keeps of its rows (SCD type 2): a row of the history is a
+version of a row, with the interval in which it was the current one.
+
+The ends of intervals may be times, numbers, or arrays of them: only their order counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+
+from conformance.judging.output import typed_rows
+from conformance.pipelines.causes import Difference
+from conformance.pipelines.rows import TypedRow
+from conformance.pipelines.timeline import Reader, Version, named
+from generators.drawing.streams import Key, Streamed
+from generators.errors import UsageError
+from generators.model import Image, RowChange, State
+
+INTERVAL: Final = ("valid_from", "valid_to")
+"""The columns of a history that tell when a version was current; without its end it still is."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVersion:
+    """A row of a history. `end` None: the version is open."""
+
+    row: TypedRow
+    start: Any
+    end: Any
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What orders the versions of a row; of two that begin together the open one is last."""
+        return (self.start, self.end is None, () if self.end is None else self.end)
+
+
+def parse_history(table: pa.Table) -> tuple[KeptVersion, ...]:
+    """The versions of a table with lower-case columns. Raises UsageError if it has no interval."""
+    if missing := [name for name in INTERVAL if name not in table.column_names]:
+        raise UsageError(
+            f"history() shows no column {', '.join(missing)}; a version has {' and '.join(INTERVAL)},"
+            " NULL where it is the current one"
+        )
+    starts, ends = (map(_orderable, table.column(name).to_pylist()) for name in INTERVAL)
+    rows = typed_rows(table.drop_columns(list(INTERVAL)))
+    versions = tuple(KeptVersion(*each) for each in zip(rows, starts, ends, strict=True))
+    if any(version.start is None for version in versions):
+        raise UsageError(f"history() shows a version whose {INTERVAL[0]} is NULL")
+    return versions
+
+
+def _orderable(value: Any) -> Any:
+    """An end of an interval as Python orders it: arrays and structs as tuples."""
+    if isinstance(value, list):
+        return tuple(map(_orderable, value))
+    if isinstance(value, dict):
+        return tuple(map(_orderable, value.values()))
+    return value
+
+
+class Judged(Protocol):
+    """What a history is judged by."""
+
+    story: Streamed
+    reader: Reader
+
+    @property
+    def compared(self) -> frozenset[str]:
+        """The columns whose cells are compared, in lower case."""
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The columns that a statement dropped: no source says what old versions show there."""
+
+    def wrong_columns(self, row: TypedRow, version: Version) -> list[str]:
+        """The columns of a version that a row does not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowHistory:
+    """The versions of one row, kept and owed. `compacted`: versions between may be lost."""
+
+    judged: Judged
+    key: Key
+    owed: Sequence[Version]
+    kept: Sequence[KeptVersion]
+    compacted: bool
+
+    @property
+    def ordered(self) -> list[KeptVersion]:
+        """The kept versions by their intervals."""
+        return sorted(self.kept, key=lambda version: version.place)
+
+    def differences(self) -> Iterator[Difference]:
+        """What differs, each rule once."""
+        if (open_versions := self._of_open()) is not None:
+            yield open_versions
+        if (overlap := self._of_overlap()) is not None:
+            yield overlap
+        numbers = self._numbers()
+        if (joined := self._of_gaps(numbers)) is not None:
+            yield joined
+        if (versions := self._of_versions(numbers)) is not None:
+            yield versions
+
+    def _of_open(self) -> Difference | None:
+        """One version is open if the row is there, else none."""
+        count = sum(version.end is None for version in self.kept)
+        last = self.owed[-1]
+        if count > 1:
+            return Difference("one-open", f"{self._text}: {count} versions are open")
+        if last.image is None and count:
+            return Difference(
+                "one-open",
+                f"{self._text} was removed by {self._name(last)}, and a version of it is open",
+            )
+        if last.image is not None and not count:
+            return Difference(
+                "one-open", f"{self._text} is there by {self._name(last)}, and no version is open"
+            )
+        return None
+
+    def _of_overlap(self) -> Difference | None:
+        """No version ends before it begins, or behind the beginning of the next one."""
+        for version in self.ordered:
+            if version.end is not None and version.end < version.start:
+                return Difference(
+                    "no-overlap",
+                    f"{self._text}: a version begins at {version.start} and ends before, at"
+                    f" {version.end}",
+                )
+        for older, newer in pairwise(self.ordered):
+            # Two that are open are the other rule's.
+            ends_late = newer.end is not None if older.end is None else older.end > newer.start
+            if ends_late:
+                end = "has no end" if older.end is None else f"ends at {older.end}"
+                return Difference(
+                    "no-overlap",
+                    f"{self._text}: the version from {older.start} {end}, and the next one begins"
+                    f" at {newer.start}",
+                )
+        return None
+
+    def _of_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
+        """A version ends where the next one begins, but where the row was removed between."""
+        for (older, newer), (low, high) in zip(
+            pairwise(self.ordered), pairwise(numbers), strict=True
+        ):
+            if older.end is None or low is None or high is None or self.compacted:
+                continue
+            between = [v for v in self.owed[low + 1 : high] if v.image is None]
+            if older.end < newer.start and not between:
+                return Difference(
+                    "no-gap",
+                    f"{self._text}: a version ends at {older.end}, and the next one,"
+                    f" {self._name(self.owed[high])}, begins at {newer.start}; nothing removed the"
+                    " row between",
+                )
+            if older.end == newer.start and between and self._is_apart(between[0], self.owed[high]):
+                return Difference(
+                    "no-gap",
+                    f"{self._text} was removed by {self._name(between[0])}, and the version before"
+                    f" lasts until {self._name(self.owed[high])}",
+                )
+        return None
+
+    def _of_versions(self, numbers: Sequence[int | None]) -> Difference | None:
+        """Each version is there once, in the order of the source, and no other."""
+        for version, number in zip(self.ordered, numbers, strict=True):
+            if number is not None:
+                continue
+            known = [n for n, owed in enumerate(self.owed) if self._shows(version, owed)]
+            what = "that the row never was"
+            if known:
+                what = f"of {self._name(self.owed[known[-1]])} behind a newer one"
+            return Difference("versions", f"{self._text}: from {version.start} a version {what}")
+        if self.compacted:
+            return None
+        there = set(numbers)
+        for number in self._distinct():
+            if number not in there:
+                name = self._name(self.owed[number])
+                return Difference("versions", f"{self._text}: the version of {name} is missing")
+        return None
+
+    def _numbers(self) -> list[int | None]:
+        """The number of the owed version that each kept one shows; None for one that shows none, or
+        one before what an earlier one shows.
+        """
+        numbers: list[int | None] = []
+        last = -1
+        for version in self.ordered:
+            # A change that changes nothing may have a version of its own.
+            later = range(last + 2, len(self.owed))
+            candidates = [n for n in (last + 1, last, *later) if 0 <= n < len(self.owed)]
+            number = next((n for n in candidates if self._shows(version, self.owed[n])), None)
+            numbers.append(number)
+            last = last if number is None else number
+        return numbers
+
+    def _distinct(self) -> Iterator[int]:
+        """The numbers of the versions that a history must have: those of row changes that differ
+        from the version before.
+        """
+        for number, version in enumerate(self.owed):
+            if version.image is None or not isinstance(self._event(version), RowChange):
+                continue
+            before = self.owed[number - 1].image if number else None
+            names = self.judged.compared - self.judged.dropped
+            compared = {n: cell for n, cell in version.image.items() if n.lower() in names}
+            if before is None or _differ(before, compared):
+                yield number
+
+    def _shows(self, kept: KeptVersion, owed: Version) -> bool:
+        if owed.image is None:
+            return False
+        wrong = self.judged.wrong_columns(kept.row, owed)
+        return {name.lower() for name in wrong} <= self.judged.dropped
+
+    def _is_apart(self, removal: Version, later: Version) -> bool:
+        """Whether a removal has a millisecond of its own: of two changes of one, an interval between
+        times tells nothing.
+        """
+        first, second = self._event(removal), self._event(later)
+        return getattr(first, "at", None) is not None and first.at.ms != second.at.ms  # type: ignore[attr-defined]
+
+    def _event(self, version: Version) -> object:
+        return self.judged.story.history.events[version.event]
+
+    def _name(self, version: Version) -> str:
+        return self.judged.reader.name(version, self.key)
+
+    @property
+    def _text(self) -> str:
+        return f"row {named(self.key)}"
+
+
+def _differ(before: Image, after: Image) -> bool:
+    """Whether two images differ in a column that both have, by values that are known."""
+    for name, cell in after.items():
+        other = before.get(name)
+        if other is None or State.ANY in (cell.state, other.state):
+            continue
+        if (cell.state, cell.value, cell.text) != (other.state, other.value, other.text):
+            return True
+    return False

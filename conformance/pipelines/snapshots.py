@@ -1,0 +1,50 @@
+"""What a user's table shows after a stage of its stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.judging.output import typed_rows
+from conformance.pipelines.histories import KeptVersion, parse_history
+from conformance.pipelines.rows import TypedRow, read_arrow
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFiles:
+    """The Arrow files that the child writes after a stage; the last two if the pipeline has such a
+    function.
+    """
+
+    rows: Path
+    history: Path
+    errors: Path
+
+    @classmethod
+    def of_stage(cls, folder: Path, stage: int) -> SnapshotFiles:
+        """Those of a stage."""
+        return cls(*(folder / f"{part}-{stage}.arrow" for part in ("rows", "history", "errors")))
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A table after a stage: its columns in lower case, and its rows. `unreadable` are the
+    partitions and offsets that `errors` told, `history` the versions that `history` shows; None if
+    the pipeline has no such function.
+    """
+
+    columns: frozenset[str]
+    rows: tuple[TypedRow, ...]
+    unreadable: frozenset[tuple[int, int]] | None = None
+    history: tuple[KeptVersion, ...] | None = None
+
+
+def read_snapshot(files: SnapshotFiles) -> Snapshot:
+    """The snapshot in files. Raises UsageError for a history without its interval."""
+    table = read_arrow(files.rows)
+    unreadable: frozenset[tuple[int, int]] | None = None
+    if files.errors.exists():
+        told = read_arrow(files.errors).to_pylist()
+        unreadable = frozenset((row["partition"], row["offset"]) for row in told)
+    history = parse_history(read_arrow(files.history)) if files.history.exists() else None
+    return Snapshot(frozenset(table.column_names), tuple(typed_rows(table)), unreadable, history)

@@ -1,0 +1,185 @@
+"""Histories of type 2 (SCD type 2) that are kept right, and wrong on purpose, over right changes and
+without Spark.
+
+A fold keeps each version of a row with the interval in which it was the current one;
+`conformance.pipelines` judges them as it judges a user's history. Its table shows the open ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+from conformance.pipelines.histories import KeptVersion
+from conformance.pipelines.snapshots import Snapshot
+from conformance.selftest.folds import Fold, Typings, read_habits
+from conformance.selftest.keeping import KeptRow, Record, RowKey, TableName, Version
+from generators.model import SchemaChange
+
+Place: TypeAlias = tuple[Any, ...]
+"""What orders the changes of a row: their version, then what decides between two of one."""
+
+
+def _place(state: KeptRow) -> Place:
+    return (state.version, state.tie)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A version of a row as a history keeps it."""
+
+    state: KeptRow
+    start: Place
+    end: Place | None
+
+
+@dataclass(slots=True)
+class HistoryFold(Fold):
+    """A right history: the changes of a row in the order of the source, each until the next one."""
+
+    known: dict[RowKey, dict[Place, KeptRow]] = field(default_factory=dict)
+    clears: dict[TableName, set[Version]] = field(default_factory=dict)
+
+    def _stated(self, record: Record, name: TableName, version: Version) -> None:
+        Fold._stated(self, record, name, version)
+        event = record.stream.story.history.events[record.written.message.event]
+        if isinstance(event, SchemaChange) and event.action in ("truncate table", "drop table"):
+            self.clears.setdefault((name[0], name[1] or event.table), set()).add(version)
+
+    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
+        for key, state in events:
+            self.known.setdefault(key, {})[_place(state)] = state
+        Fold._folded(self, events)
+
+    def spans(self, key: RowKey) -> list[Span]:
+        """The versions of a row."""
+        return self._spans_of(key, self._changes(key))
+
+    def _spans_of(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
+        """The versions that changes leave, each with what the one before had and it did not send."""
+        filled: list[KeptRow] = []
+        for state in self._with_clears(key, changes):
+            filled.append(self._overlaid(filled[-1] if filled else None, state))
+        return spans_between(filled)
+
+    def _changes(self, key: RowKey) -> list[KeptRow]:
+        """The changes of a row, the newest last."""
+        return sorted(self.known[key].values(), key=_place)
+
+    def _with_clears(self, key: RowKey, changes: list[KeptRow]) -> list[KeptRow]:
+        """The changes with what TRUNCATE and DROP TABLE did behind those that are older."""
+        for cleared in sorted(self.clears.get(key[0], ())):
+            older = [n for n, state in enumerate(changes) if state.version < cleared]
+            if older:
+                changes.insert(older[-1] + 1, KeptRow(cleared, (-1,), None, True, 0))
+        return changes
+
+    def _image(self, key: RowKey, state: KeptRow) -> Typings:
+        """A version's row; what a later DROP COLUMN removed is empty."""
+        return {
+            name.lower(): None if state.version < self.dropped.get((key[0], name), ()) else value
+            for name, value in (state.image or {}).items()
+        }
+
+    def snapshot(self) -> Snapshot:
+        """See Fold; the open versions are the rows."""
+        history = tuple(
+            KeptVersion(self._image(key, span.state), span.start, span.end)
+            for key in self.known
+            for span in self.spans(key)
+        )
+        table = self.group.streams[0].story.table
+        columns = frozenset(column.name.lower() for column in table.columns)
+        rows = tuple(version.row for version in history if version.end is None)
+        return Snapshot(columns, rows, None, history)
+
+
+def spans_between(changes: list[KeptRow]) -> list[Span]:
+    """The versions of changes in order, each until the next change."""
+    spans = [Span(old, _place(old), _place(new)) for old, new in pairwise(changes)]
+    spans += [Span(state, _place(state), None) for state in changes[-1:]]
+    return [span for span in spans if span.state.image is not None]
+
+
+class ArrivalHistory(HistoryFold):
+    """In the order of arrival: a change that comes late is taken as the newest."""
+
+    def _changes(self, key: RowKey) -> list[KeptRow]:
+        return list(self.known[key].values())
+
+
+class LateOpenHistory(HistoryFold):
+    """A late change is inserted as an open version, as WHEN NOT MATCHED THEN INSERT does."""
+
+    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
+        HistoryFold._folded(self, sorted(events, key=lambda event: _place(event[1])))
+
+    def spans(self, key: RowKey) -> list[Span]:
+        """Of what came in order, and of what came late."""
+        in_order: list[KeptRow] = []
+        late: list[KeptRow] = []
+        for state in self.known[key].values():
+            is_late = bool(in_order) and _place(state) < _place(in_order[-1])
+            (late if is_late else in_order).append(state)
+        return [
+            *self._spans_of(key, in_order),
+            *(Span(state, _place(state), None) for state in late if state.image is not None),
+        ]
+
+
+class DeletesIgnoredHistory(HistoryFold):
+    """A DELETE closes nothing."""
+
+    def _changes(self, key: RowKey) -> list[KeptRow]:
+        changes = HistoryFold._changes(self, key)
+        return [state for state in changes if state.image is not None]
+
+
+class NewestOfBatchHistory(HistoryFold):
+    """The newest change of a batch alone: versions between are lost."""
+
+    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
+        newest = dict(sorted(events, key=lambda event: _place(event[1])))
+        HistoryFold._folded(self, list(newest.items()))
+
+
+class ClosedBeforeHistory(HistoryFold):
+    """A version ends a step before the next one begins, as BETWEEN needs it."""
+
+    def spans(self, key: RowKey) -> list[Span]:
+        """With ends that no version begins at."""
+        return [
+            Span(span.state, span.start, None if span.end is None else _before(span.end))
+            for span in HistoryFold.spans(self, key)
+        ]
+
+
+class NotClosedHistory(HistoryFold):
+    """A version's end is that of the row: an UPDATE opens one and closes none."""
+
+    def spans(self, key: RowKey) -> list[Span]:
+        """All with the end of the last."""
+        spans = HistoryFold.spans(self, key)
+        return [Span(span.state, span.start, spans[-1].end) for span in spans]
+
+
+def _before(place: Place) -> Place:
+    """The place a little before another one."""
+    version, tie = place
+    return (version, (*tie[:-1], tie[-1] - 0.5))
+
+
+HISTORIES: Final[Mapping[str, type[HistoryFold]]] = {
+    "arrival": ArrivalHistory,
+    "late-open": LateOpenHistory,
+    "deletes-ignored": DeletesIgnoredHistory,
+    "newest-of-batch": NewestOfBatchHistory,
+    "closed-before": ClosedBeforeHistory,
+    "not-closed": NotClosedHistory,
+}
+"""Each habit's history."""
+
+
+HISTORY_HABITS: Final = {habit.name: habit for habit in read_habits("histories")}
