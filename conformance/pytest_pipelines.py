@@ -6,7 +6,7 @@ rule.
         pipeline = "mine.py"
         sink = "delta"
 
-Imports `pytest_plugin` and what it imports, and `api`.
+Imports `rules`, `pipelines`, `api` and `pytest_plugin`.
 """
 
 from __future__ import annotations
