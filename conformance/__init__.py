@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conformance.api import pipeline, run
     from conformance.judging.judge import Verdict
     from conformance.judging.results import RunResult
-    from conformance.pipelines.results import PipelineReport
+    from conformance.pipelines.report import PipelineReport
     from conformance.pytest_pipelines import PipelineSuite
     from conformance.pytest_plugin import DecoderSuite
 
@@ -30,7 +30,7 @@ __all__ = [
 
 _HOMES = {
     "DecoderSuite": "conformance.pytest_plugin",
-    "PipelineReport": "conformance.pipelines.results",
+    "PipelineReport": "conformance.pipelines.report",
     "PipelineSuite": "conformance.pytest_pipelines",
     "RunResult": "conformance.judging.results",
     "Verdict": "conformance.judging.judge",

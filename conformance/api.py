@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from generators.errors import UsageError
+from generators.errors import NothingSelected, UsageError
 from generators.wire_format import FORMATS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from conformance.brokers.lakehouses import Sink
     from conformance.judging.results import RunResult
-    from conformance.pipelines.results import PipelineReport
+    from conformance.pipelines.report import PipelineReport
     from conformance.running.events import Listener
 
 
@@ -188,7 +188,7 @@ def pipeline(
     from conformance.cases.tables import read_tables
     from conformance.engines.spark_conf import settings_of_options
     from conformance.files import tables_in_cache
-    from conformance.pipelines.results import PipelineReport
+    from conformance.pipelines.report import PipelineReport
     from conformance.pipelines.running import PipelineSettings
     from conformance.pipelines.started import SessionOptions, judge_pipeline
 
@@ -218,10 +218,13 @@ def pipeline(
         broker, broker_config, (broker_properties or {}).items(), None, topic_prefix
     )
     session = SessionOptions(spark, sink, catalog, conf)
-    results = judge_pipeline(
+    judged = judge_pipeline(
         settings, wanted, session, lambda _text: None, None if is_file else start
     )
-    return PipelineReport(format, tuple(results))
+    results = tuple(judged)
+    if all(result.lost for result in results):
+        raise NothingSelected(f"no stream was judged: {results[0].lost if results else ''}")
+    return PipelineReport(format, results)
 
 
 def _several(texts: str | Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from conformance.pipelines.results import PipelineReport
+from conformance.pipelines.report import PipelineReport
 from conformance.pytest_plugin import (
     RUN,
     Outcomes,

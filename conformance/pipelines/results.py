@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -77,38 +78,9 @@ class PipelineResult:
         return facts
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineReport:
-    """What a run of a pipeline came to: a result for each disturbance. A notebook shows it as a
-    table, `str` gives it as Markdown.
-    """
-
-    format: str
-    results: tuple[PipelineResult, ...]
-
-    @property
-    def exit_code(self) -> int:
-        """That of the command: 0 if every judged table converged, else 1."""
-        return 0 if all(result.converged or result.lost for result in self.results) else 1
-
-    @property
-    def failures(self) -> tuple[tuple[str, str], ...]:
-        """The first differences, as (rule id, text)."""
-        return tuple(each for result in self.results for each in result.wrong)
-
-    @property
-    def reached(self) -> frozenset[str]:
-        """The ids of the rules that could have been broken, or were."""
-        names = {name for result in self.results for name in result.reached}
-        broken = {rule for result in self.results for rule in result.broken}
-        return frozenset({f"{self.format}/pipeline/{name}" for name in names} | broken)
-
-    def __str__(self) -> str:
-        from conformance.pipelines.showing import render
-
-        return str(render(self.results, self.format, markdown=True))
-
-    def _repr_html_(self) -> str:
-        from conformance.pipelines.showing import as_html
-
-        return as_html(self.results, self.format)
+def reached_ids(fmt: str, results: Iterable[PipelineResult]) -> frozenset[str]:
+    """The ids of the rules that could have been broken in some results, or were."""
+    ids: set[str] = set()
+    for result in results:
+        ids |= {f"{fmt}/pipeline/{name}" for name in result.reached} | set(result.broken)
+    return frozenset(ids)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
-from conformance.pipelines.results import PipelineReport, PipelineResult
+from conformance.pipelines.results import PipelineResult, reached_ids
 from conformance.rules.pipelines import rules
 from conformance.sheets import grid, marked
 
@@ -75,7 +75,7 @@ def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
     yield from dict.fromkeys(note for result in results for note in result.notes)
     judged = [result for result in results if not result.lost]
     converged = sum(result.converged for result in judged)
-    reached = PipelineReport(fmt, tuple(results)).reached
+    reached = reached_ids(fmt, results)
     if missed := [rule.rpartition("/")[2] for rule in book if rule not in reached]:
         yield f"nothing could break {', '.join(missed)}: not judged"
     yield f"{converged} of {len(judged)} converged"

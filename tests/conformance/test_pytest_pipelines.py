@@ -17,7 +17,8 @@ QUIET = (
 MADE_UP = """
 import pytest
 from conformance import pytest_pipelines
-from conformance.pipelines.results import PipelineReport, PipelineResult
+from conformance.pipelines.report import PipelineReport
+from conformance.pipelines.results import PipelineResult
 from generators.errors import HarnessError
 
 def made_up(cls, config, spark):

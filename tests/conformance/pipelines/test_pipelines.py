@@ -23,7 +23,8 @@ from conformance.judging.compare import Typed
 from conformance.pipelines import running
 from conformance.pipelines.histories import KeptVersion
 from conformance.pipelines.judging import judge
-from conformance.pipelines.results import PipelineReport, PipelineResult
+from conformance.pipelines.report import PipelineReport
+from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims, is_same
 from conformance.pipelines.running import PipelineSettings, streams_of
 from conformance.pipelines.showing import render

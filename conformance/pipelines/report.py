@@ -1,0 +1,39 @@
+"""What a run of a pipeline came to, for whoever judges one from Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.pipelines.results import PipelineResult, reached_ids
+from conformance.pipelines.showing import as_html, render
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineReport:
+    """What a run of a pipeline came to: a result for each disturbance. A notebook shows it as a
+    table, `str` gives it as Markdown.
+    """
+
+    format: str
+    results: tuple[PipelineResult, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command: 0 if every judged table converged, else 1."""
+        return 0 if all(result.converged or result.lost for result in self.results) else 1
+
+    @property
+    def failures(self) -> tuple[tuple[str, str], ...]:
+        """The first differences, as (rule id, text)."""
+        return tuple(each for result in self.results for each in result.wrong)
+
+    @property
+    def reached(self) -> frozenset[str]:
+        """The ids of the rules that could have been broken, or were."""
+        return reached_ids(self.format, self.results)
+
+    def __str__(self) -> str:
+        return str(render(self.results, self.format, markdown=True))
+
+    def _repr_html_(self) -> str:
+        return as_html(self.results, self.format)
