@@ -20,6 +20,7 @@ import click
 from conformance.commands._config_keys import COMMON, PYTEST, Key, Section, schema, sections
 from conformance.commands.catalogue import Group
 from conformance.commands.shell import FORMAT, OutputStyle, print_rows, say
+from conformance.engines.spark_conf import HIDDEN, hide_in_setting, hide_in_urls
 from generators.errors import UnknownName, UsageError
 
 FILE: Final = "cdc-conformance.toml"
@@ -142,8 +143,9 @@ class _Reader:
     def tell(self, section: Section, name: str, value: Any, what: str) -> None:
         """Notes a problem with a key's value."""
         where = self.where(section, name)
-        # A property of the broker may be a secret.
-        shown = "..." if _plain(name) == "broker-property" else _value(value)
+        # A property of the broker may be a secret, and so may be a setting of Spark.
+        is_open = _plain(name) not in ("broker-property", "spark-conf")
+        shown = hide_in_urls(_value(value)) if is_open else HIDDEN
         self.problems.append(f"{where}, {name} = {shown}: {what}")
 
     def where(self, section: Section, name: str = "") -> str:
@@ -408,8 +410,18 @@ def config_show(
                 value, origin = key.default, "default"
             else:
                 continue
-            rows.append({"command": " ".join(section), "key": name, "value": value, "from": origin})
+            row = {"command": " ".join(section), "key": name, "value": _hide(name, value)}
+            rows.append({**row, "from": origin})
     print_rows(rows, ("command", "key", "value", "from"), style)
+
+
+def _hide(name: str, value: Any) -> Any:
+    """The value of a key without secrets."""
+    if isinstance(value, list | tuple):
+        return [_hide(name, item) for item in value]
+    if not isinstance(value, str):
+        return value
+    return hide_in_setting(value) if name == "spark-conf" else hide_in_urls(value)
 
 
 @config_group.command("schema")

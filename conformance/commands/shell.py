@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import click
 from click.shell_completion import CompletionItem
 
+from conformance.engines.spark_conf import hide_in_setting, hide_in_urls
 from conformance.engines.specs import check_decoder_file, is_command
 from conformance.files import FAILURES
 from conformance.sheets import grid, marked
@@ -454,11 +455,26 @@ def table_load(
 
 
 def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
-    """Arguments for a report: a database's URL may hold a password, so only its scheme is left."""
+    """Arguments for a report, without secrets: a database's URL may hold a password, so only its
+    scheme is left; a setting of Spark is shown without its value if its name says a secret.
+    """
     hidden = {
         source: source.partition("://")[0] + "://..." for source in sources if "://" in source
     }
-    return tuple(_hidden(argument, hidden) for argument in arguments)
+    shown: list[str] = []
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        if option == _SETTING and equals:
+            argument = f"{option}={hide_in_setting(value)}"
+        elif shown[-1:] == [_SETTING]:
+            argument = hide_in_setting(argument)
+        else:
+            argument = hide_in_urls(_hidden(argument, hidden))
+        shown.append(argument)
+    return tuple(shown)
+
+
+_SETTING: Final = "--spark-conf"
 
 
 def _hidden(argument: str, hidden: Mapping[str, str]) -> str:

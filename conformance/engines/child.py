@@ -46,6 +46,8 @@ from conformance.engines.spark_conf import (
     OTHER,
     PACKAGES,
     cluster_url,
+    hide_in_text,
+    hide_in_urls,
 )
 from conformance.engines.specs import DECODERS, LIAR, SERVICES
 from generators.errors import HarnessError, UsageError
@@ -155,7 +157,8 @@ class ChildEngine(RequestingEngine):
         settings = {
             name: value for name, value in conf.items() if name not in (JARS, PACKAGES, BOUND)
         } | cluster.driver_address(conf)
-        self._cluster_url, self._memory_mb = cluster_url(conf), session_bound_mb(conf)
+        self._cluster_url = hide_in_urls(cluster_url(conf))
+        self._memory_mb, self._settings = session_bound_mb(conf), dict(conf)
         jars = cluster.session_jars(packages, conf, note)
         self._make_twin = partial(
             ChildEngine,
@@ -440,9 +443,17 @@ class ChildEngine(RequestingEngine):
                     getattr(self._note, "line", self._note)(line)
                 pending.future.set_result(reply)
             case "harness" if op == "start":
-                self._fail_request(pending, self._error_of_end(request, reply["message"]))
+                self._fail_request(pending, self._error_of_end(request, self._message(reply)))
             case kind:
-                self._fail_request(pending, error_of_reply(kind, reply["message"]))
+                self._fail_request(pending, error_of_reply(kind, self._message(reply)))
+
+    def _message(self, reply: Mapping[str, Any]) -> str:
+        """The words of an error, without the secrets of the session's settings."""
+        return hide_in_text(reply["message"], self._settings)
+
+    def _tail(self, *, before_traceback: bool = False) -> str:
+        """The end of the child's log, without secrets."""
+        return hide_in_text(self._log.tail(before_traceback=before_traceback), self._settings)
 
     def _drop_child(self, event: str, timed_out: bool = False) -> None:
         """Drops the child. A request that ran alone fails; of several, each is retried."""
@@ -455,7 +466,7 @@ class ChildEngine(RequestingEngine):
             elif timed_out and pending.request["op"] == "decode":
                 self._fail_request(pending, DecodeTimeout(f"{pending.request['decoder']} {event}"))
             elif timed_out and pending.request["op"] in SERVICES:
-                self._fail_request(pending, AnswerTimeout(f"{event}:\n{self._log.tail()}"))
+                self._fail_request(pending, AnswerTimeout(f"{event}:\n{self._tail()}"))
             else:
                 self._fail_request(pending, self._error_of_end(pending.request, event))
 
@@ -480,7 +491,7 @@ class ChildEngine(RequestingEngine):
         """The error of a request whose child ended or does not answer; a verdict only for decode
         calls.
         """
-        tail = self._log.tail(before_traceback=request["op"] == "start")
+        tail = self._tail(before_traceback=request["op"] == "start")
         match request["op"]:
             case "start":
                 place = f" on {self._cluster_url}" if self._cluster_url else ""

@@ -20,7 +20,7 @@ from conformance.engines._jobs import Jobs
 from conformance.engines.asking import RequestingEngine, convert_result, error_of_reply
 from conformance.engines.child import ENVIRONMENTS
 from conformance.engines.engine import AnswerTimeout, DecodeTimeout
-from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE
+from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE, hide_in_text
 from conformance.engines.specs import SERVICES
 from generators.errors import UsageError
 
@@ -146,7 +146,7 @@ class LiveEngine(RequestingEngine):
         if reply is None:
             raise DecodeTimeout(f"{request['decoder']} did not end within {limit_s:g} s")
         if "error" in reply:
-            error = error_of_reply(reply["error"], reply["message"])
+            error = error_of_reply(reply["error"], hide_in_text(reply["message"], self._conf))
             if op == "open":
                 self._unopened[handle] = error
             raise error

@@ -59,6 +59,43 @@ NAMES: Final = (
 """The names that can be given, as a pattern."""
 
 
+HIDDEN: Final = "..."
+"""Stands for a secret wherever a setting is shown."""
+_SECRET: Final = re.compile(
+    "secret|passw|token|credential|jaas|signature|[.]sas[.]|key", re.IGNORECASE
+)
+_IN_URL: Final = re.compile(r"(?<=://)[^/\s@;,]+(?=@)|(?<=[;?&]token=)[^;&\s]+")
+"""The user and password of a URL, and the token of a server of Spark Connect."""
+_SHORT: Final = 4
+"""Shorter values cannot be told from other text."""
+
+
+def is_secret(name: str) -> bool:
+    """Whether the value of a setting of this name may be a secret."""
+    return bool(_SECRET.search(name))
+
+
+def hide_in_setting(text: str) -> str:
+    """KEY=VALUE without a value that may be secret, and without what a URL holds of secrets."""
+    name, equals, _ = text.partition("=")
+    return f"{name}={HIDDEN}" if equals and is_secret(name) else hide_in_urls(text)
+
+
+def hide_in_urls(text: str) -> str:
+    """The text without users, passwords and tokens of URLs."""
+    return _IN_URL.sub(HIDDEN, text)
+
+
+def hide_in_text(text: str, conf: Mapping[str, str]) -> str:
+    """A text of Spark or of a decoder without the secrets of these settings."""
+    secrets = {value for name, value in conf.items() if is_secret(name)}
+    secrets |= {found for value in conf.values() for found in _IN_URL.findall(value)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORT and secret not in ("true", "false") and not secret.isdecimal():
+            text = text.replace(secret, HIDDEN)
+    return text
+
+
 def check_setting(name: str, value: str) -> tuple[str, str]:
     """The setting. Raises UsageError if its name is none of Spark's, or the harness owns it."""
     if not name.startswith("spark."):

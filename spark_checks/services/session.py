@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -20,7 +21,7 @@ from conformance.brokers.archive import (
     warn,
 )
 from conformance.brokers.jars import Note
-from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, cluster_url
+from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, cluster_url, is_secret
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
@@ -116,6 +117,7 @@ def _start(
         builder = builder.config(key, value)
     archive, others = split_archive(options)
     try:
+        _launch(settings, java)
         started: SparkSession = builder.getOrCreate()
     except PySparkRuntimeError as error:
         if archive is None or error.getCondition() != "JAVA_GATEWAY_EXITED":
@@ -124,6 +126,18 @@ def _start(
         # It starts without: the archive is to blame.
         discard_archive(archive, "Spark's JVM ended at its start", note)
     return started
+
+
+def _launch(settings: Mapping[str, str], java: Mapping[str, str]) -> None:
+    """Starts the JVM without the settings that may be secret: PySpark would give it all of them as
+    arguments, which every user of the machine can read. The context gets them over its socket.
+    """
+    if any(map(is_secret, settings)):
+        launched = SparkConf(loadDefaults=False)
+        for name, value in {**settings, **java}.items():
+            if not is_secret(name):
+                launched.set(name, value)
+        SparkContext._ensure_initialized(conf=launched)
 
 
 def _connected(conf: Mapping[str, str]) -> SparkSession:

@@ -208,6 +208,43 @@ def test_an_error_of_the_file_shows_no_secret(folder, command, text):
     assert "hunter2" not in out + err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[run]\nspark-conf = 'spark.x.secret.key=hunter2'", "spark-conf = ...: expected an array"),
+        (
+            "[run]\nspark-conf = ['secret.key=hunter2']",
+            "spark-conf = ...: --spark-conf secret.key: ",
+        ),
+        ("[run]\nspark-conf = ['spark.x.secret.key:hunter2']", "--spark-conf '...': expected"),
+        ("[run]\ntables = 'mysql://root:hunter2@db/shop'", 'tables = "mysql://...@db/shop": '),
+    ],
+)
+def test_an_error_of_the_file_shows_no_setting_of_spark_and_no_password(
+    folder, command, text, said
+):
+    written(folder, text)
+    code, out, err = command("run")
+    assert (code, said in err) == (2, True), err
+    assert "hunter2" not in out + err
+
+
+def test_secrets_are_not_shown_with_the_settings(folder, command):
+    written(
+        folder,
+        "[run]\nspark-conf = ['spark.x.secret.key=hunter2', 'spark.x.rows=2']\n"
+        "remote = 'sc://host/;token=hunter2'\n",
+    )
+    code, out, _ = command("config", "show", "run", "--format", "json")
+    assert (code, {row["key"]: row["value"] for row in json.loads(out)}) == (
+        0,
+        {
+            "spark-conf": ["spark.x.secret.key=...", "spark.x.rows=2"],
+            "remote": "sc://host/;token=...",
+        },
+    )
+
+
 def test_paths_are_relative_to_the_file(folder, monkeypatch):
     text = "[run]\ndecoder = 'src/mine.py:decode'\nreport = 'out'\n[bench]\ndecoder = 'mine.py'\nsave = '/tmp/x.json'\n"
     written(

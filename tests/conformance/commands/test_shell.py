@@ -197,3 +197,21 @@ def test_whether_both_streams_go_to_one_place(monkeypatch, tmp_path):
         assert shell.shares_output()
         monkeypatch.setattr("sys.stderr", io.StringIO())
         assert not shell.shares_output()
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (
+            ["--spark-conf", "spark.x.secret.key=hunter2"],
+            ["--spark-conf", "spark.x.secret.key=..."],
+        ),
+        (["--spark-conf=spark.x.token=hunter2"], ["--spark-conf=spark.x.token=..."]),
+        (["--spark-conf", "spark.x.rows=2"], ["--spark-conf", "spark.x.rows=2"]),
+        (["--remote", "sc://h/;token=hunter2"], ["--remote", "sc://h/;token=..."]),
+        (["--tables", "mysql://me@db/shop"], ["--tables", "mysql://..."]),
+        (["--decoder=mine.py:decode"], ["--decoder=mine.py:decode"]),
+    ],
+)
+def test_the_arguments_in_a_report_hold_no_secret(given, shown):
+    assert shell.unnamed(["run", *given], ["mysql://me@db/shop"]) == ("run", *shown)

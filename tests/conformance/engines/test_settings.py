@@ -24,6 +24,9 @@ from conformance.engines.spark_conf import (
     OWNED,
     check_setting,
     cluster_url,
+    hide_in_setting,
+    hide_in_text,
+    hide_in_urls,
     merge_settings,
     parse_packages,
     settings_of_options,
@@ -32,6 +35,61 @@ from conformance.engines.specs import check_decoder_file
 from generators.errors import HarnessError, UnknownName, UsageError
 
 MODULE = "import os\nfrom a.b import c as read\nVALUE = 1\n\nif VALUE:\n    def decode(records):\n        return records\n"
+
+
+S3 = "spark.hadoop.fs.s3a.secret.key"
+
+
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        (f"{S3}=hunter2", f"{S3}=..."),
+        (
+            "spark.hadoop.fs.azure.account.key.x.dfs=aGk=",
+            "spark.hadoop.fs.azure.account.key.x.dfs=...",
+        ),
+        ("spark.databricks.Token=hunter2", "spark.databricks.Token=..."),
+        ("spark.ssl.keyStorePassword=hunter2", "spark.ssl.keyStorePassword=..."),
+        ("spark.hadoop.x.passwd=hunter2", "spark.hadoop.x.passwd=..."),
+        ("spark.kafka.sasl.jaas.config=a b", "spark.kafka.sasl.jaas.config=..."),
+        ("spark.x.url=https://me:hunter2@host/a", "spark.x.url=https://...@host/a"),
+        ("spark.sql.ansi.enabled=false", "spark.sql.ansi.enabled=false"),
+        ("spark.driver.memory=4g", "spark.driver.memory=4g"),
+    ],
+)
+def test_a_setting_is_shown_without_what_may_be_a_secret(setting, shown):
+    assert hide_in_setting(setting) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "sc://host:443/;use_ssl=true;token=hunter2;x=1",
+            "sc://host:443/;use_ssl=true;token=...;x=1",
+        ),
+        ("mysql://root:hunter2@db/shop", "mysql://...@db/shop"),
+        (
+            "mail to a@b.example, see https://b.example/",
+            "mail to a@b.example, see https://b.example/",
+        ),
+    ],
+)
+def test_an_address_is_shown_without_user_password_and_token(text, shown):
+    assert hide_in_urls(text) == shown
+
+
+def test_what_spark_or_a_decoder_says_is_shown_without_the_secrets_of_the_settings():
+    conf = {
+        S3: "hunter2",
+        f"{S3}.more": "hunter2-and-more",
+        "spark.remote": "sc://host/;token=t0ken",
+        "spark.x.primary.key": "true",
+        "spark.y.key.length": "2048",
+        "spark.sql.shuffle.partitions": "1234",
+    }
+    text = "true: hunter2, hunter2-and-more, t0ken, 2048 and 1234"
+    assert hide_in_text(text, conf) == "true: ..., ..., ..., 2048 and 1234"
 
 
 @pytest.mark.parametrize("name", ["decode", "read", "VALUE", "os"])

@@ -1,5 +1,6 @@
 """The session: what its JVM is started with."""
 
+from types import SimpleNamespace
 from unittest.mock import MagicMock, call
 
 import pytest
@@ -80,6 +81,32 @@ def test_a_jvm_that_dies_of_its_archive_is_started_once_more_without(
     assert first.replace(f'"-XX:SharedArchiveFile={archive}" ', "") == second
     # A JVM that does not start without it either has another reason.
     assert (archive.exists(), len(lines)) == ((False, 1) if starts_without else (True, 0))
+
+
+def test_a_jvm_is_started_without_the_settings_that_may_be_secret(monkeypatch):
+    """Its arguments are open to every user of the machine; the context gets them later."""
+    builder, settings, launched = MagicMock(), {}, []
+    builder.appName.return_value.master.return_value = builder
+    builder.config.side_effect = lambda key, value: settings.update({key: value}) or builder
+    monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
+    monkeypatch.setattr(
+        "spark_checks.services.session.SparkContext._ensure_initialized",
+        lambda conf: launched.append(conf.settings),
+    )
+    monkeypatch.setattr("spark_checks.services.session.SparkConf", plain_conf)
+    session(conf={"spark.driver.memory": "1g"})
+    assert launched == []
+    session(conf={"spark.driver.memory": "1g", "spark.x.secret.key": "hunter2"})
+    assert settings["spark.x.secret.key"] == "hunter2"
+    assert launched == [{k: v for k, v in settings.items() if k != "spark.x.secret.key"}]
+    assert launched[0]["spark.driver.memory"] == "1g"
+
+
+def plain_conf(**options):
+    """Spark's settings without a JVM."""
+    assert options == {"loadDefaults": False}
+    settings = {}
+    return SimpleNamespace(settings=settings, set=settings.__setitem__)
 
 
 @pytest.fixture
