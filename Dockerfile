@@ -3,8 +3,8 @@
 #   docker build -t cdc-conformance .
 #   docker run --rm --network none -v "$PWD:/work" cdc-conformance run ticdc-canal-json --decoder mine.py:decode
 #
-# BASE is a Debian of release 12, with or without Python 3.11 or later.
-ARG BASE=python:3.12-slim-bookworm
+# BASE is a Debian of release 12, with or without Python 3.11 or later; by default one image of it, whatever its tag names later.
+ARG BASE=python:3.12.14-slim-bookworm@sha256:782412e85d0f0984994c290652577d4018aff08145c85b262bb63dc0c7522254
 FROM ${BASE}
 
 RUN apt-get update \
@@ -12,13 +12,14 @@ RUN apt-get update \
         $(command -v python3 >/dev/null || echo python3 python3-venv) \
     && rm -rf /var/lib/apt/lists/*
 
-COPY requirements/run.txt /tmp/run.txt
+COPY requirements/run.txt requirements/build.txt /tmp/requirements/
 RUN python3 -m venv /opt/cdc-conformance \
-    && /opt/cdc-conformance/bin/pip install --no-cache-dir -r /tmp/run.txt \
-    && rm /tmp/run.txt
+    && /opt/cdc-conformance/bin/pip install --no-cache-dir --require-hashes -r /tmp/requirements/run.txt \
+    && /opt/cdc-conformance/bin/pip install --no-cache-dir --require-hashes -r /tmp/requirements/build.txt \
+    && rm -r /tmp/requirements
 
 COPY . /tmp/source
-RUN /opt/cdc-conformance/bin/pip install --no-cache-dir --no-deps /tmp/source \
+RUN /opt/cdc-conformance/bin/pip install --no-cache-dir --no-deps --no-build-isolation /tmp/source \
     && rm -rf /tmp/source
 
 ENV PATH=/opt/cdc-conformance/bin:$PATH \

@@ -65,9 +65,9 @@ def test_the_least_inputs(step):
     assert step(FORMATS="ticdc-canal-json", ARGUMENTS="") == (
         *(
             0,
-            "<run><ticdc-canal-json><--budget><ci><--broker><none><--report><conformance-report><--format><pretty>",
+            "<run><ticdc-canal-json><--budget><ci><--broker><none><--report><conformance-report>",
         ),
-        *("exit-code=0\n", "### a verdict\n"),
+        *("name=conformance-report-job-0\nexit-code=0\n", "### a verdict\n"),
     )
 
 
@@ -83,19 +83,53 @@ def test_every_input_arrives(step):
     )
     assert said == (
         "<run><debezium-json><alibaba-canal-json><--decoder><cmd:node my decoder.js><--budget><smoke><--broker><localhost:9092>"
-        "<--expect><known.toml><--report><a report><--format><pretty><--select><*/value/*><--strict>"
+        "<--expect><known.toml><--report><a report><--select><*/value/*><--strict>"
     )
 
 
 @pytest.mark.parametrize("status", ["1", "5"])
 def test_the_verdict_is_the_steps_and_the_summary_is_written_all_the_same(step, status):
-    assert step(FORMATS="--all", STATUS=status)[::2] == (int(status), f"exit-code={status}\n")
+    code, _, output, _ = step(FORMATS="--all", STATUS=status)
+    assert (code, output.splitlines()[-1]) == (int(status), f"exit-code={status}")
     assert step(FORMATS="--all", STATUS=status)[3].startswith("### a verdict")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "name"),
+    [
+        ({"REPORT": "out/mine", "JOB": "decoder", "INDEX": "1"}, "out-mine-decoder-1"),
+        ({"REPORT": "out", "JOB": "decoder", "INDEX": "0"}, "out-decoder-0"),
+        ({"NAME": "a name: of mine/2"}, "a-name--of-mine-2"),
+    ],
+)
+def test_the_artifact_has_a_name_of_its_own_that_is_legal(step, inputs, name):
+    assert step(FORMATS="--all", **inputs)[2].startswith(f"name={name}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--strict", "<--strict>"),
+        ("--select 'a b' --map \"x=y z\"", "<--select><a b><--map><x=y z>"),
+        (
+            "$(touch pwned) `touch pwned` ; touch pwned",
+            "<$(touch><pwned)><`touch><pwned`><;><touch><pwned>",
+        ),
+        ("a\nb", "<a><b>"),
+        ("'a\nb'", "<a\nb>"),
+        ("", ""),
+    ],
+)
+def test_no_shell_reads_the_arguments(step, tmp_path, arguments, words):
+    code, said, _, _ = step(FORMATS="--all", ARGUMENTS=arguments)
+    assert (code, said.partition("<conformance-report>")[2]) == (0, words)
+    assert not (tmp_path / "pwned").exists()
 
 
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
+        ({"FORMATS": "x", "ARGUMENTS": "'open"}, "::error::arguments: a quote is not closed\n"),
         ({}, "::error::formats: name at least one format, or --all\n"),
         ({"FORMATS": "x", "EXPECT": "no.toml"}, "::error::expect: there is no file no.toml\n"),
         (
@@ -113,11 +147,38 @@ def test_the_action_hands_over_each_of_its_inputs_that_the_step_reads():
     handed = dict(
         re.findall(r"^ {8}([A-Z]+): \$\{\{ inputs\.([a-z-]+) \}\}$", action, re.MULTILINE)
     )
-    assert set(handed) == set(re.findall(r"\$\{([A-Z]+)\b", script)) - {"PACKAGE", "BASH"}
+    # The runner's own words for the job and its place in a matrix.
+    told = dict(re.findall(r"^ {8}([A-Z]+): \$\{\{ ((?!inputs)\S+) \}\}$", action, re.MULTILINE))
+    assert told == {"JOB": "github.job", "INDEX": "strategy.job-index"}
+    read = {*re.findall(r"\$\{([A-Z]+)\b", script), "ARGUMENTS"}
+    assert {*handed, *told} == read - {"PACKAGE", "BASH"}
     declared = set(
         re.findall(r"^ {2}([a-z-]+):$", action[: action.index("outputs:")], re.MULTILINE)
     )
     assert declared == set(handed.values()) | {"python-version", "java-version", "sarif"}
+
+
+def test_actions_images_and_packages_are_named_by_their_digest():
+    """A tag or a range names something else tomorrow."""
+    action, script = (ROOT / "action.yml").read_text(), (ROOT / ".ci" / "action.sh").read_text()
+    uses = re.findall(r"uses: (\S+)(.*)", action)
+    assert len(uses) == 5
+    assert [use for use, _ in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", use)] == []
+    assert [use for use, release in uses if not re.fullmatch(r" # v\d+\.\d+\.\d+", release)] == []
+    (base,) = (rest for rest in steps("ARG") if rest.startswith("BASE="))
+    assert re.fullmatch(r"BASE=[\w.:-]+@sha256:[0-9a-f]{64}", base)
+    installs = re.findall(r"pip install ([^&\n]*)", f"{script}\n{TEXT}")
+    assert len(installs) == 7
+    for words in map(shlex.split, installs):
+        is_locked = "--require-hashes" in words
+        is_own = {"--no-deps", "--no-build-isolation"} <= set(words)
+        assert is_locked or is_own or words[-1] == "$REQUIREMENTS", words
+    for lock in ("run", "build"):
+        text = re.sub(r"\\\n\s*", "", (ROOT / "requirements" / f"{lock}.txt").read_text("utf-8"))
+        lines = [line for line in text.splitlines() if line[:1].isalnum()]
+        assert lines
+        assert [line for line in lines if "==" not in line or "--hash=sha256:" not in line] == []
+    assert "hatchling==" in (ROOT / "requirements" / "build.txt").read_text("utf-8")
 
 
 def test_the_job_of_gitlab_hands_over_its_inputs_and_the_example_has_no_other(tmp_path):
@@ -181,8 +242,8 @@ def test_everything_is_ignored_but_what_is_named():
 
 def test_what_is_copied_is_there():
     copied = [shlex.split(rest)[:-1] for rest in steps("COPY")]
-    assert copied == [["requirements/run.txt"], ["."]]
-    assert sent("requirements/run.txt")
+    assert copied == [["requirements/run.txt", "requirements/build.txt"], ["."]]
+    assert sent("requirements/run.txt") and sent("requirements/build.txt")
 
 
 def test_the_wheel_finds_all_that_it_is_made_of():
