@@ -229,12 +229,11 @@ MySQL's of 3.6 or later.
 """
 
 
-def _debezium(profile: Any, database: Database) -> Prepared:
-    connector, release = _MODULES.get(profile.connector, profile.connector), profile.release
-    plugins = profile.flat and _version(profile) > (2, 5)  # up to then the core has them
+def debezium_bundle(connector: str, release: str, *, plugins: bool = False) -> Bundle:
+    """The jars of a connector with its embedded engine; with `plugins` Debezium's own transforms."""
     parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if plugins else ()))
     modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
-    bundle = Bundle(
+    return Bundle(
         f"debezium-{connector}-{release}{'-flat' if plugins else ''}",
         f"Debezium's {connector} connector",
         (*modules, LOGGING),
@@ -243,6 +242,12 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         # Another backend of the same logging interface, which has no configuration.
         without=("slf4j-log4j12",),
     )
+
+
+def _debezium(profile: Any, database: Database) -> Prepared:
+    connector = _MODULES.get(profile.connector, profile.connector)
+    plugins = profile.flat and _version(profile) > (2, 5)  # up to then the core has them
+    bundle = debezium_bundle(connector, profile.release, plugins=bool(plugins))
     properties = {
         "name": "recorder",
         **_RENAMED[_version(profile) >= (2, 0)],

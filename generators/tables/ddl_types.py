@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from generators.model import Default, Logical, SourceType, Value
@@ -73,7 +74,7 @@ _PHRASES: Final = {
     **dict.fromkeys(("NCHAR VARYING", "CHARACTER VARYING", "CHAR VARYING"), "varchar"),
     **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "char"),
 }
-_REPEATED: Final = ("integer", "numeric", "real", "DOUBLE PRECISION")
+_REPEATED: Final = ("integer", "numeric", "real", "float4", "character", "DOUBLE PRECISION")
 """Spellings that writers repeat."""
 
 _BYTES_OF_CHARACTER: Final = {
@@ -196,7 +197,7 @@ def _mysql_literal(type: SourceType, sign: str, kind: WordKind, literal_text: st
     try:
         match kind:
             case "number":
-                return mysql_truth.cell_value(type, f"{sign.replace('+', '')}{literal_text}")
+                return _stored_value(type, f"{sign.replace('+', '')}{literal_text}", is_text=False)
             case "bits" if type.logical in (Logical.BIT, Logical.INT):
                 return int(literal_text or "0", 2)
             case "hex" if type.logical is Logical.BINARY:
@@ -209,10 +210,31 @@ def _mysql_literal(type: SourceType, sign: str, kind: WordKind, literal_text: st
             case "string" if type.logical is Logical.BIT:
                 return int.from_bytes(literal_text.encode())
             case "string" if type.logical is not Logical.BINARY:
-                return mysql_truth.cell_value(type, literal_text)
+                return _stored_value(type, literal_text, is_text=True)
     except (ValueError, KeyError, ArithmeticError):
         pass
     return None
+
+
+def _stored_value(type: SourceType, literal_text: str, *, is_text: bool) -> Value:
+    """A literal as MySQL stores it: numbers rounded half away from zero, years of two digits from
+    1970 to 2069.
+    """
+    match type.logical:
+        case Logical.DECIMAL | Logical.INT:
+            digits = Decimal((0, (1,), -(type.scale or 0)))
+            rounded = Decimal(literal_text).quantize(digits, ROUND_HALF_UP)
+            return mysql_truth.cell_value(type, f"{rounded:f}")
+        case Logical.YEAR if literal_text.isdigit() and len(literal_text) <= _TWO_DIGITS:
+            year = int(literal_text)
+            if not year and not is_text:
+                return 0
+            return year + (2000 if year < _FIRST_OF_LAST_CENTURY else 1900)
+    return mysql_truth.cell_value(type, literal_text)
+
+
+_TWO_DIGITS: Final = 2
+_FIRST_OF_LAST_CENTURY: Final = 70
 
 
 def _pad_binary(type: SourceType, data: bytes) -> bytes:

@@ -18,8 +18,14 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
+from generators.errors import Refused
 from generators.families.connect import Schema, quoted
 from generators.families.debezium import values
+from generators.families.debezium.mysql_columns import (
+    ColumnReading,
+    find_reading,
+    spelling_words,
+)
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
 from generators.families.java_text import document_text, double_text, float_text
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
@@ -39,27 +45,39 @@ _UNSIGNED: Final = {
     "int": "int64",
     "bigint": "int64",
 }
-BOOLEANS: Final = ("BOOLEAN", "BOOL")
-"""Spellings of TINYINT(1) that the connector keeps apart while it reads the statement
-(debezium#boolean-tinyint).
-"""
-
-_SIGNED_ZEROFILL: Final = "INT ZEROFILL"
-_DECIDING: Final = re.compile(
-    r"(BOOLEAN|BOOL|REAL|JSON|CHAR|BINARY(?!\s*\())\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?("
-    r" ZEROFILL)"
-)
 
 
 @lru_cache(maxsize=4096)
-def deciding(declared: str) -> str:
-    """What of a type as a statement spelled it decides the form of values
-    (debezium#declared-types); "" for most.
+def spelled_reading(type: SourceType, modes: Modes, declared: str) -> ColumnReading | None:
+    """What the connector makes of a column for the sake of its spelling in a streamed statement
+    (debezium#declared-types); None where the type alone says as much. Raises Refused for a spelling
+    at which the connector stops.
     """
-    match = _DECIDING.match(declared.upper())
-    if match is None:
-        return ""
-    return match[1] or match[2] or _SIGNED_ZEROFILL
+    reading = find_reading(declared, modes.columns) if declared else None
+    if reading is None:
+        return None
+    if reading.refused:
+        raise Refused(f"Debezium {modes.columns} cannot read the column type {declared!r}")
+    # The table was read with the connector's default options.
+    defaults = replace(
+        modes,
+        decimal="precise",
+        temporal="adaptive_time_microseconds",
+        binary="bytes",
+        bigint_unsigned="long",
+    )
+    plain = _type_schema(type, defaults, True)
+    is_narrow = type.logical is Logical.INT and type.unsigned and type.name != "bigint"
+    decides = (
+        reading.type_and_name != (plain.type, plain.name)
+        or reading.unfit
+        or (is_narrow and reading.is_signed)
+        or (type.name == "binary" and reading.empty == _NO_BYTES)
+    )
+    return reading if decides else None
+
+
+_NO_BYTES: Final = '""'
 
 
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
@@ -80,7 +98,15 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str 
     """
     if modes.temporal == "adaptive":
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
-    declared = deciding(declared)
+    reading = spelled_reading(type, modes, declared)
+    if reading is None:
+        return _type_schema(type, modes, nullable)
+    schema_type, name = reading.type_and_name
+    return semantic(schema_type, name, nullable) if name else Schema(schema_type, nullable)
+
+
+def _type_schema(type: SourceType, modes: Modes, nullable: bool) -> Schema:
+    """The Connect schema of a column of that type in its usual spelling."""
     match type.logical:
         case Logical.INT if (
             type.name == "bigint" and type.unsigned and modes.bigint_unsigned == "precise"
@@ -88,18 +114,6 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str 
             return values.decimal_schema(
                 modes.unsigned_precision or None, 0, modes, nullable, mode="precise"
             )
-        case Logical.INT if declared in BOOLEANS:
-            return Schema("boolean", nullable)
-        case Logical.DOUBLE if declared == "REAL":
-            return Schema("float", nullable)
-        case Logical.INT if declared == _SIGNED_ZEROFILL and not modes.widens_signed_zerofill:
-            return Schema(_INTEGERS[type.name], nullable)
-        case Logical.FLOAT if declared == "FLOAT(":
-            return Schema("double", nullable)
-        case Logical.BINARY if declared == "CHAR":
-            return Schema("string", nullable)
-        case Logical.TEXT if declared == "JSON":
-            return semantic("string", "io.debezium.data.Json", nullable)
         case Logical.INT:
             return Schema((_UNSIGNED if type.unsigned else _INTEGERS)[type.name], nullable)
         case Logical.DECIMAL:
@@ -141,8 +155,7 @@ def wire(
     """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises
     TypeError for a value that is none of the type's, KeyError for a type that no MySQL has.
     """
-    if snapshot and deciding(declared) != "FLOAT(":
-        declared = ""
+    declared = shown_spelling(declared) if snapshot else declared
     schema_ = schema(type, modes, nullable, declared)
     if value is None:
         return wired(
@@ -153,7 +166,10 @@ def wire(
             modes,
         )
     cls = mysql.value_class(type, value)
-    meaning = _spelled(schema_, value, deciding(declared), modes) or _meaning(
+    reading = spelled_reading(type, modes, declared)
+    if reading and reading.unfit and not nullable:
+        raise Refused(f"Debezium {modes.columns} stops at a value of {declared} NOT NULL")
+    meaning = (reading and _spelled(schema_, type, value, reading, modes)) or _meaning(
         type, value, modes, snapshot
     )
     if meaning.value is None and not nullable:
@@ -210,15 +226,30 @@ def fallback(schema_: Schema, modes: Modes) -> Any:
 
 
 _FLOAT_MAX: Final = 3.4028235677973366e38
-_SIGN: Final = "up to 1.9 INT ZEROFILL is signed, unless the statement says UNSIGNED"
+_SIGNED: Final = "the connector takes the column, as the statement spells it, for a signed one"
 _REAL: Final = "REAL is written as binary32"
 _BARE: Final = "BINARY without a length is not padded: the server strips its zero byte"
+_AS_TEXT: Final = "a text in the character set binary is written as text"
+_UNFIT: Final = "the connector leaves out a value that does not fit the schema of this spelling"
+_LATIN: Final = json.dumps("a\xff\0\xc3\xa9")
+"""The bytes of the table of readings as ISO-8859-1."""
 
 
-def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
+def shown_spelling(declared: str) -> str:
+    """A spelling as a snapshot reads it in SHOW CREATE TABLE, "" for that of the type alone: only
+    FLOAT(M,D) stays.
+    """
+    return declared if spelling_words(declared).startswith("FLOAT(M,D)") else ""
+
+
+def _spelled(
+    schema_: Schema, type: SourceType, value: Value, reading: ColumnReading, modes: Modes
+) -> Meaning | None:
     """A value whose form the statement's spelling decides; None for any other
     (debezium#declared-types).
     """
+    if reading.unfit:
+        return Meaning(None, None, _UNFIT, lost=True)
     if schema_.type == "boolean":
         return Meaning(
             bool(value),
@@ -226,7 +257,7 @@ def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Mean
             "" if value in (0, 1) else "BOOLEAN is true or false: other numbers are true",
         )
     match value:
-        case float() if declared == "REAL" and schema_.type == "float":
+        case float() if type.logical is Logical.DOUBLE and schema_.type == "float":
             if abs(value) > _FLOAT_MAX:
                 return Meaning(math.copysign(math.inf, value), None, _REAL, lost=True, corrupt=True)
             near = mysql.to_float32(value)
@@ -238,24 +269,16 @@ def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Mean
                 "" if near == value else _REAL,
                 options=(near, float(float_text(near)), *more),
             )
-        case float() if declared == "FLOAT(":
+        case float():
             return Meaning(value, value)
-        case int() if (
-            declared == _SIGNED_ZEROFILL and schema_.type == "int32" and value > 0x7FFFFFFF
-        ):
-            return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
-        case bytes() if declared == "BINARY" and not value.rstrip(b"\0"):
+        case int() if reading.is_signed and value > (high := type.high or 0) >> 1:
+            return Meaning(value - high - 1, value, _SIGNED, lost=True, corrupt=True)
+        case bytes() if schema_.type == "string":
+            stored = value.rstrip(b"\0") if type.name == "binary" else value
+            text = stored.decode("latin-1" if reading.value == _LATIN else "utf-8", "replace")
+            return Meaning(text, None, _AS_TEXT, _taken_for(text, modes), lost=True, corrupt=True)
+        case bytes() if not value.rstrip(b"\0"):
             return Meaning(values.binary_value(b"", modes), b"", _BARE, options=(b"", b"\0"))
-        case bytes() if declared == "CHAR":
-            text = value.rstrip(b"\0").decode("latin-1")
-            return Meaning(
-                text,
-                None,
-                "CHAR in binary is written as text",
-                _taken_for(text, modes),
-                lost=True,
-                corrupt=True,
-            )
     return None
 
 
@@ -285,6 +308,8 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             )
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
+        case Logical.BIT, int() if type.length == 1:
+            return Meaning(bool(value), value)
         case Logical.BIT, int():
             return Meaning(value.to_bytes((type.length or 1) + 7 >> 3, "little"), value)
         case Logical.TEXT, str():

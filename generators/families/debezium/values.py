@@ -69,8 +69,8 @@ class Modes:
     """The precision in the schema of a BIGINT UNSIGNED as Decimal, 0 for none (before 2.4)."""
     float_schema: Literal["float", "double"] = "float"
     """The type of MySQL's FLOAT; before 2.0 it is widened to a double."""
-    widens_signed_zerofill: bool = True
-    """A column that is declared SIGNED and ZEROFILL has the next wider type (since 2.0)."""
+    columns: str = "3.5.0.Final"
+    """The connector whose readings of columns' definitions these are (mysql_columns.toml)."""
     misreads_time: bool = False
     """A streamed TIME is read wrongly from the binlog (before 2.0)."""
     pads_timestamps: bool = True

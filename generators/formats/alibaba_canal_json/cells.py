@@ -25,6 +25,8 @@ _DECLARED: Final = re.compile(
 _SPACE: Final = re.compile(r"\s+(?=(?:[^']*'[^']*')*[^']*$)")
 _STRIPPED: Final = "the binlog holds BINARY(n) without its trailing zero bytes; n is known"
 _TEXTS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
+_TEXT_WORDS: Final = ("varchar", "tinytext", "text", "mediumtext", "longtext")
+"""Spellings of a text that is bytes in the character set binary."""
 CHARSETS: Final = {
     "": "utf-8",
     "utf8": "utf-8",
@@ -93,6 +95,13 @@ def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
             _garbled(type, value.rstrip(b"\0"), 1, cell, facts)
             if isinstance(value, bytes)
             else CanalCell(None, 1, cell.cell)
+        )
+    if type.logical is Logical.BINARY and spelled.startswith(_TEXT_WORDS):
+        code = SQL_TYPES["varchar" if spelled.startswith("varchar") else "text"]
+        return (
+            _garbled(type, value, code, cell, facts)
+            if isinstance(value, bytes)
+            else CanalCell(None, code, cell.cell)
         )
     if type.name == "binary" and isinstance(value, bytes):
         return _padded(type, value.rstrip(b"\0"), cell)

@@ -120,6 +120,10 @@ class DebeziumProfile(Profile):
     """A unique key of columns that may be NULL is taken for a key (debezium#unique-keys)."""
     enum_defaults: bool = True
     """The default of PostgreSQL's enum is known."""
+    hexadecimal_defaults: bool = False
+    """A default in hexadecimal digits is read, if wrongly (since 3.6)."""
+    localtime_defaults: bool = False
+    """LOCALTIMESTAMP as a default is read as the current time (since 3.6)."""
     binary_defaults: bool = True
     """The default of BINARY is known; no source says what older connectors make of it."""
     comments: bool = True

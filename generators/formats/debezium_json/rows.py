@@ -7,6 +7,7 @@ the sources.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +18,7 @@ from generators.errors import Refused
 from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import DebeziumCell, header_text
+from generators.families.debezium.values import DebeziumCell, Modes, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import (
@@ -291,22 +292,41 @@ def defaults_of(
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
     type = column.type
     if profile.is_mysql:
-        return _has_mysql_default(column, default)
+        return _has_mysql_default(column, default, profile)
     if type.name == "enum" and not profile.enum_defaults:
         return False
     variable = postgresql_values.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
 
 
-def _has_mysql_default(column: Column, default: Default) -> bool:
-    """Whether MySQL's connectors know a default. A nullable TIMESTAMP has none whose default is the
-    current time or the zero value (BinlogDefaultValueConverter.convertToTimestamp).
+_HEXADECIMAL: Final = re.compile(r"0x|x'", re.IGNORECASE)
+_TEMPORALS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+
+
+def _has_mysql_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
+    """Whether MySQL's connectors know a default (debezium#defaults; the definitions in
+    mysql_columns.toml show each case).
     """
-    if column.type.logical is Logical.TIMESTAMP and column.nullable:
-        return default.value is not None and not isinstance(default.value, ZeroDate)
-    return default.value is not None or default.text.lower().startswith(
-        ("current_timestamp", "now")
-    )
+    type, value = column.type, default.value
+    if _HEXADECIMAL.match(default.text):
+        return profile.hexadecimal_defaults
+    if type.logical in _TEMPORALS:
+        # What it cannot read, and a zero date, is the epoch in a NOT NULL column.
+        if not column.nullable:
+            return True
+        if type.logical is Logical.TIMESTAMP and value in (None, 0, ZeroDate()):
+            return False
+        return value is not None or _is_current_time(default, profile)
+    if type.logical is Logical.TIME and default.text.isdecimal():
+        return False
+    if type.logical is Logical.BIT and not default.text.lower().startswith("b'"):
+        return type.length == 1 and value in (0, 1)
+    return value is not None
+
+
+def _is_current_time(default: Default, profile: DebeziumProfile) -> bool:
+    names = ("current_timestamp", "now", *(("localtime",) if profile.localtime_defaults else ()))
+    return default.text.lower().startswith(names)
 
 
 def stand_in(
@@ -316,39 +336,75 @@ def stand_in(
     (debezium#defaults).
     """
     type, modes, value = column.type, profile.modes, default.value
-    if not profile.is_mysql:
-        if value is None:
-            value = {Logical.TEXT: _NIL if type.name == "uuid" else ""}.get(type.logical, 0)
-        elif isinstance(value, str) and type.name != "enum":
-            value = value.partition("'")[
-                0
-            ]  # the connector looks for the next quote, whatever it is
-        return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
+    if profile.is_mysql:
+        return _mysql_stand_in(column, default, profile, snapshot)
     if value is None:
-        value, type = 0, replace(type, fsp=0)  # the epoch has no fraction digits
-    elif type.logical is Logical.YEAR and value == 0:
-        value = 2000  # the statement's 0 is a year of two digits
-    elif (
-        isinstance(value, int) and type.key == "bigint unsigned" and modes.bigint_unsigned == "long"
-    ):
-        value = min(value, (1 << 63) - 1)
-    elif isinstance(value, bytes):
-        value = default.text.strip("'").encode() if snapshot else value.rstrip(b"\0")
-        type = replace(type, name="varbinary")
-    elif isinstance(value, str) and "'" in value:
-        value = default.text[1:-1]  # a quote stays doubled
-    elif type.logical is Logical.FLOAT and modes.float_schema == "double":
-        value = float(default.text.strip("'"))  # as the schema has it: a double
+        value = {Logical.TEXT: _NIL if type.name == "uuid" else ""}.get(type.logical, 0)
+    elif isinstance(value, str) and type.name != "enum":
+        # The connector looks for the next quote, whatever it is.
+        value = value.partition("'")[0]
+    return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
+
+
+def _mysql_stand_in(
+    column: Column, default: Default, profile: DebeziumProfile, snapshot: bool
+) -> DebeziumCell:
+    """The default of a column of MySQL: a literal's text between its quotes, as it stands there."""
+    type, modes, value = column.type, profile.modes, default.value
+    spelled = spelling(column, snapshot)
+    if _HEXADECIMAL.match(default.text):
+        return _hexadecimal_stand_in(column, default.text[2:-1], modes, spelled)
+    schema = _debezium_mysql.schema(type, modes, column.nullable, spelled)
+    literal = default.text[1:-1] if default.text[:1] in _QUOTES else default.text
+    match type.logical:
+        case Logical.TEXT | Logical.ENUM | Logical.SET if default.text[:1] in _QUOTES:
+            return replace(
+                _debezium_mysql.wire(type, value, modes, declared=spelled),
+                schema=schema,
+                json=string(literal),
+            )
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP if value is None:
+            value = 0 if type.logical is not Logical.DATE else ZeroDate()
+            type = replace(type, fsp=0)  # the epoch has no fraction digits
+        case Logical.YEAR if value == 0:
+            value = 2000  # the statement's 0 is a year of two digits
+        case Logical.INT if (
+            isinstance(value, int)
+            and type.key == "bigint unsigned"
+            and modes.bigint_unsigned == "long"
+        ):
+            value = min(value, (1 << 63) - 1)
+        case Logical.INT if default.text.lower().startswith("b'"):
+            value = int(default.text[2:-1])  # the digits are read as decimal ones
+        case Logical.BINARY if isinstance(value, bytes):
+            value = literal.encode() if snapshot else value.rstrip(b"\0")
+            type = replace(type, name="varbinary")
+        case Logical.FLOAT if schema.type == "double":
+            value = float(literal)  # as the schema has it: a double
     # A time is misread in the log alone.
-    read = type.logical is Logical.TIME
     wire = _debezium_mysql.wire(
         type,
         value,
         modes,
         nullable=column.nullable,
-        snapshot=read,
-        declared=spelling(column, snapshot),
+        snapshot=type.logical is Logical.TIME,
+        declared=spelled,
     )
+    return replace(wire, cell=replace(wire.cell, type=column.type))
+
+
+_QUOTES: Final = ("'", '"')
+
+
+def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: str) -> DebeziumCell:
+    """A default in hexadecimal digits as 3.6 reads it: the digits but the last are the text."""
+    type = column.type
+    value: Value = digits
+    if type.logical is Logical.BINARY:
+        type, value = replace(type, name="varbinary"), digits.encode()
+    elif type.logical in (Logical.INT, Logical.BIT):
+        value = int(digits) if digits.isdecimal() else 0
+    wire = _debezium_mysql.wire(type, value, modes, nullable=column.nullable, declared=spelled)
     return replace(wire, cell=replace(wire.cell, type=column.type))
 
 
@@ -369,11 +425,7 @@ def spelling(column: Column, snapshot: bool) -> str:
     """The spelling of a column's type that the connector saw: a snapshot reads SHOW CREATE TABLE,
     which has few of them.
     """
-    return (
-        ""
-        if snapshot and _debezium_mysql.deciding(column.declared) != "FLOAT("
-        else column.declared
-    )
+    return _debezium_mysql.shown_spelling(column.declared) if snapshot else column.declared
 
 
 def row_json(shape: TableShape, row: Wires | None) -> str:

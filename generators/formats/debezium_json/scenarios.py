@@ -49,6 +49,21 @@ from generators.sources.ddl import ddl_event, of_statement
 
 __all__ = ["cell_faults", "losses", "scenarios"]
 
+_SPELLED: Final[tuple[tuple[str, Column, Value], ...]] = (
+    (
+        "integer-unsigned",
+        Column("c", mysql.integer("int", unsigned=True), declared="INTEGER UNSIGNED"),
+        0xFFFF_FFFF,
+    ),
+    (
+        "varchar-binary",
+        Column("c", mysql.binary("varbinary", 8), declared="VARCHAR(8) CHARACTER SET binary"),
+        b"a\xff\0",
+    ),
+    ("float4", Column("c", mysql.real("float"), declared="FLOAT4"), 0.5),
+)
+"""Columns whose spelling in the statement decides what is written (debezium#declared-types)."""
+
 BACK_SLASHES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("enum-back-slash", mysql.enum_of("a", "back\\slash"), 2),
     ("set-back-slash", mysql.set_of("a", "back\\slash", "c"), 7),
@@ -397,6 +412,9 @@ class _Cases(Cases):
         declared = self.of(self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
         yield declared.case("values/boolean-declared", inserted(*flags), tags={"boolean-declared"})
         yield declared.case("snapshot/boolean-declared", read(*flags), tags={"snapshot"})
+        for label, column, spelled in _SPELLED:
+            rows: list[Row] = [{"id": n, "c": shown} for n, shown in enumerate((spelled, None))]
+            yield self.of(self.id, column).case(f"values/spelled-{label}", inserted(*rows))
         if self.profile.queries:
             yield from self.queries()
         yield from self.spatial()

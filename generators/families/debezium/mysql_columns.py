@@ -1,0 +1,177 @@
+"""What Debezium's MySQL and MariaDB connectors make of the definition of a column in a streamed
+CREATE TABLE: the table `mysql_columns.toml`, read off the connectors' own classes.
+
+`python -m recorders.debezium_types` writes the table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Final
+
+from generators.errors import UsageError
+
+FILE: Final = "generators/families/debezium/mysql_columns.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReading:
+    """What a connector makes of one definition of a column.
+
+    `schema` is Connect's JSON schema, with the default. `value` is the JSON of what the converter
+    makes of a value of the binlog: all bits set, 0.1, or the bytes 61 ff 00 c3 a9; None if the
+    table has none. With `unfit` that is no value of the schema, and the connector leaves the column
+    out of the row. `empty` is the JSON of what it makes of no bytes. `refused` is the class of the
+    parser's error, with which the other fields are empty, `refused_default` that of the default's,
+    which the schema then has not.
+    """
+
+    schema: str = ""
+    value: str | None = None
+    empty: str | None = None
+    unfit: bool = False
+    refused: str = ""
+    refused_default: str = ""
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """The members of the schema."""
+        members: Mapping[str, Any] = json.loads(self.schema)
+        return members
+
+    @property
+    def type_and_name(self) -> tuple[str, str]:
+        """The schema's type, and the name of its semantic type or ""."""
+        members = self.members
+        return members["type"], members.get("name", "")
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether a number with all bits set is negative."""
+        return self.value == "-1"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReadings:
+    """The table: the readings of each definition by connector, `3.5.0.Final+mariadb` or, of MySQL's,
+    `3.5.0.Final`.
+    """
+
+    connectors: tuple[str, ...]
+    columns: Mapping[str, Mapping[str, ColumnReading]]
+
+
+def parse_readings(toml_text: str) -> ColumnReadings:
+    """The table of a file's text. Raises UsageError for a definition that a connector has twice or
+    not at all.
+    """
+    data = tomllib.loads(toml_text)
+    connectors = tuple(data["connectors"])
+    columns = {
+        definition: _by_connector(definition, rows, connectors)
+        for definition, rows in data["columns"].items()
+    }
+    return ColumnReadings(connectors, columns)
+
+
+def _by_connector(
+    definition: str, rows: Sequence[Mapping[str, Any]], connectors: Sequence[str]
+) -> Mapping[str, ColumnReading]:
+    readings: dict[str, ColumnReading] = {}
+    for row in rows:
+        facts = {name: fact for name, fact in row.items() if name != "in"}
+        for connector in row.get("in", connectors):
+            if connector in readings or connector not in connectors:
+                raise UsageError(
+                    f"{FILE}: {definition!r} has two rows of {connector!r}, or the file does not"
+                    f" name that connector. Write the file again with `python -m"
+                    " recorders.debezium_types`."
+                )
+            readings[connector] = ColumnReading(**facts)
+    missing = [connector for connector in connectors if connector not in readings]
+    if missing and rows:
+        raise UsageError(
+            f"{FILE}: {definition!r} has no row of {missing[0]!r}. Write the file again with"
+            " `python -m recorders.debezium_types`."
+        )
+    return readings
+
+
+@cache
+def column_readings() -> ColumnReadings:
+    """The committed table. Raises UsageError."""
+    file = resources.files("generators.families.debezium").joinpath("mysql_columns.toml")
+    return parse_readings(file.read_text("utf-8"))
+
+
+_CLAUSES: Final = re.compile(
+    r"\s(?:NOT\s+NULL|NULL|DEFAULT|AUTO_INCREMENT|UNIQUE|PRIMARY|COMMENT|COLLATE|ON|CHECK"
+    r"|GENERATED|AS|KEY|REFERENCES|INVISIBLE)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_PARENTHESES: Final = re.compile(r"\s*\(([^()]*)\)")
+_BINARY_CHARSET: Final = re.compile(r"(?:CHARACTER\s+SET|CHARSET)\s+BINARY\b")
+_SIZED: Final = re.compile(
+    r"(?:TINY|SMALL|MEDIUM|BIG|MIDDLE)?INT(?:EGER|\d)?|(?:NATIONAL |N)?(?:VAR)?CHAR|CHARACTER"
+    r"|(?:TINY|MEDIUM|LONG)?(?:TEXT|BLOB)|VARBINARY|YEAR|REAL|DOUBLE"
+)
+"""Types whose parameters do not decide how they are read."""
+_FLOAT_BITS: Final = 24
+"""The largest p of FLOAT(p) that is a FLOAT, not a DOUBLE."""
+
+
+@lru_cache(maxsize=4096)
+def spelling_words(declared: str) -> str:
+    """The words of a declared type that decide how a connector reads it: in upper case, without a
+    length where it does not matter.
+
+    `float(7,3) default 1` gives "FLOAT(M,D)", `Varchar(5) charset binary` "VARCHAR CHARACTER SET
+    BINARY", `datetime(3)` "DATETIME(3)".
+    """
+    text = " ".join(_CLAUSES.sub("", declared).upper().split())
+    text = _BINARY_CHARSET.sub("CHARACTER SET BINARY", text)
+    match = _PARENTHESES.search(text)
+    if match is None:
+        return text
+    name, rest = text[: match.start()].rstrip(), text[match.end() :].strip()
+    parameters = match[0] if rest.startswith("BINARY") else _parameters(name, match[1])
+    return f"{name}{parameters} {rest}".strip()
+
+
+def _parameters(name: str, listed: str) -> str:
+    """The parameters of a type as far as they decide."""
+    if name == "FLOAT":
+        if "," in listed:
+            return "(M,D)"
+        return "" if listed.strip().isdigit() and int(listed) <= _FLOAT_BITS else "(25)"
+    if name == "BINARY":
+        return "(N)"
+    return "" if _SIZED.match(name) else f"({listed})"
+
+
+@cache
+def _by_spelling(connector: str) -> Mapping[str, ColumnReading]:
+    """The readings of definitions without a default or NOT NULL, by the words that decide."""
+    found: dict[str, ColumnReading] = {}
+    for definition, readings in column_readings().columns.items():
+        if not _CLAUSES.search(definition):
+            words, reading = spelling_words(definition), readings[connector]
+            if found.setdefault(words, reading) != reading:
+                raise UsageError(
+                    f"{FILE}: {connector} reads {definition!r} otherwise than another definition of"
+                    f" the words {words!r}. Let spelling_words tell them apart."
+                )
+    return found
+
+
+def find_reading(declared: str, connector: str) -> ColumnReading | None:
+    """What a connector makes of a declared type; None for a spelling that the table does not
+    have.
+    """
+    return _by_spelling(connector).get(spelling_words(declared))

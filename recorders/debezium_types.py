@@ -1,0 +1,206 @@
+"""Writes `generators/families/debezium/mysql_columns.toml`: what Debezium's own DDL parser and value
+converters make of each column definition in it, release by release.
+
+    python -m recorders.debezium_types           writes the file again
+    python -m recorders.debezium_types --check   exit 1, with the differing lines, if it would change
+
+Needs a JDK, and the Maven registry for the connectors' jars the first time. A definition is added as
+an empty row: `"FLOAT4 UNSIGNED" = []`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from conformance.brokers.jars import QUICK, Note, jars_of
+from generators.errors import HarnessError, UsageError
+from generators.families.debezium.mysql_columns import (
+    FILE,
+    ColumnReading,
+    ColumnReadings,
+    column_readings,
+)
+from generators.model import Column, Logical
+from generators.tables.ddl import DdlReader
+from generators.tables.ddl_text import Script
+from recorders.products import debezium_bundle
+from recorders.running import HEAP, compiler
+
+_PROGRAM: Final = Path(__file__).with_name("java") / "DebeziumColumns.java"
+_LIMIT_S: Final = 180
+_WORDS: Final = {
+    Logical.FLOAT: "float",
+    Logical.DOUBLE: "double",
+    Logical.TEXT: "bytes",
+    Logical.BINARY: "bytes",
+}
+"""The value of the binlog that a type is tried with, a word of the Java program."""
+
+_HEAD: Final = """\
+# What Debezium's MySQL and MariaDB connectors make of a column's definition in a streamed CREATE TABLE, with their
+# default options. Read off the connectors' own DDL parser and value converters, and written again, by
+#
+#     python -m recorders.debezium_types
+#
+# `in` names the connectors that read a definition so (all, where it does not stand). `schema` is Connect's JSON schema
+# with the default; `value` what the converter makes of a value of the binlog: all bits set, 0.1, or the bytes
+# 61 ff 00 c3 a9; `unfit` says that this is no value of the schema, and the connector leaves the column out of the row;
+# `empty` is what it makes of no bytes; `refused` the parser's error, at which the connector stops, `refused_default`
+# that of the default, which the schema then has not.
+"""
+
+
+def model_column(definition: str) -> Column | None:
+    """The column `c` of a table with that definition, as this project reads it; None for a type or a
+    spelling that the model does not have.
+    """
+    reader = DdlReader("mysql", None, "shop")
+    statement = f"CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c {definition})"
+    try:
+        reader.read_script(Script("definition", statement, "mysql"))
+        tables = reader.schema().tables
+    except UsageError:
+        return None
+    return next((c for table in tables for c in table.table.columns if c.name == "c"), None)
+
+
+def probe_word(definition: str) -> str:
+    """The word for the value that a definition is tried with; "none" for a type with no such
+    value.
+    """
+    column = model_column(definition)
+    if column is None:
+        return "none"
+    if column.type.logical is Logical.INT:
+        return "long" if column.type.name == "bigint" else "integer"
+    return _WORDS.get(column.type.logical, "none")
+
+
+def read_definitions(definitions: Sequence[str], connector: str, note: Note) -> list[ColumnReading]:
+    """What one connector (`3.5.0.Final`, `3.5.0.Final+mariadb`) makes of each definition. Raises
+    HarnessError.
+    """
+    release, _, product = connector.partition("+")
+    jars = jars_of(debezium_bundle(product or "mysql", release), note)
+    with tempfile.TemporaryDirectory(prefix="cdc-conformance-types-") as folder:
+        given, results = Path(folder, "definitions"), Path(folder, "results")
+        lines = (f"{definition}\t{probe_word(definition)}\n" for definition in definitions)
+        given.write_text("".join(lines), "utf-8")
+        command = [
+            *(compiler(), HEAP, *QUICK, "-cp", os.pathsep.join(map(str, jars))),
+            *(str(_PROGRAM), str(given), str(results)),
+            "MariaDb" if product else "MySql",
+        ]
+        finished = subprocess.run(
+            command, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+        )
+        if finished.returncode or not results.exists():
+            raise HarnessError(
+                f"Debezium's {connector} connector did not read the definitions (exit"
+                f" {finished.returncode}):\n{finished.stderr[-2000:]}"
+            )
+        read_lines = results.read_text("utf-8").splitlines()
+    return [parse_reading(line) for line in read_lines]
+
+
+def parse_reading(line: str) -> ColumnReading:
+    """A reading of a line of the Java program."""
+    fields: dict[str, Any] = json.loads(line)
+    fields |= {name: compact_json(fields[name]) for name in _JSON_FIELDS if name in fields}
+    return ColumnReading(**fields)
+
+
+_JSON_FIELDS: Final = ("schema", "value", "empty")
+
+
+def compact_json(document: object) -> str:
+    """A JSON document without blanks, in ASCII."""
+    return json.dumps(document, separators=(",", ":"))
+
+
+def toml_text(text: str) -> str:
+    """A text as TOML spells it on one line."""
+    return f"'{text}'" if "'" not in text and text.isprintable() else json.dumps(text)
+
+
+def written_table(readings: ColumnReadings) -> str:
+    """The text of the file."""
+    connectors = ", ".join(map(toml_text, readings.connectors))
+    lines = [_HEAD, f"connectors = [{connectors}]\n", "\n[columns]\n"]
+    for definition, by_connector in readings.columns.items():
+        rows = _written_rows(by_connector, readings.connectors)
+        lines.append(f"{toml_text(definition)} = [{rows}]\n")
+    return "".join(lines)
+
+
+def _written_rows(by_connector: Mapping[str, ColumnReading], connectors: Sequence[str]) -> str:
+    """The distinct readings of a definition, on one line if there is one."""
+    distinct = list(dict.fromkeys(by_connector.values()))
+    if len(distinct) == 1:
+        return _written_row(distinct[0], "")
+    rows = []
+    for reading in distinct:
+        having = ", ".join(toml_text(c) for c in connectors if by_connector[c] == reading)
+        rows.append(f"\n    {_written_row(reading, f'in = [{having}], ')},")
+    return "".join([*rows, "\n"])
+
+
+def _written_row(reading: ColumnReading, having: str) -> str:
+    facts = {name: fact for name, fact in asdict(reading).items() if fact not in ("", None, False)}
+    written = ", ".join(
+        f"{name} = {'true' if fact is True else toml_text(fact)}" for name, fact in facts.items()
+    )
+    return f"{{ {having}{written} }}"
+
+
+def read_table(definitions: Iterable[str], connectors: Sequence[str], note: Note) -> ColumnReadings:
+    """What the connectors make of the definitions. Raises HarnessError."""
+    definitions = tuple(definitions)
+    with ThreadPoolExecutor(2) as pool:
+        read = partial(read_definitions, definitions, note=note)
+        columns = list(pool.map(lambda connector: read(connector=connector), connectors))
+    return ColumnReadings(
+        tuple(connectors),
+        {
+            definition: dict(zip(connectors, row, strict=True))
+            for definition, row in zip(definitions, zip(*columns, strict=True), strict=True)
+        },
+    )
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the file would change.")
+def main(check: bool) -> None:
+    """Writes the table of what Debezium makes of columns' definitions, from its own classes."""
+    table = column_readings()
+    note = partial(click.echo, err=True)
+    text = written_table(read_table(table.columns, table.connectors, note))
+    file = Path(__file__).parents[1] / FILE
+    committed = file.read_text("utf-8")
+    if text == committed:
+        click.echo(
+            f"{FILE}: {len(table.columns)} definitions, {len(table.connectors)} connectors, equal"
+        )
+        return
+    lines = (committed.splitlines(), text.splitlines())
+    click.echo("\n".join(difflib.unified_diff(*lines, "committed", "read", n=0, lineterm="")))
+    if check:
+        sys.exit(1)
+    file.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
