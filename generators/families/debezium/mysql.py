@@ -276,7 +276,9 @@ def _spelled(
         case bytes() if schema_.type == "string":
             stored = value.rstrip(b"\0") if type.name == "binary" else value
             text = stored.decode("latin-1" if reading.value == _LATIN else "utf-8", "replace")
-            return Meaning(text, None, _AS_TEXT, _taken_for(text, modes), lost=True, corrupt=True)
+            # A VARBINARY may hold the bytes that the text would stand for; a BINARY(n) cannot.
+            others = _taken_for(text, modes) if type.name == "binary" else ()
+            return Meaning(text, None, _AS_TEXT, others, lost=True, corrupt=True)
         case bytes() if not value.rstrip(b"\0"):
             return Meaning(values.binary_value(b"", modes), b"", _BARE, options=(b"", b"\0"))
     return None
