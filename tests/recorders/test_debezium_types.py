@@ -2,12 +2,11 @@
 in `python -m recorders.debezium_types --check` alone, which needs a JDK and the connectors' jars.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
-from conformance.brokers import jars
+from conformance.brokers.jars import cached_bundle
 from generators.errors import HarnessError
 from generators.families.debezium.mysql_columns import FILE, ColumnReading, column_readings
 from recorders import debezium_types
@@ -54,9 +53,8 @@ def test_debezium_reads_two_definitions():
         compiler()
     except HarnessError as error:
         pytest.skip(str(error))
-    folder = jars._folder(debezium_bundle("mysql", "3.5.0.Final"), os.environ)
-    if jars._complete(folder) is None:
-        pytest.skip(f"no jars of Debezium in {folder}")
+    if cached_bundle(debezium_bundle("mysql", "3.5.0.Final")) is None:
+        pytest.skip("no jars of Debezium 3.5.0.Final in the cache")
     readings = debezium_types.read_definitions(
         ("INTEGER UNSIGNED", "CHAR(5) BYTE"), "3.5.0.Final", print
     )
