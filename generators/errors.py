@@ -30,9 +30,35 @@ class NothingSelected(HarnessError):
     exit_code = 4
 
 
-def nearest(value: str, legal: Iterable[str]) -> str | None:
+_NEAR_PART = 0.6
+"""How alike a part of a path must be: it is short, and has many neighbours."""
+
+
+def nearest(value: str, legal: Iterable[str], cutoff: float = 0.3) -> str | None:
     """The nearest of the names; None if none is near."""
-    return next(iter(difflib.get_close_matches(value, list(legal), n=1, cutoff=0.3)), None)
+    return next(iter(difflib.get_close_matches(value, sorted(legal), n=1, cutoff=cutoff)), None)
+
+
+def nearest_path(value: str, legal: Iterable[str]) -> str | None:
+    """The nearest of the paths, or of their beginnings, to a path with `/`: its parts are compared
+    one after the other, and a part that belongs elsewhere may be left out. None if none is near.
+    """
+    paths = [path.split("/") for path in legal]
+    parts = value.split("/")
+    beginnings = {tuple(path[:length]) for path in paths for length in range(1, len(path) + 1)}
+    for left_out in range(1, len(parts) - 1):
+        shorter = (*parts[:left_out], *parts[left_out + 1 :])
+        if shorter in beginnings:
+            return "/".join(shorter)
+    found: list[str] = []
+    for part in parts:
+        following = {path[len(found)] for path in paths if len(path) > len(found)}
+        near = part if part in following else nearest(part, following, _NEAR_PART)
+        if near is None:
+            return None if found else nearest(value, map("/".join, paths))
+        found.append(near)
+        paths = [path for path in paths if path[: len(found)] == found]
+    return "/".join(found)
 
 
 def did_you_mean(near: str | None) -> str:

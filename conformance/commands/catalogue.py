@@ -75,12 +75,13 @@ class Group(click.Group):
 
 
 @click.command("formats")
+@FORMATS_GIVEN
 @FORMAT
-def list_formats(style: OutputStyle) -> None:
-    """The wire formats and the profiles of their writers.
+def list_formats(formats: tuple[str, ...], style: OutputStyle) -> None:
+    """The wire formats, or those that are named, and the profiles of their writers.
 
     \b
-    Example: cdc-conformance formats --format json
+    Example: cdc-conformance formats debezium-json --format json
     """
     rows = [
         {
@@ -97,6 +98,7 @@ def list_formats(style: OutputStyle) -> None:
             ],
         }
         for fmt in registry.formats()
+        if fmt.name in (formats or FORMATS)
     ]
     print_rows(rows, ("name", "title", "profiles"), style)
 

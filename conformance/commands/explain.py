@@ -18,7 +18,7 @@ from conformance.selftest.exercise import exercising
 from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars.table import liars
 from conformance.text import printable
-from generators.errors import UnknownName
+from generators.errors import UnknownName, UsageError, nearest
 from generators.wire_format import FORMATS, get
 
 MESSAGE: int = 2000
@@ -29,8 +29,8 @@ def explain(rule_id: str, style: OutputStyle) -> str:
     """The explanation as text, Markdown or a JSON object. Raises UnknownName."""
     name = rule_id.partition("/")[0]
     if name not in FORMATS:
-        raise UnknownName("format", name, FORMATS)
-    known = {rule.id: rule for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name))}
+        name, rule_id = _find_whole_id(rule_id)
+    known = {rule.id: rule for rule in _rules(name)}
     rule = known.get(rule_id)
     if rule is None:
         raise UnknownName("rule", rule_id, known)
@@ -40,6 +40,31 @@ def explain(rule_id: str, style: OutputStyle) -> str:
         if style == "json"
         else "\n".join(_lines(facts, rule.law))
     )
+
+
+def _rules(name: str) -> tuple[Rule, ...]:
+    """All rules of a format: of decoding, of streams, of pipelines."""
+    return (*rules(name), *streams.rules(name), *pipelines.rules(name))
+
+
+def _find_whole_id(short_id: str) -> tuple[str, str]:
+    """The format and the id of a rule that is named without its format, as runs print it. Raises
+    UsageError with the formats that have it, UnknownName if none has.
+    """
+    names = [
+        name for name in FORMATS if any(rule.id == f"{name}/{short_id}" for rule in _rules(name))
+    ]
+    if len(names) == 1:
+        return names[0], f"{names[0]}/{short_id}"
+    if names:
+        raise UsageError(
+            f"rule {short_id!r} is one of {len(names)} formats: put the format before it, as in"
+            f" {names[0]}/{short_id}. They are {', '.join(names)}"
+        )
+    if "/" not in short_id or nearest(short_id.partition("/")[0], FORMATS, 0.7):
+        raise UnknownName("format", short_id.partition("/")[0], FORMATS)
+    short_ids = {rule.id.partition("/")[2] for name in FORMATS for rule in _rules(name)}
+    raise UnknownName("rule", short_id, short_ids)
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:

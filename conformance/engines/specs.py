@@ -72,9 +72,28 @@ def check_decoder_file(decoder: str, *, parse_file: bool = True) -> None:
         raise UnknownName(
             "function",
             name,
-            sorted(function for function in names if not function.startswith("_")),
+            sorted(_functions(tree)),
             of=source,
         )
+
+
+def _functions(tree: ast.Module) -> set[str]:
+    """The functions and classes of a module that may be meant: those outside of others without a
+    leading underscore.
+    """
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    within = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, kinds)
+        for inner in ast.walk(node)
+        if inner is not node
+    }
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and id(node) not in within and not node.name.startswith("_")
+    }
 
 
 def _defined_names(tree: ast.Module) -> Iterator[str]:

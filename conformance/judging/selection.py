@@ -20,7 +20,7 @@ from conformance.judging.judge import Capabilities, CaseResult, Verdict
 from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
 from generators.drawing.cases import boundary_scenarios, case_id
-from generators.errors import NothingSelected, UnknownName, did_you_mean, nearest
+from generators.errors import NothingSelected, UnknownName, did_you_mean, nearest_path
 from generators.model import Case, Kind, Origin
 from generators.sources.registry import SOURCES
 from generators.tables.scenarios import TABLES_TAG
@@ -93,9 +93,10 @@ class Selection:
                 fmt.name,
                 *ids,
                 *(case_id(fmt, profile, scenario) for profile, scenario in scenarios),
+                *(f"{fmt.name}/{p.name}/fault/{fault.name}" for p in asked for fault in fmt.faults),
             ]
         if self.select:
-            near = did_you_mean(nearest(self.select[0], names))
+            near = did_you_mean(nearest_path(self.select[0], names))
             raise NothingSelected(f"no case matches --select {' '.join(self.select)}.{near}")
 
     def rule_patterns(self, known: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:

@@ -34,9 +34,10 @@ function real(text, single) {
 
 /** Binary columns hold a character for each byte: ISO 8859-1, with C1 controls. */
 function binary(text) {
-  // What v5.3 lost, it wrote as U+FFFD or as the characters that the bytes happened to mean.
-  const latin = !/[^\u0000-\u00ff]/.test(text);
-  return { base64: Buffer.from(text, latin ? 'latin1' : 'utf8').toString('base64') };
+  // v5.3 wrote U+FFFD in place of bytes that it lost: it stays, in UTF-8.
+  const bytes = text.replaceAll('\ufffd', '\u00ef\u00bf\u00bd');
+  if (/[^\u0000-\u00ff]/.test(bytes)) throw new Unfit('no bytes');
+  return { base64: Buffer.from(bytes, 'latin1').toString('base64') };
 }
 
 /** Milliseconds of a wall clock, were it UTC; null when no calendar has the day. */

@@ -108,7 +108,12 @@ FLAWS = {
             "case 'DELETE': return { ...named, after:",
             "op/delete-row-in-data",
         ),
-        (CELLS, "latin ? 'latin1' : 'utf8'", "'utf8'", "value/binary-latin-1"),
+        (
+            CELLS,
+            "Buffer.from(bytes, 'latin1')",
+            "Buffer.from(bytes, 'utf8')",
+            "value/binary-latin-1",
+        ),
         (CELLS, "timestamp(text, zone);", "timestamp(text, 'UTC');", "value/timestamp-zone"),
     ],
     "local time, and a memory": [

@@ -106,6 +106,22 @@ def test_what_a_module_makes_while_it_runs_may_have_any_name(tmp_path, line):
     check_decoder_file(f"{tmp_path / 'mine.py'}:decod")
 
 
+def test_known_functions_are_functions_alone(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import os\nfrom a import F\nOPS = {}\n\nif OPS:\n    def decode_rows(records, x):\n"
+        "        def kind(kv):\n            return kv\n        return records\n\n"
+        "class Decoder:\n    def decode(self, records):\n        return records\n\n"
+        "def _helper():\n    return 1\n",
+        "utf-8",
+    )
+    with pytest.raises(UnknownName) as refused:
+        check_decoder_file(f"{file}:decod")
+    assert str(refused.value) == (
+        f"unknown function 'decod' of {file}. Did you mean 'Decoder'? Known: Decoder, decode_rows."
+    )
+
+
 @pytest.mark.parametrize("spec", ["cmd:node mine.py", "mine.module:decod", "mine.module"])
 def test_commands_and_modules_are_not_parsed(spec):
     check_decoder_file(spec)

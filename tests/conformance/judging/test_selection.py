@@ -120,6 +120,12 @@ def test_a_pattern_of_no_format_is_refused(selection):
     [
         (f"{NAME}/v7.1.6/ddl/droptable", f"Did you mean '{NAME}/v7.1.6/ddl/drop-table'?"),
         (f"{NAME}/value/jsn", f"Did you mean '{NAME}/value/json'?"),
+        (f"{NAME}/v7.1.6/shpae", f"Did you mean '{NAME}/v7.1.6/shape'?"),
+        (f"{NAME}/v7.1.6/shpae/insret", f"Did you mean '{NAME}/v7.1.6/shape/insert'?"),
+        (f"{NAME}/v7.1.6/falt/emty", f"Did you mean '{NAME}/v7.1.6/fault/empty'?"),
+        (f"{NAME}/v7.1.6/op", f"Did you mean '{NAME}/op'?"),
+        (f"{NAME}/v7.1.6/op/delete-row-in-data", f"Did you mean '{NAME}/op/delete-row-in-data'?"),
+        (f"{NAME}/v7.1.7/ddl/drop-table", f"Did you mean '{NAME}/v7.1.6/ddl/drop-table'?"),
         ("*/no-such-case", "no case matches --select */no-such-case"),
         (f"{NAME}/v7.1.6/drawn/2/*", "no case matches"),
     ],
