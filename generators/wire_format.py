@@ -149,6 +149,7 @@ FORMATS: tuple[str, ...] = (
     "ticdc-open-protocol",
     "debezium-avro",
     "ticdc-avro",
+    "aws-dms-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in
 spark_checks/decoders, and the TOML files of its name beside the module, in conformance/rules, in

@@ -48,7 +48,7 @@ name in place of {}.
 EACH: Final = "release"
 _TERM: Final = re.compile(
     r"(?P<no>not )?(?:(?P<among>.+) in"
-    r" )?(?P<names>\w+\(\)|[\w.|]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
+    r" )?(?P<names>\w+\(\)|[\w.|-]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
 )
 _ABSENT: Final = object()
 

@@ -142,8 +142,8 @@ NO_MESSAGE: Final = Fault(
 )
 """A document that is no message of any format: CORRUPT, or CONTROL as an unknown message."""
 
-_KINDS: Final = ("messageType", "OPERATION", "action", "op", "op_type", "type")
-"""Members that say what a message is, in an object or in its payload."""
+_KINDS: Final = ("messageType", "OPERATION", "action", "op", "op_type", "type", "operation")
+"""Members that say what a message is, in an object, its payload or its metadata."""
 _ROWS: Final = ("newColumns", "data", "after", "row")
 """Members that hold an INSERT's or UPDATE's new rows."""
 
@@ -151,17 +151,23 @@ _ROWS: Final = ("newColumns", "data", "after", "row")
 def _change_member(
     names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]
 ) -> Callable[[bytes], bytes | None]:
-    """Changes the first of these members of the object, or of its payload."""
+    """Changes the first of these members of the object, its payload or its metadata."""
 
     def apply(value: bytes) -> bytes | None:
         document_text, end = _split(value)
         document = json.loads(document_text)
-        inner = document.get("payload")
-        members = inner if isinstance(inner, dict) else document
-        name = next((name for name in names if name in members), None)
-        if name is None:
+        payload = document.get("payload")
+        objects = [payload if isinstance(payload, dict) else document, document.get("metadata")]
+        found = [
+            (members, name)
+            for members in objects
+            if isinstance(members, dict)
+            for name in names
+            if name in members
+        ]
+        if not found:
             return None
-        change(members, name)
+        change(*found[0])
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + end
 
     return apply

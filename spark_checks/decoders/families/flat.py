@@ -37,8 +37,8 @@ class Flat:
     that it lacks did not change. `op` is the operation of a message that has what it needs, and
     NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
     CORRUPT; `columns` are those of level one beside op and images. `typed` is the SQL of a cell's
-    value from the SQL of its text. `exact` are the types as which cells are parsed again whose
-    texts the first parse changes, and how each is a text again: Spark reads a JSON number with a
+    value from the SQL of its text. `old_is_whole`: a column that `old` lacks was NULL. `exact` are the types as which cells are
+    parsed again whose texts the first parse changes, and how each is a text again: Spark reads a JSON number with a
     fraction through a double, and drops the quotes of a text in a document. `text` is the SQL of a
     cell's text as MySQL spells it.
     """
@@ -49,6 +49,7 @@ class Flat:
     row: str
     old: str
     deleted: str = ""
+    old_is_whole: bool = False
     other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
     typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
     text: Callable[[str, SourceType], str] = lambda text, _type: text
@@ -112,7 +113,11 @@ class Flat:
 
         def was(c: ColumnOf) -> str:
             """The old value, NULL too, where `old` names the column."""
-            has_old = f"map_contains_key(part.old, {literal(c.name)})"
+            has_old = (
+                "part.old IS NOT NULL"
+                if self.old_is_whole
+                else f"map_contains_key(part.old, {literal(c.name)})"
+            )
             return f"CASE WHEN {has_old} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
         before = f"CASE WHEN part.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"

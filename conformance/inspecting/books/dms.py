@@ -1,0 +1,27 @@
+"""Facts of AWS DMS's JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.inspecting.books.connect import kind_of, member_object
+from conformance.inspecting.evidence import TableDescription
+from conformance.inspecting.opening import OpenedRecord
+
+
+def values(opened: OpenedRecord) -> list[Any]:
+    """The values of both images."""
+    return [
+        cell
+        for side in ("data", "before-image")
+        for cell in member_object(opened.members.get(side)).values()
+    ]
+
+
+def described_by_dms(opened: OpenedRecord) -> TableDescription | None:
+    """The table of a row; no member names its key."""
+    metadata = member_object(opened.members.get("metadata"))
+    row = member_object(opened.members.get("data"))
+    types = {name: kind_of(value) for name, value in row.items()}
+    database, table = str(metadata.get("schema-name")), str(metadata.get("table-name"))
+    return TableDescription(database, table, types) if types else None

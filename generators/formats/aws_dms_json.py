@@ -1,0 +1,320 @@
+"""AWS DMS's JSON for Kafka and Kinesis: one record for each row, its columns in `data` and what
+happened to it in `metadata`; control records for tables and their changes.
+
+Source: the AWS DMS user guide, API version 2016-01-01, and records that users printed
+(aws-dms#members and after). Where the two disagree, the records are followed. The source is MySQL:
+`schema-name` is the database. Numbers are JSON numbers, everything else is text; a DATETIME has a T
+and a Z. No page says how DMS writes MySQL's BIT, ENUM, SET and binaries as JSON: columns of these
+types are left out. `timestamp` is when the record was made; the commit time stands in
+`commit-timestamp`, with IncludeTransactionDetails alone.
+
+An UPDATE of the row `id` 1 of `shop.notes`:
+
+    {"data":{"id":1,"note":"new"},"metadata":{"timestamp":"2023-11-14T22:13:20.729000Z",
+    "record-type":"data","operation":"update","partition-key-type":"schema-table",
+    "schema-name":"shop","table-name":"notes","transaction-id":445644800000000001}}
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from generators.families.flat import (
+    ABSENT,
+    OLD,
+    ROW,
+    Flat,
+    json_text,
+    key_scenarios,
+)
+from generators.families.mysql_texts import TextForms, scaled_text
+from generators.model import (
+    Bootstrap,
+    Cell,
+    Change,
+    Column,
+    Event,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Written,
+    ZeroDate,
+)
+from generators.profile_tables import read_choices
+from generators.profiles import Profile
+from generators.sources import mysql
+from generators.sources.boundaries import ID, START, change, insert, named, neutral
+from generators.wire_format import Format, about
+
+__all__ = ["FORMAT", "AwsDmsProfile", "write"]
+
+NAME: Final = "aws-dms-json"
+
+RecordType = Literal["data", "control"]
+
+
+@dataclass(frozen=True, slots=True)
+class AwsDmsProfile(Profile):
+    """An edition of the user guide with the endpoint's settings, which are facts by their names."""
+
+    nulls: bool = False
+    transaction_details: bool = False
+    partition_value: bool = False
+    control_details: bool = False
+    table_alters: bool = False
+    before_image: bool = False
+
+
+CHOICES: Final = read_choices(NAME, AwsDmsProfile)
+
+NUMBERS: Final = frozenset(
+    {Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.YEAR}
+)
+_CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+_TEXTS: Final = frozenset({Logical.TEXT, Logical.DATE, Logical.TIME, Logical.JSON})
+
+OPERATIONS: Final = {
+    Op.READ: "load",
+    Op.INSERT: "insert",
+    Op.UPDATE: "update",
+    Op.DELETE: "delete",
+}
+ALTERATIONS: Final = {
+    "create table": "create-table",
+    "add column": "add-column",
+    "drop column": "drop-column",
+    "modify column": "column-type-change",
+}
+"""The control operation of each DDL action that DMS passes on of a MySQL source."""
+
+DMS_TYPES: Final = {
+    Logical.INT: "INT32",
+    Logical.DECIMAL: "NUMERIC",
+    Logical.FLOAT: "REAL",
+    Logical.DOUBLE: "REAL8",
+    Logical.YEAR: "INT16",
+    Logical.TEXT: "WSTRING",
+    Logical.DATE: "DATE",
+    Logical.DATETIME: "DATETIME",
+    Logical.TIMESTAMP: "DATETIME",
+    Logical.TIME: "STRING",
+    Logical.JSON: "NCLOB",
+}
+"""The DMS type that a control record names for a column."""
+
+
+def supports(type: SourceType) -> bool:
+    """Whether the guide or a printed record tells the type's form in JSON."""
+    return (
+        type.source == "mysql"
+        and type.logical in NUMBERS | _CLOCKS | _TEXTS
+        and type.name != "vector"
+    )
+
+
+def _spell(cell: Cell, value: Value) -> Cell:
+    """A cell whose text is not MySQL's: a DECIMAL with the digits of its scale, a moment in ISO
+    8601 with a Z, and NULL for a zero date.
+    """
+    if isinstance(value, ZeroDate):
+        return Cell(State.NULL, cell.type)
+    match cell.type.logical, value:
+        case Logical.DECIMAL, _ if not isinstance(value, (int, str, bytes)):
+            return replace(cell, text=scaled_text(value, cell.type.scale or 0))  # type: ignore[arg-type]
+        case ((Logical.DATETIME | Logical.TIMESTAMP), _):
+            return replace(cell, text=f"{(cell.text or '').replace(' ', 'T')}Z")
+    return cell
+
+
+def _iso_text(millis: int) -> str:
+    """Milliseconds since 1970 as the records' metadata spells a moment."""
+    moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
+    return f"{moment.isoformat('T', 'microseconds')}Z"
+
+
+def _head(at: Instant, record_type: RecordType, operation: str) -> dict[str, Any]:
+    """The first members of `metadata`: `timestamp` is when DMS made the record, some time after
+    the commit.
+    """
+    return {
+        "timestamp": _iso_text(at.ms + 729),
+        "record-type": record_type,
+        "operation": operation,
+    }
+
+
+def _data_metadata(event: RowChange, change: Change, profile: AwsDmsProfile) -> dict[str, Any]:
+    """`metadata` of a row: a row of a full load has no transaction."""
+    is_load = event.op is Op.READ
+    partition: dict[str, Any] = {"partition-key-type": "primary-key" if is_load else "schema-table"}
+    if profile.partition_value and is_load:
+        partition["partition-key-value"] = _partition_value(event.table, change)
+    names = {"schema-name": event.table.database, "table-name": event.table.name}
+    head = _head(event.at, "data", OPERATIONS[event.op])
+    transaction = {} if is_load else _transaction(event, change, profile)
+    return {**head, **partition, **names, **transaction}
+
+
+def _partition_value(table: Table, change: Change) -> str:
+    """The table's names and the key's values, joined by dots."""
+    row = change.full_after or {}
+    key_texts = [row[name].text or "" for name in table.primary_key]
+    return ".".join([table.database, table.name, *key_texts])
+
+
+def _transaction(event: RowChange, change: Change, profile: AwsDmsProfile) -> dict[str, Any]:
+    """What a record tells of its transaction: its number, and with IncludeTransactionDetails the
+    record's place in it, the commit time in seconds, and the place in the binlog.
+    """
+    number = event.at.tso
+    if not profile.transaction_details:
+        return {"transaction-id": number}
+    return {
+        "transaction-id": number,
+        "transaction-record-id": change.row + 1,
+        "prev-transaction-id": number - 1,
+        "prev-transaction-record-id": 1,
+        "commit-timestamp": _iso_text(event.at.ms // 1000 * 1000),
+        "stream-position": _stream_position(event, change.row),
+    }
+
+
+def _stream_position(event: RowChange, row: int) -> str:
+    offset = event.at.tso % (1 << 32)
+    number = event.at.tso
+    return (
+        f"mysql-bin-changelog.000003:{offset}:{row}:{offset + 72}:{number}:"
+        f"mysql-bin-changelog.000003:{offset}"
+    )
+
+
+def _control_text(
+    at: Instant, table: Table, operation: str, profile: AwsDmsProfile
+) -> tuple[str, Change]:
+    """A control record, and the CONTROL change that it owes: it tells its table, and no time of a
+    commit.
+    """
+    metadata = {
+        **_head(at, "control", operation),
+        "partition-key-type": "task-id",
+        **(
+            {"partition-key-value": "7QBLNBTPCNDEBG7CHI3WA73YFA"} if profile.partition_value else {}
+        ),
+        "schema-name": table.database,
+        "table-name": table.name,
+    }
+    details = {"control": {"table-def": _definition(table)}} if profile.control_details else {}
+    owed = Change(0, Kind.CONTROL, None, table.database, None, table.name)
+    return json_text({**details, "metadata": metadata}), owed
+
+
+def _definition(table: Table) -> dict[str, Any]:
+    """`table-def` of a control record."""
+    columns = {column.name: _column_definition(column) for column in table.columns}
+    return {"columns": columns, "primary-key": table.primary_key}
+
+
+def _column_definition(column: Column) -> dict[str, Any]:
+    type = column.type
+    length = {"length": type.length} if type.logical is Logical.TEXT and type.length else {}
+    return {"type": DMS_TYPES[type.logical], **length, "nullable": column.nullable}
+
+
+def _control_records(event: Event, profile: AwsDmsProfile) -> Iterable[tuple[str, Change]]:
+    """A table ahead of its full load, and with IncludeTableAlterOperations a change of one."""
+    match event:
+        case Bootstrap(at=at, table=table, over=False):
+            yield _control_text(at, table, "create-table", profile)
+        case SchemaChange(at=at, action=action, after=Table() as after) if (
+            profile.table_alters and action in ALTERATIONS
+        ):
+            yield _control_text(at, after, ALTERATIONS[action], profile)
+
+
+def _flat(profile: AwsDmsProfile) -> Flat:
+    return Flat(
+        members=(
+            ("data", ROW),
+            (
+                "before-image",
+                lambda event, change: OLD(event, change) if profile.before_image else ABSENT,
+            ),
+            ("metadata", lambda event, change: _data_metadata(event, change, profile)),
+        ),
+        forms=TextForms("UTC"),
+        keyed=False,
+        unit=1000,
+        numbers=NUMBERS,
+        whole_old=True,
+        tells_old=lambda _before, _after: profile.before_image,
+        spell=_spell,
+        nulls=profile.nulls,
+        reads=True,
+        position=(
+            (lambda event, row: None if event.op is Op.READ else _stream_position(event, row))
+            if profile.transaction_details
+            else None
+        ),
+        others=lambda event: _control_records(event, profile),
+    )
+
+
+def write(history: History, profile: AwsDmsProfile, layout: Layout) -> list[Written]:
+    """The messages of a history, one for each row and for each control record, in order."""
+
+    def told(change: Change) -> Change:
+        has_commit = profile.transaction_details and change.kind is Kind.ROW
+        if has_commit and change.op is not Op.READ:
+            return change
+        return replace(change, commit_time_us=None)
+
+    return [
+        replace(record, changes=tuple(told(change) for change in record.changes))
+        for record in _flat(profile).write(history, layout)
+    ]
+
+
+def scenarios(profile: AwsDmsProfile, database: str) -> Iterator[Scenario]:
+    """The cases that only this format has: a full load, tables that change, and the guide's
+    example of a row.
+    """
+    columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
+    row: Row = {"id": 1, "a": "x", "n": None}
+    loaded = Table(database, neutral("load/table"), columns, ("id",))
+    read_row = change(loaded, Op.READ, (None, row))
+    yield named("load/table", Bootstrap(START, loaded), read_row, tags={"snapshot"})
+    yield from key_scenarios(database, columns, ("a", "id"), row)
+    several = Table(database, neutral("transaction/rows"), columns, ("id",))
+    images = ((None, {**row, "id": number}) for number in range(3))
+    yield named("transaction/rows", change(several, Op.INSERT, *images))
+    customers = (
+        Column("id", mysql.integer("int")),
+        Column("fname", mysql.text()),
+        Column("lname", mysql.text()),
+        Column("REGION", mysql.text()),
+    )
+    guide = Table(database, neutral("document/row"), customers, ("id",))
+    shown: Row = {"id": 100000161, "fname": "val61s", "lname": "val61s", "REGION": "val61s"}
+    yield named("document/row", insert(guide, shown))
+
+
+FORMAT: Final = Format(
+    **about(NAME, CHOICES),
+    write=write,
+    scenarios=scenarios,
+    supports=supports,
+)
