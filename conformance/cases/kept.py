@@ -115,7 +115,7 @@ def _source_files() -> list[Path]:
     """
     ours = (Path(model.__file__).parent, Path(__file__).parent)
     files = chain.from_iterable(folder.rglob("*") for folder in ours)
-    code = sorted(path for path in files if path.suffix in (".py", ".json"))
+    code = sorted(path for path in files if path.suffix in (".py", ".json", ".toml"))
     # Recordings, which are in a wheel alone, make no named case: a checkout and its wheel share
     # theirs.
     code = [path for path in code if path.parent.parent != ours[0] / "recorded" / "data"]

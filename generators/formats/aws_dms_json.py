@@ -31,6 +31,7 @@ from generators.families.flat import (
     key_scenarios,
 )
 from generators.families.mysql_texts import TextForms, scaled_text
+from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
     Bootstrap,
     Cell,
@@ -115,6 +116,10 @@ DMS_TYPES: Final = {
     Logical.JSON: "NCLOB",
 }
 """The DMS type that a control record names for a column."""
+
+
+UNTYPED_COLUMNS: Final = ("c_bit_8", "c_set_64")
+"""Columns of the faults' table whose types have no known form here."""
 
 
 def supports(type: SourceType) -> bool:
@@ -294,9 +299,9 @@ def scenarios(profile: AwsDmsProfile, database: str) -> Iterator[Scenario]:
     """
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
     row: Row = {"id": 1, "a": "x", "n": None}
-    loaded = Table(database, neutral("load/table"), columns, ("id",))
+    loaded = Table(database, neutral("snapshot/rows"), columns, ("id",))
     read_row = change(loaded, Op.READ, (None, row))
-    yield named("load/table", Bootstrap(START, loaded), read_row, tags={"snapshot"})
+    yield named("snapshot/rows", Bootstrap(START, loaded), read_row, tags={"snapshot"})
     yield from key_scenarios(database, columns, ("a", "id"), row)
     several = Table(database, neutral("transaction/rows"), columns, ("id",))
     images = ((None, {**row, "id": number}) for number in range(3))
@@ -317,4 +322,12 @@ FORMAT: Final = Format(
     write=write,
     scenarios=scenarios,
     supports=supports,
+    cell_faults=lambda _profile: tuple(
+        fault for fault in CELL_FAULTS if fault.column not in UNTYPED_COLUMNS
+    ),
+    fits={
+        f"{logical}/{way}": "no documented form"
+        for logical in (Logical.BIT, Logical.ENUM, Logical.SET, Logical.BINARY)
+        for way in Way
+    },
 )

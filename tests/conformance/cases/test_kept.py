@@ -185,6 +185,8 @@ def test_the_sources_are_those_of_the_writers_and_of_the_catalogue():
         "cases/catalogue.py",
         "sources/pools.json",
         "debezium_json/rows.py",
+        "formats/maxwell-json.toml",
+        "sources/mysql_types.toml",
     }
 
 

@@ -89,7 +89,7 @@ CANNOT = {
     },
     "over 100 rows in a message": {
         **dict.fromkeys(
-            ("ticdc-[acds]*", "*debezium*", "huawei-*", "aliyun-*", "maxwell-*", "ogg-*"),
+            ("ticdc-[acds]*", "*debezium*", "huawei-*", "aliyun-*", "maxwell-*", "ogg-*", "aws-*"),
             "a message has one row",
         ),
         "canal-dialects-json": "the services write a row a message",
@@ -98,7 +98,7 @@ CANNOT = {
     },
     "an ENUM of over 255 members": {
         "huawei-*": "columns are PostgreSQL's, whose ENUMs have no numbers",
-        "ogg-json": "the format's columns have no ENUM",
+        **dict.fromkeys(("ogg-json", "aws-dms-json"), "the format's columns have no ENUM"),
         **dict.fromkeys(
             ("*debezium*", "tencent-*", "cloudcanal-json", "aliyun-*", "maxwell-*", "ticdc-avro"),
             LABELS,
@@ -112,7 +112,7 @@ CANNOT = {
             ("*debezium*", "aliyun-*", "huawei-*"), "a TIMESTAMP is an instant, or in UTC"
         ),
         "ticdc-simple-*": "a TIMESTAMP names its own zone",
-        **dict.fromkeys(("maxwell-*", "ogg-*"), "the writer is assumed to run in UTC"),
+        **dict.fromkeys(("maxwell-*", "ogg-*", "aws-*"), "the writer is assumed to run in UTC"),
         "canal-dialects-json": "the services run in Asia/Shanghai",
     },
 }

@@ -289,7 +289,7 @@ def test_every_format_has_an_order_and_cited_rules() -> None:
         assert ("watermark" in book) == (Kind.WATERMARK in kinds)
         assert ("schema-cache" in book) == (Kind.BOOTSTRAP in kinds)
         assert ("compaction" in book) == (name in ("debezium-json", "debezium-avro", "ticdc-avro"))
-        assert ("record-time" in book) == (name != "ticdc-avro")
+        assert ("record-time" in book) == (not order_of(name).arrival)
         assert {
             nemesis.rule for nemesis in NEMESES if not (nemesis.ordered and order_of(name).arrival)
         } <= {*book, "compaction"}

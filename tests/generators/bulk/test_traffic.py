@@ -166,6 +166,8 @@ UNLEARNED = {
     "aliyun-dts-avro/2019+text-character+sized-blocks",
     # A position counts the bytes before it.
     "ogg-json/19.1",
+    # The place in the binlog counts the bytes before it.
+    "aws-dms-json/2016-01-01+null-and-empty+transaction-details+partition-value+before-image",
     # Lengths stand before keys and values.
     "ticdc-open-protocol/v8.5.7",
 }

@@ -22,6 +22,7 @@ PROFILES = {
     "ticdc-debezium-json": "v8.5.7+schemaless",
     "ticdc-simple-json": "v8.5.7",
     "maxwell-json": "1.45.0+ddl",
+    "aws-dms-json": "2016-01-01",
 }
 """Profiles that show a format in few characters; of others the last listed one shows it."""
 
