@@ -14,7 +14,7 @@ from conformance.reports.excerpt import excerpt_value
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
-from conformance.selftest.exercise import exercising
+from conformance.selftest.exercise import find_exercising_case
 from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars.table import liars
 from conformance.text import printable
@@ -68,7 +68,7 @@ def _find_whole_id(short_id: str) -> tuple[str, str]:
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
-    shown = exercising(get(name), rule)
+    shown = find_exercising_case(get(name), rule)
     return {
         "rule": rule.id,
         "statement": rule.statement,

@@ -26,7 +26,7 @@ from generators.model import (
 from generators.sources import mysql
 
 
-def owed(case: Case, written: Written) -> tuple[Change, ...]:
+def owed_changes(case: Case, written: Written) -> tuple[Change, ...]:
     """The changes of a message that have rows at the case's level."""
     if case.level == 1:
         return written.changes
@@ -36,10 +36,10 @@ def owed(case: Case, written: Written) -> tuple[Change, ...]:
 
 def right_rows(case: Case, written: Written) -> list[OutputRow]:
     """The rows that a right decoder returns for a message."""
-    return [row(change, case.level) for change in owed(case, written)]
+    return [row_of_change(change, case.level) for change in owed_changes(case, written)]
 
 
-def row(change: Change, level: int) -> OutputRow:
+def row_of_change(change: Change, level: int) -> OutputRow:
     """The change's row; an answer that is left open is the first that is right."""
     fields = {
         "database": change.database,
@@ -52,7 +52,9 @@ def row(change: Change, level: int) -> OutputRow:
         "types": change.types and dict(change.types),
         "schema_version": change.schema_version,
     }
-    before, after = (_image(change.image(side, level), level) for side in ("before", "after"))
+    before, after = (
+        _decoded_image(change.image(side, level), level) for side in ("before", "after")
+    )
     error = "unreadable" if change.kind is Kind.CORRUPT else None
     return OutputRow(
         change.row,
@@ -65,15 +67,17 @@ def row(change: Change, level: int) -> OutputRow:
     )
 
 
-def _image(image: Image | None, level: int) -> Mapping[str, Any] | None:
+def _decoded_image(image: Image | None, level: int) -> Mapping[str, Any] | None:
     if image is None:
         return None
     if level == 2:
-        return {name: _typed(cell) for name, cell in image.items()}
-    return {name: _text(cell) for name, cell in image.items() if cell.state is not State.ABSENT}
+        return {name: _typed_value(cell) for name, cell in image.items()}
+    return {
+        name: _text_of_cell(cell) for name, cell in image.items() if cell.state is not State.ABSENT
+    }
 
 
-def _text(cell: Cell) -> str | None:
+def _text_of_cell(cell: Cell) -> str | None:
     return None if cell.state is State.NULL else "?" if cell.text is None else cell.text
 
 
@@ -82,7 +86,7 @@ _DIGITS: Final = 4_000
 _FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
 
 
-def _typed(cell: Cell) -> Typed | None:
+def _typed_value(cell: Cell) -> Typed | None:
     value = cell.options[0] if cell.state is State.ONE_OF else cell.value
     if (
         cell.state not in (State.VALUE, State.ONE_OF)
@@ -91,10 +95,10 @@ def _typed(cell: Cell) -> Typed | None:
     ):
         return None
     spark = cell.type.spark.partition("(")[0]
-    return Typed(_FAMILIES.get(spark, spark), _value(cell.type, value, spark))
+    return Typed(_FAMILIES.get(spark, spark), _spark_value(cell.type, value, spark))
 
 
-def _value(type: SourceType, value: Value, spark: str) -> Any:
+def _spark_value(type: SourceType, value: Value, spark: str) -> Any:
     match type.logical, value:
         case Logical.JSON, Json():
             return json.dumps(value.value, ensure_ascii=False, default=float)

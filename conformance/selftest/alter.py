@@ -17,7 +17,7 @@ from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect
 from conformance.selftest.operators.operator import with_image
 
-_FILLED: Final[Mapping[str, Any]] = {
+_INSTEAD_OF_NULL: Final[Mapping[str, Any]] = {
     "keys": ["altered"],
     "types": {"altered": "altered"},
     "commit_time": 1,
@@ -29,42 +29,58 @@ _DAY: Final = 86_400_000_000
 """
 
 
-def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
+def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
     """The message's rows with only the site's aspect broken."""
     match site.aspect:
         case Aspect.MISSING:
-            return [r for r in rows if r.row != site.row] if len({r.row for r in rows}) > 1 else []
+            row_numbers = {output_row.row for output_row in output_rows}
+            if len(row_numbers) < 2:
+                return []
+            return [output_row for output_row in output_rows if output_row.row != site.row]
         case Aspect.EXTRA:
-            last = max((r.row or 0 for r in rows), default=-1)
-            return [
-                *rows,
-                replace(rows[-1], row=last + 1) if rows else OutputRow(0, "ROW", "INSERT"),
-            ]
+            if not output_rows:
+                return [OutputRow(0, "ROW", "INSERT")]
+            last_number = max(output_row.row or 0 for output_row in output_rows)
+            return [*output_rows, replace(output_rows[-1], row=last_number + 1)]
         case Aspect.ACCEPTED:
             return [OutputRow(0, "ROW", "INSERT", after={})]
-    return [_altered(r, site, level) if r.row == site.row or len(rows) == 1 else r for r in rows]
+    if len(output_rows) == 1:
+        return [_alter_row(output_rows[0], site, level)]
+    return [
+        _alter_row(output_row, site, level) if output_row.row == site.row else output_row
+        for output_row in output_rows
+    ]
 
 
-def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
+def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
+    """The row with another value of the part that the site's aspect is about: its error, kind, op,
+    a field, an image or a cell.
+    """
     match site.aspect:
         case Aspect.CORRUPT:
-            return replace(row, kind="CORRUPT", op=None, before=None, after=None, error="altered")
-        case Aspect.KIND:
-            return replace(row, kind="HEARTBEAT" if row.kind != "HEARTBEAT" else "BOOTSTRAP")
-        case Aspect.OP:
-            return replace(row, op="TRUNCATE" if row.op != "TRUNCATE" else "READ")
-        case Aspect.FIELD | Aspect.DIGITS if not site.side:
-            held = row.fields[site.name]
-            moved = (
-                held + _DAY
-                if site.name == "commit_time" and site.aspect is Aspect.FIELD and held is not None
-                else _other(held)
+            return replace(
+                output_row, kind="CORRUPT", op=None, before=None, after=None, error="altered"
             )
-            other = _FILLED.get(site.name, "altered") if held is None else moved
-            return replace(row, fields={**row.fields, site.name: other})
-    image: Mapping[str, Any] | None = row.before if site.side == "before" else row.after
+        case Aspect.KIND:
+            return replace(
+                output_row, kind="HEARTBEAT" if output_row.kind != "HEARTBEAT" else "BOOTSTRAP"
+            )
+        case Aspect.OP:
+            return replace(output_row, op="TRUNCATE" if output_row.op != "TRUNCATE" else "READ")
+        case Aspect.FIELD | Aspect.DIGITS if not site.side:
+            value = output_row.fields[site.name]
+            if value is None:
+                replacement = _INSTEAD_OF_NULL.get(site.name, "altered")
+            elif site.name == "commit_time" and site.aspect is Aspect.FIELD:
+                replacement = value + _DAY
+            else:
+                replacement = _change_value(value)
+            return replace(output_row, fields={**output_row.fields, site.name: replacement})
+    image: Mapping[str, Any] | None = (
+        output_row.before if site.side == "before" else output_row.after
+    )
     if site.aspect is Aspect.IMAGE:
-        return with_image(row, site.side, {} if image is None else None)
+        return with_image(output_row, site.side, {} if image is None else None)
     assert image is not None
     changed = dict(image)
     match site.aspect:
@@ -82,16 +98,16 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
         case Aspect.DIGITS:
             changed[site.name] = replace(changed[site.name], value=changed[site.name].value + 1)
         case Aspect.VALUE:
-            held = changed[site.name]
+            value = changed[site.name]
             # A zero date may be NULL at level two; a value of a foreign family is wrong for every
             # type.
             changed[site.name] = (
-                Typed("altered", None) if held is None and level == 2 else _other(held)
+                Typed("altered", None) if value is None and level == 2 else _change_value(value)
             )
-    return with_image(row, site.side, changed)
+    return with_image(output_row, site.side, changed)
 
 
-def _other(value: Any) -> Any:
+def _change_value(value: Any) -> Any:
     """Another value of the same kind."""
     match value:
         case None:
@@ -100,7 +116,8 @@ def _other(value: Any) -> Any:
             return Typed(family, micros + _DAY)
         case Typed(family=family, value=inner):
             return Typed(
-                family, _other_float(inner, family) if isinstance(inner, float) else _other(inner)
+                family,
+                _change_float(inner, family) if isinstance(inner, float) else _change_value(inner),
             )
         case bool():
             return not value
@@ -126,7 +143,7 @@ def _other(value: Any) -> Any:
             raise TypeError(f"cannot alter {value!r}")
 
 
-def _other_float(value: float, family: str) -> float:
+def _change_float(value: float, family: str) -> float:
     if value != value:  # NaN, next to which is NaN again
         return 1.0
     if family == "float":

@@ -17,7 +17,7 @@ from conformance.judging.blame import Known, ruled
 from conformance.judging.judge import CaseResult, Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
-from conformance.selftest.operators.operator import Operator, Rows, Seen
+from conformance.selftest.operators.operator import SIDES, Image, MessageContext, Operator, Rows
 from generators.model import Case, Logical
 from generators.wire_format import Format
 
@@ -26,111 +26,108 @@ TRIED: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A case with a right decoder's rows of each message, and what could be known of each."""
+class AnsweredCase:
+    """A case with the rows that a right decoder has of each message, each message's context, and
+    the types of its cells.
+    """
 
     case: Case
     rows: tuple[Rows, ...]
-    seen: tuple[Seen, ...]
+    contexts: tuple[MessageContext, ...]
     logicals: frozenset[Logical]
 
     def altered(self, operator: Operator) -> list[Rows] | None:
         """The rows of each message after the operator; None if it changes nothing."""
         if operator.logicals and self.logicals.isdisjoint(operator.logicals):
             return None
-        altered = [
-            operator.alter(rows, seen) for rows, seen in zip(self.rows, self.seen, strict=True)
-        ]
-        return altered if self.differs(altered) else None
+        altered_rows = list(map(operator.alter, self.rows, self.contexts))
+        return altered_rows if self.differs(altered_rows) else None
 
     def differs(self, altered: Sequence[Rows]) -> bool:
-        """Whether these rows are others than the right ones: a negative zero, too, is another than
-        zero.
-        """
-        return any(map(_differ, self.rows, altered))
+        """Whether these rows differ from the right ones, if only by -0.0 for 0.0."""
+        return any(map(_differ_from, self.rows, altered))
 
 
-def _differ(right: Rows, other: Rows) -> bool:
-    pairs = zip(right, other, strict=False)
-    return right is not other and (
-        len(right) != len(other)
-        or any(not _same(a, b) and (a != b or repr(a) != repr(b)) for a, b in pairs)
+def _differ_from(right_output: Rows, altered_output: Rows) -> bool:
+    pairs = zip(right_output, altered_output, strict=False)
+    return right_output is not altered_output and (
+        len(right_output) != len(altered_output)
+        or any(not _has_same_objects(a, b) and (a != b or repr(a) != repr(b)) for a, b in pairs)
     )
 
 
-def _same(row: OutputRow, other: OutputRow) -> bool:
+def _has_same_objects(output_row: OutputRow, altered_row: OutputRow) -> bool:
     """Whether a row has the very objects of another: most that an operator leaves alone have, and
     are compared by that.
     """
-    if row is other:
+    if output_row is altered_row:
         return True
-    rest = (row.row, row.kind, row.op, row.error) == (
-        other.row,
-        other.kind,
-        other.op,
-        other.error,
-    ) and row.fields is other.fields
-    return rest and all(
-        a is b
-        or (
-            a is not None
-            and b is not None
-            and len(a) == len(b)
-            and all(map(is_, (*a, *a.values()), (*b, *b.values())))
-        )
-        for a, b in ((row.before, other.before), (row.after, other.after))
+    outside_images = (output_row.row, output_row.kind, output_row.op, output_row.error) == (
+        altered_row.row,
+        altered_row.kind,
+        altered_row.op,
+        altered_row.error,
+    ) and output_row.fields is altered_row.fields
+    return (
+        outside_images
+        and _image_has_same_objects(output_row.before, altered_row.before)
+        and _image_has_same_objects(output_row.after, altered_row.after)
+    )
+
+
+def _image_has_same_objects(image: Image | None, other_image: Image | None) -> bool:
+    if image is None or other_image is None:
+        return image is other_image
+    columns_and_values = (*image, *image.values())
+    other_columns_and_values = (*other_image, *other_image.values())
+    return len(image) == len(other_image) and all(
+        map(is_, columns_and_values, other_columns_and_values)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The cases of a format. `judge` has judged their right rows, which gave `right`: which rule
-    compared what, and where.
+    """The cases of a format by their ids. `judge` has judged their right rows, with `right` as the
+    results, and remembers which rule compared what in which case.
     """
 
     fmt: Format[Any]
     judge: Judge
-    cases: dict[str, Answered]
+    cases: dict[str, AnsweredCase]
     right: dict[str, CaseResult]
     known: Known = field(default_factory=dict)
 
-    def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[Answered]:
-        """The cases of the level, or of a scenario, a glob; at first a sample of those in which the
-        rule owns something.
+    def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[AnsweredCase]:
+        """The cases of a level, first a sample of those in which the rule owns something; with
+        `scenario`, a glob, only the cases of the scenarios that match it.
         """
-        known = () if scenario else self.judge.seen.get((rule, level), ())
-        yield from (self.cases[case] for case in known)
-        tried = frozenset(known)
-        rest = (
-            answered
-            for case, answered in self.cases.items()
-            if answered.case.level == level and case not in tried
-        )
-        yield from (
-            answered
-            for answered in rest
-            if not scenario or fnmatchcase(answered.case.scenario, scenario)
-        )
+        owning_cases = () if scenario else self.judge.seen.get((rule, level), ())
+        for case_id in owning_cases:
+            yield self.cases[case_id]
+        passed_over = frozenset(owning_cases)
+        for case_id, answered in self.cases.items():
+            case = answered.case
+            matches = not scenario or fnmatchcase(case.scenario, scenario)
+            if case.level == level and case_id not in passed_over and matches:
+                yield answered
 
-    def cover(self, level: int) -> list[Answered]:
-        """The cases on which every operator is tried: those drawn, the first of each scenario, and
-        some of each rule.
+    def cover(self, level: int) -> list[AnsweredCase]:
+        """The cases on which every operator is tried: some of each rule, and the first of each
+        scenario.
         """
-        chosen = {
-            case: None
-            for (_, at), some in self.judge.seen.items()
-            if at == level
-            for case in some[:TRIED]
-        }
-        first = {
-            answered.case.scenario: case
-            for case, answered in reversed(self.cases.items())
-            if answered.case.level == level
-        }
-        chosen |= dict.fromkeys(first.values())
-        return [answered for case, answered in self.cases.items() if case in chosen]
+        covering: set[str] = set()
+        for (_, case_level), case_ids in self.judge.seen.items():
+            if case_level == level:
+                covering.update(case_ids[:TRIED])
+        scenarios: set[str] = set()
+        for case_id, answered in self.cases.items():
+            case = answered.case
+            if case.level == level and case.scenario not in scenarios:
+                scenarios.add(case.scenario)
+                covering.add(case_id)
+        return [answered for case_id, answered in self.cases.items() if case_id in covering]
 
-    def spread(self, level: int, number: int) -> list[Answered]:
+    def spread(self, level: int, number: int) -> list[AnsweredCase]:
         """At most so many cases of the cover, evenly spread."""
         cover = self.cover(level)
         return cover[:: len(cover) // number + 1]
@@ -142,55 +139,61 @@ class Bench:
         return replace(self.judge.empty(), remembers=False)
 
     def ruled(
-        self, cover: Sequence[Answered], altered: Iterable[Sequence[Rows] | None]
+        self, cover: Sequence[AnsweredCase], altered: Iterable[Sequence[Rows] | None]
     ) -> tuple[list[CaseResult], list[CaseResult]]:
-        """The results of cases whose messages have these rows, None for the right ones: as judged,
-        and after blame.
+        """Results of the cases of `cover`, where `altered` has the rows of each (None: the right
+        ones): as the judge gives them, and after blame.
         """
         judge = self.fresh()
         results = [
-            self.right[answered.case.id] if rows is None else judged(judge, answered.case, rows)
-            for answered, rows in zip(cover, altered, strict=True)
+            self.right[answered.case.id]
+            if rows_of_messages is None
+            else judge_rows(judge, answered.case, rows_of_messages)
+            for answered, rows_of_messages in zip(cover, altered, strict=True)
         ]
         return results, ruled(judge, results, self.known)
 
 
-def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:
+def judge_rows(judge: Judge, case: Case, rows_of_messages: Iterable[Rows]) -> CaseResult:
     """The verdict of a case whose messages have these rows."""
-    return judge.judge(case, list(rows))
+    return judge.judge(case, list(rows_of_messages))
 
 
-def bench(fmt: Format[Any], seed: int) -> Bench:
-    """The cases of a run with budget smoke, answered rightly."""
-    named = select_covering(list(named_cases(fmt, fmt.profiles)), seed)
-    return of_cases(fmt, (*named, *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed)))
-
-
-def of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
-    """These cases, answered rightly."""
-    judge = Judge(rules(fmt.name), remembers=True)
-    answers = {answered.case.id: answered for answered in _answered(cases)}
-    return Bench(
-        fmt,
-        judge,
-        answers,
-        {case: judged(judge, answered.case, answered.rows) for case, answered in answers.items()},
+def make_bench(fmt: Format[Any], seed: int) -> Bench:
+    """A bench of the cases that a run with the budget smoke has."""
+    covering = select_covering(list(named_cases(fmt, fmt.profiles)), seed)
+    return bench_of_cases(
+        fmt, (*covering, *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed))
     )
 
 
-def _answered(cases: Iterable[Case]) -> Iterator[Answered]:
+def bench_of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
+    """A bench of these cases."""
+    judge = Judge(rules(fmt.name), remembers=True)
+    answered_cases = {answered.case.id: answered for answered in _answer(cases)}
+    results = {
+        case_id: judge_rows(judge, answered.case, answered.rows)
+        for case_id, answered in answered_cases.items()
+    }
+    return Bench(fmt, judge, answered_cases, results)
+
+
+def _answer(cases: Iterable[Case]) -> Iterator[AnsweredCase]:
+    """Each case with right rows. A message's context has the rows of the message before it, which
+    may be of the case before.
+    """
     before: Rows = ()
     for case in cases:
-        rows, seen, logicals = list[Rows](), list[Seen](), set[Logical]()
+        rows_of_messages, contexts, logicals = list[Rows](), list[MessageContext](), set[Logical]()
         for written in case.written:
-            changes = perfect.owed(case, written)
-            rows.append([perfect.row(change, case.level) for change in changes])
-            seen.append(Seen(case, changes, before, written.message))
-            before = rows[-1] or before
-            images = (
-                change.image(side, case.level) or {}
-                for change in changes
-                for side in ("before", "after")
+            changes = perfect.owed_changes(case, written)
+            rows_of_messages.append(
+                [perfect.row_of_change(change, case.level) for change in changes]
             )
-            logicals |= {cell.type.logical for image in images for cell in image.values()}
-        yield Answered(case, tuple(rows), tuple(seen), frozenset(logicals))
+            contexts.append(MessageContext(case, changes, before, written.message))
+            before = rows_of_messages[-1] or before
+            for change in changes:
+                for side in SIDES:
+                    image = change.image(side, case.level) or {}
+                    logicals.update(cell.type.logical for cell in image.values())
+        yield AnsweredCase(case, tuple(rows_of_messages), tuple(contexts), frozenset(logicals))

@@ -13,27 +13,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Final
+from itertools import chain, zip_longest
+from typing import Any, Final, Literal, TypeAlias
 
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_table
 from conformance.engines.specs import LIAR, decoder_spec
-from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
+from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Site, Verdict
 from conformance.rules.order import order_of
 from conformance.rules.rules import Obligation, Rule
 from conformance.running import readings
 from conformance.running.prepared import Prepared
 from conformance.selftest import measuring, staging
 from conformance.selftest.alter import alter
-from conformance.selftest.bench import Bench, bench, judged
-from conformance.selftest.keeping import ARRIVED, LOST, Keeping, kept, mistakes_of
+from conformance.selftest.bench import AnsweredCase, Bench, judge_rows, make_bench
+from conformance.selftest.keeping import (
+    BATCH_LOST,
+    LAST_ARRIVAL_WINS,
+    Keeping,
+    keep_tables,
+    mistakes_of,
+)
 from conformance.selftest.liars.table import Liar, liars
 from conformance.selftest.lies.lie import Lie, lies
 from conformance.selftest.measuring import Answer
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Alter, Operator
-from conformance.selftest.stacks import stacks
+from conformance.selftest.stacks import draw_stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
 from conformance.streams.recipes import RESTART, Group, group_of, not_kept
@@ -42,22 +49,22 @@ from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written
 from generators.wire_format import Format, get
 
-CONVICTED: Final = 2
+CONVICTED_CASES: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
-BLAMED: Final = 25
+BLAMED_CASES: Final = 25
 """Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the
 others.
 """
 LIE_CASES: Final = 20
 """Scenarios judged per lie, among those whose bytes it changes."""
 IN_SPARK: Final[Mapping[str, tuple[Keeping, ...]]] = {
-    "debezium-json": (LOST,),
-    "ticdc-simple-json": (ARRIVED,),
+    "debezium-json": (BATCH_LOST,),
+    "ticdc-simple-json": (LAST_ARRIVAL_WINS,),
 }
-"""Formats whose streams are kept in Spark, too, and the mistakes that are tried there: wrong in
-what is kept over a crash, and in how changes are merged.
+"""Formats whose streams are kept in Spark, too, and the mistakes of keepers that are tried there:
+one of what is lost in a crash, and one of how changes are merged.
 """
-ALSO: Final = "; also broken: "
+ALSO_BROKEN: Final = "; also broken: "
 """Stands before the other rules that a lie of a writer breaks."""
 STREAM_NEMESES: Final = (
     *("none", "duplicate", "replay", "schema-lags", "late-watermarks"),
@@ -65,16 +72,26 @@ STREAM_NEMESES: Final = (
 )
 
 
+CheckKind: TypeAlias = Literal[
+    "reference",  # right answers, and the reference decoder
+    "altered",  # a right output with one part altered
+    "liar",  # a line of the table of liars
+    "non-strict",  # a liar that only `--strict` convicts
+    "blame",
+    "spark",  # a liar that runs in Spark
+    "stream",  # a keeper of tables
+    "writer",  # a lying writer
+    "operator",  # what becomes of an operator of the catalogue
+    "rate",  # how many of all operators are convicted
+    "stacks",  # how several operators at once are named
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check, passed or not.
+    """What was checked of a format, and whether it passed."""
 
-    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), blame,
-    spark (a liar in Spark), stream (a keeper of tables), writer, operator (what becomes of one of
-    the catalogue), rate (of all operators) or stacks (how several at once are named).
-    """
-
-    kind: str
+    kind: CheckKind
     format: str
     name: str
     ok: bool
@@ -92,352 +109,337 @@ def selftest(
     checks: list[Check] = []
     for name in formats:
         note(f"{name}: right answers")
-        tried = bench(get(name), seed)
-        checks += [*reference(tried), *altered(tried)]
+        bench = make_bench(get(name), seed)
+        checks += [*check_right_rows(bench), *check_altered_outputs(bench)]
         note(f"{name}: liars")
-        checks += [*table_liars(tried, seed), *blame(tried)]
+        checks += [*check_table_liars(bench, seed), *check_blame(bench)]
         note(f"{name}: operators")
-        checks += operators(tried, seed)
+        checks += check_operators(bench, seed)
         if engine is not None:
             note(f"{name}: liars in Spark")
-            checks += in_spark(engine, tried, seed)
+            checks += check_liars_in_spark(engine, bench, seed)
             note(f"{name}: lying writers")
-            checks += writers(engine, tried)
+            checks += check_lying_writers(engine, bench)
         note(f"{name}: keepers of tables")
-        group = traps(tried.fmt, seed)
-        checks += keepers(group)
+        group = group_of_traps(bench.fmt, seed)
+        checks += check_keepers(group)
         if engine is not None and name in IN_SPARK:
             note(f"{name}: keepers of tables in Spark")
-            checks += keepers_in_spark(engine, group)
+            checks += check_keepers_in_spark(engine, group)
     return checks
 
 
 without_spark: Final = partial(selftest, None)
 
 
-def reference(tried: Bench) -> Iterator[Check]:
+def check_right_rows(bench: Bench) -> Iterator[Check]:
     """Right rows break no rule, and the cases exercise every rule."""
-    name = tried.fmt.name
-    for rule in tried.judge.rules:
-        if not rule.law and not tried.judge.compared[rule.id]:
+    name = bench.fmt.name
+    for rule in bench.judge.rules:
+        broken = bench.judge.broken[rule.id]
+        if not rule.law and not bench.judge.compared[rule.id]:
             yield Check("reference", name, rule.id, False, "the rule owned no comparison")
-        elif tried.judge.broken[rule.id] and rule.obligation in (
-            Obligation.MUST,
-            Obligation.SHOULD,
-        ):
-            yield Check(
-                "reference",
-                name,
-                rule.id,
-                False,
-                f"broken {tried.judge.broken[rule.id]} times by right rows",
-            )
-    bad = [broken for broken in tried.judge.broken.values() if broken]
-    compared = sum(tried.judge.compared.values())
-    text = (
-        f"{len(tried.cases)} cases, {len(tried.judge.rules)} rules, {compared} comparisons,"
-        f" {len(bad)} accusations"
+        elif broken and rule.obligation in (Obligation.MUST, Obligation.SHOULD):
+            detail = f"broken {broken} times by right rows"
+            yield Check("reference", name, rule.id, False, detail)
+    broken_counts = [broken for broken in bench.judge.broken.values() if broken]
+    compared = sum(bench.judge.compared.values())
+    summary = (
+        f"{len(bench.cases)} cases, {len(bench.judge.rules)} rules, {compared} comparisons,"
+        f" {len(broken_counts)} accusations"
     )
-    yield Check("reference", name, "no false alarm", not bad, text)
+    yield Check("reference", name, "no false alarm", not broken_counts, summary)
 
 
-def altered(tried: Bench) -> Iterator[Check]:
-    """If a field of a correct output is altered, the rule that owns it breaks, and no other."""
-    for rule in tried.judge.rules:
-        if rule.law:
-            continue
-        sites = list(tried.judge.sites.get(rule.id, ()))
+def check_altered_outputs(bench: Bench) -> Iterator[Check]:
+    """If one part of a right output is altered, the rule that owns it breaks, and no other."""
+    rules = tuple(rule for rule in bench.judge.rules if not rule.law)
+    for rule in rules:
+        sites = bench.judge.sites.get(rule.id, ())
         if not sites:
-            yield Check(
-                "altered",
-                tried.fmt.name,
-                rule.id,
-                False,
-                "nothing to alter: the rule owned no comparison",
-            )
+            detail = "nothing to alter: the rule owned no comparison"
+            yield Check("altered", bench.fmt.name, rule.id, False, detail)
             continue
         # Of a change with several right answers, an altered one may be right.
-        sites.sort(
-            key=lambda s: any(
-                change.accept for change in tried.cases[s.case].case.written[s.message].changes
-            )
-        )
-        site = sites[0]
-        answered = tried.cases[site.case]
-        rows = [list(of_message) for of_message in answered.rows]
-        rows[site.message] = alter(rows[site.message], site, answered.case.level)
-        result = judged(
-            Judge(tuple(known for known in tried.judge.rules if not known.law)), answered.case, rows
-        )
-        convicted = Counter(f.rule for f in result.findings)
-        ok = set(convicted) == {rule.id} and result.verdict is _answer(rule.obligation, result)
+        site = min(sites, key=partial(_has_other_answers, bench))
+        answered = bench.cases[site.case]
+        rows_of_messages = list(answered.rows)
+        right_output = answered.rows[site.message]
+        rows_of_messages[site.message] = alter(right_output, site, answered.case.level)
+        result = judge_rows(Judge(rules), answered.case, rows_of_messages)
+        convicted = Counter(finding.rule for finding in result.findings)
+        verdicts = _verdicts_of_broken_rule(rule.obligation)
+        ok = set(convicted) == {rule.id} and result.verdict in verdicts
         detail = (
             f"{site.aspect} of {site.name} in {answered.case.id}: {result.verdict} by"
             f" {', '.join(convicted) or 'nobody'}"
         )
-        yield Check("altered", tried.fmt.name, rule.id, ok, detail)
+        yield Check("altered", bench.fmt.name, rule.id, ok, detail)
 
 
-def _answer(obligation: Obligation, result: CaseResult) -> Verdict:
-    if obligation is Obligation.MUST:
-        return (
-            result.verdict if result.verdict in (Verdict.FAIL, Verdict.ACCEPTED) else Verdict.FAIL
-        )
-    return Verdict.NON_STRICT if obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
+def _has_other_answers(bench: Bench, site: Site) -> bool:
+    """Whether a change of the site's message has more than one right answer."""
+    changes = bench.cases[site.case].case.written[site.message].changes
+    return any(change.accept for change in changes)
 
 
-def table_liars(tried: Bench, seed: int) -> Iterator[Check]:
+def _verdicts_of_broken_rule(obligation: Obligation) -> tuple[Verdict, ...]:
+    """The verdicts that a case may have which breaks a rule of that obligation, and no other."""
+    match obligation:
+        case Obligation.MUST:
+            return (Verdict.FAIL, Verdict.ACCEPTED)
+        case Obligation.SHOULD:
+            return (Verdict.NON_STRICT,)
+    return (Verdict.INFORMATIONAL,)
+
+
+def check_table_liars(bench: Bench, seed: int) -> Iterator[Check]:
     """Each liar of the table is convicted by the rule that it names."""
-    placed = staging.staged(tried, staging.samples(tried), seed, "")
-    memory = Memory(staging.truth(tried, placed))
-    for liar in liars(tried.fmt.name):
-        fresh_judge = tried.fresh()
+    prepared = staging.stage_cases(bench, staging.choose_law_cases(bench), seed, "")
+    memory = Memory(staging.right_rows_by_place(bench, prepared))
+    for liar in liars(bench.fmt.name):
+        fresh_judge = bench.fresh()
         if liar.breach:
-            breaking = replace(placed, decoder=liar.breach)
-            results = staging.results(
+            breaking = replace(prepared, decoder=liar.breach)
+            results = staging.results_of_liar(
                 memory, breaking, liar.convicts, liar.level, seed, fresh_judge, ()
             )
         else:
-            results = _operated(tried, liar, fresh_judge)
-        yield conviction(
-            "liar", tried.fmt.name, liar.name, liar.convicts, fresh_judge.rules, results
+            results = _results_of_operator(bench, liar, fresh_judge)
+        yield conviction_check(
+            "liar", bench.fmt.name, liar.name, liar.convicts, fresh_judge.rules, results
         )
 
 
-def _operated(tried: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
+def _results_of_operator(bench: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
     """The results of the cases that the liar changes, up to a few that its rule convicts."""
     assert liar.operator is not None
-    if (rule := fresh_judge.law(liar.convicts.rpartition("/")[2])) and rule.law in readings.LAWS:
-        return _read_over_all(tried, liar.operator, liar.level, fresh_judge)
+    rule = fresh_judge.law(liar.convicts.rpartition("/")[2])
+    if rule is not None and rule.law in readings.LAWS:
+        return _results_of_law(bench, liar.operator, liar.level, fresh_judge)
     results: list[CaseResult] = []
-    convicted = 0
-    for answered in tried.owning(liar.convicts, liar.level, liar.scenario):
-        if (rows := answered.altered(liar.operator)) is not None:
-            results.append(judged(fresh_judge, answered.case, rows))
-            convicted += any(finding.rule == liar.convicts for finding in results[-1].findings)
-            if convicted == CONVICTED:
-                break
+    convicted_cases = 0
+    for answered in bench.owning(liar.convicts, liar.level, liar.scenario):
+        altered = answered.altered(liar.operator)
+        if altered is None:
+            continue
+        result = judge_rows(fresh_judge, answered.case, altered)
+        results.append(result)
+        convicted_cases += any(finding.rule == liar.convicts for finding in result.findings)
+        if convicted_cases == CONVICTED_CASES:
+            break
     return results
 
 
-def _read_over_all(
-    tried: Bench, operator: Operator, level: int, fresh_judge: Judge
+def _results_of_law(
+    bench: Bench, operator: Operator, level: int, fresh_judge: Judge
 ) -> list[CaseResult]:
-    """The results of the cases that break a law of readings, after all cases of the level."""
-    chosen = readings.Readings(fresh_judge)
-    every = [answered for answered in tried.cases.values() if answered.case.level == level]
-    for answered in every:
-        chosen.take(answered.case, answered.altered(operator) or answered.rows)
+    """Results of the cases that break a law of readings: a law on what a decoder makes of all cases
+    of a level together.
+    """
+    law_readings = readings.Readings(fresh_judge)
+    cases_of_level = [answered for answered in bench.cases.values() if answered.case.level == level]
+    for answered in cases_of_level:
+        law_readings.take(answered.case, answered.altered(operator) or answered.rows)
     by_case: dict[str, list[Finding]] = defaultdict(list)
-    for finding in chosen.findings():
+    for finding in law_readings.findings():
         by_case[finding.case].append(finding)
-    return [
-        CaseResult(
-            tried.cases[case].case, fresh_judge.verdict(tried.cases[case].case, found), (*found,)
-        )
-        for case, found in by_case.items()
-    ]
+    results: list[CaseResult] = []
+    for case_id, findings in by_case.items():
+        case = bench.cases[case_id].case
+        results.append(CaseResult(case, fresh_judge.verdict(case, findings), tuple(findings)))
+    return results
 
 
-def conviction(
-    kind: str,
+def conviction_check(
+    kind: CheckKind,
     fmt: str,
     name: str,
     convicts: str,
-    known: Sequence[Rule],
+    rules: Sequence[Rule],
     results: Sequence[CaseResult],
     problem: str = "",
 ) -> Check:
     """Whether the cases that break the liar's rule have the verdict that the rule's obligation
     gives them in a run.
     """
-    obligation = next((rule.obligation for rule in known if rule.id == convicts), None)
+    obligation = next((rule.obligation for rule in rules if rule.id == convicts), None)
     loose = obligation is Obligation.SHOULD
-    verdicts = Counter(
-        result.verdict for result in results if any(f.rule == convicts for f in result.findings)
-    )
-    wanted = {Verdict.NON_STRICT, *BAD} if loose else BAD
-    broken = Counter(f.rule for result in results for f in result.findings)
-    others = [rule for rule in broken if rule != convicts]
+    broken, verdicts = Counter[str](), Counter[Verdict]()
+    for result in results:
+        broken_here = [finding.rule for finding in result.findings]
+        broken.update(broken_here)
+        if convicts in broken_here:
+            verdicts[result.verdict] += 1
+    convicting = {Verdict.NON_STRICT, *BAD} if loose else BAD
+    other_rules = [rule for rule in broken if rule != convicts]
     kind = "non-strict" if loose and kind == "liar" else kind
-    if not problem and any(verdicts[verdict] for verdict in wanted):
+    if not problem and any(verdicts[verdict] for verdict in convicting):
         detail = f"convicted by {convicts} ({broken[convicts]} times): {', '.join(verdicts)}"
-        return Check(
-            kind, fmt, name, True, detail + (f", and {len(others)} other rules" if others else "")
-        )
-    verdict = (
-        f", whose cases are {', '.join(verdicts)}"
-        if verdicts
-        else ""
-        if obligation
-        else " (no such rule)"
-    )
-    return Check(
-        kind,
-        fmt,
-        name,
-        False,
-        problem or f"NOT convicted by {convicts}{verdict}; by {others or 'nobody'}",
-    )
+        if other_rules:
+            detail += f", and {len(other_rules)} other rules"
+        return Check(kind, fmt, name, True, detail)
+    remark = ""
+    if verdicts:
+        remark = f", whose cases are {', '.join(verdicts)}"
+    elif obligation is None:
+        remark = " (no such rule)"
+    detail = problem or f"NOT convicted by {convicts}{remark}; by {other_rules or 'nobody'}"
+    return Check(kind, fmt, name, False, detail)
 
 
-def blame(tried: Bench) -> Iterator[Check]:
+def check_blame(bench: Bench) -> Iterator[Check]:
     """Blame, which names the rule behind a finding, gives no case of a liar or an operator a weaker
-    verdict.
+    verdict than the judge gave it.
     """
-    weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
     weaker, number = Counter[str](), 0
     for level in (1, 2):
-        cover = tried.spread(level, BLAMED)
-        of_liars = [
-            liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator
+        cover = bench.spread(level, BLAMED_CASES)
+        operators_of_liars = [
+            liar.operator for liar in liars(bench.fmt.name) if liar.level == level and liar.operator
         ]
-        by_change: dict[Alter, int] = {}
-        for operator in (
-            *of_liars,
-            *(operator for operator in OPERATORS.values() if level in operator.levels),
-        ):
-            if operator.alter not in by_change:
-                pairs = zip(
-                    *tried.ruled(cover, (answered.altered(operator) for answered in cover)),
-                    strict=True,
-                )
-                by_change[operator.alter] = sum(
-                    weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs
-                )
-            weaker[operator.name] += by_change[operator.alter]
+        operators_of_level = [
+            operator for operator in OPERATORS.values() if level in operator.levels
+        ]
+        weaker_by_change: dict[Alter, int] = {}
+        for operator in (*operators_of_liars, *operators_of_level):
+            if operator.alter not in weaker_by_change:
+                weaker_by_change[operator.alter] = _count_weaker_verdicts(bench, cover, operator)
+            weaker[operator.name] += weaker_by_change[operator.alter]
             number += 1
-    text = f"{number} liars and operators, {weaker.total()} weaker verdicts"
-    yield Check(
-        "blame",
-        tried.fmt.name,
-        "no weaker verdict",
-        not +weaker,
-        text + "".join(f"; {name}" for name in +weaker),
+    summary = f"{number} liars and operators, {weaker.total()} weaker verdicts"
+    detail = summary + "".join(f"; {name}" for name in +weaker)
+    yield Check("blame", bench.fmt.name, "no weaker verdict", not +weaker, detail)
+
+
+def _count_weaker_verdicts(bench: Bench, cover: Sequence[AnsweredCase], operator: Operator) -> int:
+    """How many of an operator's cases have a weaker verdict after blame than before."""
+    weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
+    altered = [answered.altered(operator) for answered in cover]
+    judged, blamed = bench.ruled(cover, altered)
+    pairs = zip(judged, blamed, strict=True)
+    return sum(
+        weight.get(after.verdict, 0) < weight.get(before.verdict, 0) for before, after in pairs
     )
 
 
-def operators(tried: Bench, seed: int) -> Iterator[Check]:
-    """What becomes of every operator of the catalogue, and how many are convicted: they were
-    written without a look at rules.
+def check_operators(bench: Bench, seed: int) -> Iterator[Check]:
+    """What becomes of every operator of the catalogue, how many are convicted, and how stacks of
+    them are named. Operators were written without a look at rules.
     """
-    measured = list(measuring.measure(tried))
-    yield Check("rate", tried.fmt.name, "rate", True, measuring.rate(measured))
-    names = {
-        level: [
-            m.operator.name for m in measured if m.level == level and m.answer is Answer.CONVICTED
-        ]
-        for level in (1, 2)
-    }
-    drawn = list(stacks(tried, names, seed))
-    right = sum(stack.right for stack in drawn)
-    words = (
-        f"of {len(drawn)} decoders with two to four mistakes {right} have each of them named once,"
-        " and no other"
+    measured = list(measuring.measure(bench))
+    yield Check("rate", bench.fmt.name, "rate", True, measuring.rate_text(measured))
+    convicted: dict[int, list[str]] = {1: [], 2: []}
+    for operator_measure in measured:
+        if operator_measure.answer is Answer.CONVICTED:
+            convicted[operator_measure.level].append(operator_measure.operator.name)
+    drawn_stacks = list(draw_stacks(bench, convicted, seed))
+    rightly_named = sum(stack.is_rightly_named for stack in drawn_stacks)
+    summary = (
+        f"of {len(drawn_stacks)} decoders with two to four mistakes {rightly_named} have each of"
+        " them named once, and no other"
     )
-    yield Check("stacks", tried.fmt.name, "all", True, words)
-    for stack in drawn:
-        if not stack.right:
-            yield Check("stacks", tried.fmt.name, f"level {stack.level}", True, str(stack))
-    for m in measured:
-        yield Check(
-            "operator",
-            tried.fmt.name,
-            f"{m.operator.name}/{m.level}",
-            m.answer not in measuring.HOLES,
-            str(m),
-        )
+    yield Check("stacks", bench.fmt.name, "all", True, summary)
+    for stack in drawn_stacks:
+        if not stack.is_rightly_named:
+            yield Check("stacks", bench.fmt.name, f"level {stack.level}", True, str(stack))
+    for operator_measure in measured:
+        name = f"{operator_measure.operator.name}/{operator_measure.level}"
+        ok = operator_measure.answer not in measuring.HOLES
+        yield Check("operator", bench.fmt.name, name, ok, str(operator_measure))
 
 
-def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
+def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterator[Check]:
     """The reference decoder passes and each liar of Spark is convicted by the rule that it
     names.
     """
-    name = tried.fmt.name
-    known = engine.liars(name).result()
-    mine = {
-        liar["name"]: [
-            answered.case
-            for answered in staging.convicting(
-                tried, liar["convicts"], liar["level"], liar["scenario"]
+    name = bench.fmt.name
+    spark_liars = engine.liars(name).result()
+    cases_of_liars: dict[str, list[Case]] = {}
+    for liar in spark_liars:
+        if not staging.breaks_law_of_calls(liar["convicts"]):
+            answered_cases = staging.cases_for_liar(
+                bench, liar["convicts"], liar["level"], liar["scenario"]
             )
-        ]
-        for liar in known
-        if not staging.special(liar["convicts"])
-    }
-    level_two = [answered.case for answered in tried.cover(2)[: staging.CASES]]
-    cases = {
-        case.id: case
-        for some in (staging.samples(tried), level_two, *mine.values())
-        for case in some
-    }
-    placed = _opened(engine, staging.staged(tried, cases.values(), seed, decoder_spec(name, None)))
-    yield _reference_in_spark(engine, placed, tried.fresh())
-    for liar in known:
-        lying, fresh_judge = replace(placed, decoder=f"{LIAR}{name}/{liar['name']}"), tried.fresh()
+            cases_of_liars[liar["name"]] = [answered.case for answered in answered_cases]
+    level_two = [answered.case for answered in bench.cover(2)[: staging.CASES]]
+    all_cases = chain(
+        staging.choose_law_cases(bench), level_two, chain.from_iterable(cases_of_liars.values())
+    )
+    cases = {case.id: case for case in all_cases}
+    prepared = _open_records(
+        engine, staging.stage_cases(bench, cases.values(), seed, decoder_spec(name, None))
+    )
+    yield _check_reference_in_spark(engine, prepared, bench.fresh())
+    for liar in spark_liars:
+        lying = replace(prepared, decoder=f"{LIAR}{name}/{liar['name']}")
+        fresh_judge = bench.fresh()
         results: list[CaseResult] = []
         problem = ""
         try:
-            chosen = [case.id for case in mine.get(liar["name"], ())]
-            results = staging.results(
-                engine, lying, liar["convicts"], liar["level"], seed, fresh_judge, chosen
+            case_ids = [case.id for case in cases_of_liars.get(liar["name"], ())]
+            results = staging.results_of_liar(
+                engine, lying, liar["convicts"], liar["level"], seed, fresh_judge, case_ids
             )
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
-        yield conviction(
+        yield conviction_check(
             "spark", name, liar["name"], liar["convicts"], fresh_judge.rules, results, problem
         )
-    engine.release(placed.handle)
+    engine.release(prepared.handle)
 
 
-def _opened(engine: ChildEngine, placed: Prepared) -> Prepared:
-    written = (w.message for call in placed.calls for case in call.cases for w in case.written)
-    messages = [message for message in written if id(message) in placed.places]
-    _, source = write_table(engine.directory, placed.handle, messages)
-    engine.open_records(placed.handle, source)
-    return placed
+def _open_records(engine: ChildEngine, prepared: Prepared) -> Prepared:
+    """Writes the messages to the engine's table and opens it; returns what was given."""
+    messages = [
+        message
+        for message in staging.messages_of_calls(prepared.calls)
+        if id(message) in prepared.places
+    ]
+    _, source = write_table(engine.directory, prepared.handle, messages)
+    engine.open_records(prepared.handle, source)
+    return prepared
 
 
-def _reference_in_spark(engine: ChildEngine, placed: Prepared, fresh_judge: Judge) -> Check:
+def _check_reference_in_spark(engine: ChildEngine, prepared: Prepared, fresh_judge: Judge) -> Check:
     """A run judges the reference decoder on all cases; here it is judged on those of the liars."""
     results: list[CaseResult] = []
-    for call in placed.calls:
-        results += staging.judged(engine, placed, call, call.cases, fresh_judge)
-    accused: list[Finding] = [
-        f for result in results if result.verdict in BAD for f in result.findings
-    ]
-    detail = f"{len(results)} cases in Spark, {len(accused)} accusations" + (
-        f", the first by {accused[0].rule}" if accused else ""
-    )
-    return Check("reference", placed.fmt.name, "in Spark", not accused, detail)
+    for call in prepared.calls:
+        results += staging.judge_cases(engine, prepared, call, call.cases, fresh_judge)
+    accusations: list[Finding] = []
+    for result in results:
+        if result.verdict in BAD:
+            accusations += result.findings
+    detail = f"{len(results)} cases in Spark, {len(accusations)} accusations"
+    if accusations:
+        detail += f", the first by {accusations[0].rule}"
+    return Check("reference", prepared.fmt.name, "in Spark", not accusations, detail)
 
 
-def traps(fmt: Format[Any], seed: int) -> Group:
-    """Streams of a profile of a format in which every stream rule has something to own."""
+def group_of_traps(fmt: Format[Any], seed: int) -> Group:
+    """Streams of one profile of a format, in which every stream rule has something to own."""
     profile = order_of(fmt.name).tried or next(
         profile.name for profile in fmt.profiles if not not_kept(fmt, profile)
     )
-    return group_of(
-        fmt,
-        (fmt.profile(profile),),
-        [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES],
-        seed,
-    )
+    nemeses = [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES]
+    return group_of(fmt, (fmt.profile(profile),), nemeses, seed)
 
 
-def keepers(group: Group) -> Iterator[Check]:
+def check_keepers(group: Group) -> Iterator[Check]:
     """Each wrong keeper of tables is convicted by the stream rule that it names, and the right one
     by none.
     """
-    yield from _converged(group, kept(group), "right keeper")
+    yield from _check_convergence(group, keep_tables(group), "right keeper")
     for mistake in mistakes_of(group.fmt.name):
-        yield from _kept(group, kept(group, mistake), mistake, mistake.name)
+        yield from _check_wrong_keeper(group, keep_tables(group, mistake), mistake, mistake.name)
 
 
-def keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
-    """The same of the reference and of the wrong keepers that Spark has, in one query.
+def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
+    """In Spark, the format's wrong keepers of IN_SPARK are convicted by the stream rule that each
+    names, and the reference by none.
 
-    The query is stopped after a batch and resumed from its checkpoint.
+    One query keeps the tables of all of them. It is stopped after a batch and resumed from its
+    checkpoint.
     """
     name = group.fmt.name
     home = engine.directory / f"keepers-{name}"
@@ -455,85 +457,100 @@ def keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
     except (DecodeRaised, ChildDied) as error:
         yield Check("stream", name, "the query", False, str(error).splitlines()[0])
         return
-    yield from _converged(group, reader.kept(), "reference", RESTART)
+    yield from _check_convergence(group, reader.kept(), "reference", RESTART)
     for mistake in IN_SPARK[name]:
-        yield from _kept(group, reader.kept(mistake.name), mistake, f"{mistake.name} in Spark")
-
-
-def _converged(group: Group, tables: Kept, who: str, how: str = "") -> Iterator[Check]:
-    for outcome in judge(group, tables, how):
-        words = f"{outcome.rows} rows, {outcome.messages} messages"
-        words = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or words
-        yield Check(
-            "stream", group.fmt.name, f"{who} under {outcome.nemesis}", outcome.converged, words
+        yield from _check_wrong_keeper(
+            group, reader.kept(mistake.name), mistake, f"{mistake.name} in Spark"
         )
 
 
-def _kept(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[Check]:
+def _check_convergence(group: Group, tables: Kept, who: str, how: str = "") -> Iterator[Check]:
+    """A check for each stream: `who`'s table equals the source's. `how` is what ended the query,
+    such as RESTART.
+    """
+    for outcome in judge(group, tables, how):
+        counts = f"{outcome.rows} rows, {outcome.messages} messages"
+        detail = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or counts
+        name = f"{who} under {outcome.nemesis}"
+        yield Check("stream", group.fmt.name, name, outcome.converged, detail)
+
+
+def _check_wrong_keeper(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[Check]:
+    """A check for each rule that the mistake must break in some stream of the group."""
     outcomes = judge(group, tables, RESTART if mistake.convicts == RESTART else "")
     broken = sum((outcome.broken for outcome in outcomes), Counter[str]())
     for convicts in mistake.rules(group.fmt.name):
         rule = f"{group.fmt.name}/stream/{convicts}"
-        others = sorted(set(broken) - {rule})
-        words = f"convicted by {rule} ({broken[rule]} times)" + (
-            f", and {len(others)} other rules" if others else ""
-        )
+        other_rules = sorted(set(broken) - {rule})
         if not broken[rule]:
-            words = f"NOT convicted by {rule}; by {others or 'nobody'}"
-        yield Check("stream", group.fmt.name, name, broken[rule] > 0, words)
+            detail = f"NOT convicted by {rule}; by {other_rules or 'nobody'}"
+        else:
+            detail = f"convicted by {rule} ({broken[rule]} times)"
+            if other_rules:
+                detail += f", and {len(other_rules)} other rules"
+        yield Check("stream", group.fmt.name, name, broken[rule] > 0, detail)
 
 
-def writers(engine: ChildEngine, tried: Bench) -> Iterator[Check]:
+def check_lying_writers(engine: ChildEngine, bench: Bench) -> Iterator[Check]:
     """Each lie of a writer breaks its rule, or changes only bytes."""
     unsent: set[int] = set()
-    fmt, fresh_judge = tried.fmt, tried.fresh()
-    lied = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
-    cases = [case for _, some, _ in lied for case in some]
-    placed = _opened(engine, staging.staged(tried, cases, 0, decoder_spec(fmt.name, None), unsent))
-    judged = (
-        result
-        for call in placed.calls
-        for result in staging.judged(engine, placed, call, call.cases, fresh_judge)
+    fmt, fresh_judge = bench.fmt, bench.fresh()
+    cases_of_lies = [(lie, _cases_of_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
+    cases = chain.from_iterable(cases for _, cases in cases_of_lies)
+    prepared = _open_records(
+        engine, staging.stage_cases(bench, cases, 0, decoder_spec(fmt.name, None), unsent)
     )
-    results = {result.case.id: result for result in judged}
-    engine.release(placed.handle)
-    for lie, some, changed in lied:
-        broken = Counter(f.rule for case in some for f in results[case.id].findings)
-        others = ", ".join(rule for rule in broken if rule != lie.convicts)
+    results: dict[str, CaseResult] = {}
+    for call in prepared.calls:
+        for result in staging.judge_cases(engine, prepared, call, call.cases, fresh_judge):
+            results[result.case.id] = result
+    engine.release(prepared.handle)
+    for lie, lying_cases in cases_of_lies:
+        broken = Counter[str]()
+        for case in lying_cases:
+            broken.update(finding.rule for finding in results[case.id].findings)
+        other_rules = ", ".join(rule for rule in broken if rule != lie.convicts)
         if lie.convicts is None:
-            ok = changed > 0 and not broken
-            detail = f"{len(some)} cases with other bytes; findings: {others or 'none'}"
+            ok = bool(lying_cases) and not broken
+            detail = f"{len(lying_cases)} cases with other bytes; findings: {other_rules or 'none'}"
         else:
             ok = broken[lie.convicts] > 0
-            detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(some)} cases" + (
-                f"{ALSO}{others}" if others else ""
-            )
+            detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(lying_cases)} cases"
+            if other_rules:
+                detail += ALSO_BROKEN + other_rules
         yield Check("writer", fmt.name, f"{lie.name} ({lie.profile})", ok, detail)
 
 
-def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]:
-    """Cases with the lie's messages and the honest expectations; and how many have other bytes.
+def _cases_of_lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> list[Case]:
+    """Cases with the lie's messages and the honest expectations, of scenarios whose bytes the lie
+    changes: at most LIE_CASES.
 
-    Messages that the lie omits are still expected: they go to `unsent`, by identity.
+    A message that the lie omits is expected all the same: the honest one stands for it, and its
+    identity is added to `unsent`.
     """
     honest = fmt.profile(lie.profile)
     cases: list[Case] = []
-    changed = 0
     for scenario in boundary_scenarios(fmt, honest):
+        if len(cases) == LIE_CASES:
+            break
         if not fnmatchcase(scenario.name, lie.scenario):
             continue
         truth = owed_at_level(scenario, fmt.write(scenario.history, honest, LAYOUT))
-        lying = lie.messages(fmt, scenario.history, truth)
-        if not truth or not any(lying) or lying == [w.message for w in truth]:
+        lying_messages = lie.messages(fmt, scenario.history, truth)
+        honest_messages = [honestly_written.message for honestly_written in truth]
+        if not truth or not any(lying_messages) or lying_messages == honest_messages:
             continue
-        changed += 1
-        if changed > LIE_CASES:
-            break
-        unsent.update(
-            id(w.message) for w, message in zip(truth, lying, strict=False) if message is None
-        )
-        owed = (*(w.changes for w in truth), *[()] * len(lying))
-        written = tuple(Written(lying[i] or truth[i].message, owed[i]) for i in range(len(lying)))
-        case = replace(as_case(fmt, honest, scenario), written=written)
+        written: list[Written] = []
+        for honestly_written, lying_message in zip_longest(truth, lying_messages):
+            if honestly_written is None:
+                # Beside the honest messages a lie only adds some: it is never None here.
+                assert lying_message is not None
+                written.append(Written(lying_message, ()))
+            elif lying_message is None:
+                unsent.add(id(honestly_written.message))
+                written.append(honestly_written)
+            else:
+                written.append(replace(honestly_written, message=lying_message))
+        case = replace(as_case(fmt, honest, scenario), written=tuple(written))
         cases.append(replace(case, id=f"{case.id}@{lie.name}"))
-    return cases, changed
+    return cases

@@ -6,25 +6,30 @@ from typing import Any
 
 from conformance.cases.catalogue import named_cases
 from conformance.rules.rules import Rule
-from conformance.selftest.bench import of_cases
+from conformance.selftest.bench import bench_of_cases
 from generators.model import Case, Message
 from generators.wire_format import Format
 
 
-def exercising(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
-    """The smallest case that exercises the rule, in the first profile that has such a case, and its
-    message.
+def find_exercising_case(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
+    """A named case that exercises the rule and the message in which it does: in the first profile
+    that has such a case, the one with the smallest message, without compression if possible.
 
     None for a law, and for a rule that no named case exercises.
     """
-    for profile in fmt.profiles if not rule.law else ():
-        sites = (
-            (case, of_cases(fmt, [case]).judge.sites.get(rule.id))
-            for case in named_cases(fmt, [profile])
-        )
-        owned = [(case, case.written[some[0].message].message) for case, some in sites if some]
-        if owned:
-            return min(
-                owned, key=lambda pair: (pair[0].deployment.compression != "none", pair[1].size)
-            )
+    if rule.law:
+        return None
+    for profile in fmt.profiles:
+        exercising: list[tuple[Case, Message]] = []
+        for case in named_cases(fmt, [profile]):
+            sites = bench_of_cases(fmt, [case]).judge.sites.get(rule.id)
+            if sites:
+                exercising.append((case, case.written[sites[0].message].message))
+        if exercising:
+            return min(exercising, key=_size_key)
     return None
+
+
+def _size_key(exercising: tuple[Case, Message]) -> tuple[bool, int]:
+    case, message = exercising
+    return case.deployment.compression != "none", message.size

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, ClassVar, Final
 
 from conformance.judging.compare import Typed
-from conformance.judging.perfect import row
+from conformance.judging.perfect import row_of_change
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims
@@ -23,6 +24,7 @@ from conformance.rules.tables import TableFile, checked, named_place, ours
 from conformance.selftest.keeping import (
     Keeper,
     KeptRow,
+    KeyEvent,
     Record,
     RowKey,
     TableName,
@@ -38,9 +40,11 @@ Typings = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """A habit of wrong pipelines. `convicts` is the last part of the id of the rule that must catch
-    it under one of the nemeses that match `nemesis`; `needs` is what the stream must have: statements, or positions that order
-    changes of one moment.
+    """A habit of wrong pipelines.
+
+    `convicts` is the last part of the id of the rule that must catch it under one of the nemeses
+    whose names match `nemesis`. `needs` is what the stream must have for it: "statements",
+    "positions" (that order changes of one moment), or "" for nothing.
     """
 
     name: str
@@ -53,18 +57,20 @@ class Habit:
 def read_habits(table: str) -> Iterator[Habit]:
     """The habits of a table of folds.toml."""
     file = TableFile(*ours(__package__, "folds"), {"habits": dict, "histories": dict})
-    for place, name, given in file.entries(table):
+    for place, name, entry in file.entries(table):
         with named_place(f"{place}: {name}"):
             fields = dict.fromkeys(("convicts", "nemesis", "needs", "why"), str)
-            texts = checked(given, fields, ("convicts", "nemesis", "why"))
-            yield Habit(name, **{name: text.strip() for name, text in texts.items()})
+            texts = checked(entry, fields, ("convicts", "nemesis", "why"))
+            yield Habit(name, **{field_name: words.strip() for field_name, words in texts.items()})
 
 
 HABITS: Final = {habit.name: habit for habit in read_habits("habits")}
 
 
 def shows(habit: Habit, stream: ReadStream) -> bool:
-    """Whether a stream shows a habit."""
+    """Whether a habit must show in a stream: its nemesis matches, and it has what the habit
+    needs.
+    """
     if not fnmatchcase(stream.nemesis.name, habit.nemesis) or stream.recipe is None:
         return False
     match habit.needs:
@@ -86,141 +92,147 @@ class Fold(Keeper):
         self.marks.clear()
         Keeper.add(self, records)
 
-    def _after_statements(self, name: TableName, state: KeptRow) -> KeptRow | None:
+    def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
         self.marks.clear()
-        return Keeper._after_statements(self, name, state)
+        return Keeper._after_statements(self, table, state)
 
     def _images(self, change: Change) -> tuple[Typings | None, Typings | None]:
-        owed = row(change, 2)
-        after = change.image("after", 2)
-        return owed.before, _with_placeholders(owed.after, after)
+        output_row = row_of_change(change, 2)
+        cells = change.image("after", 2)
+        return output_row.before, _with_placeholders(output_row.after, cells)
 
-    def _overlaid(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+    def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
         if old is None or old.image is None or new.image is None or new.whole:
             return new
         image = {
-            name: old.image.get(name, value) if self._stands_for_nothing(value) else value
+            name: old.image.get(name, value) if self._is_placeholder(value) else value
             for name, value in new.image.items()
         }
         return replace(new, image=image)
 
-    def _stands_for_nothing(self, value: Any) -> bool:
+    def _is_placeholder(self, value: Any) -> bool:
         return isinstance(value, Typed) and value.value in self.order.placeholders
 
     def snapshot(self) -> Snapshot:
         """The table as a user's Spark would return it."""
-        rows: list[Typings] = [
-            {name.lower(): value for name, value in state.image.items()}
-            for held in self.rows.values()
-            for state in held
-            if state.image is not None
+        images = [
+            {name.lower(): value for name, value in image.items()} for image in self._live_images()
         ]
-        columns = {name for each in rows for name in each}
+        columns_of_images = chain.from_iterable(images)
         table = self.group.streams[0].story.table
-        return Snapshot(
-            frozenset(columns | {column.name.lower() for column in table.columns}), tuple(rows)
-        )
+        columns_of_table = (column.name.lower() for column in table.columns)
+        return Snapshot(frozenset((*columns_of_images, *columns_of_table)), tuple(images))
+
+    def _live_images(self) -> Iterator[Typings]:
+        """The images of the rows that are not deleted."""
+        for state in chain.from_iterable(self.rows.values()):
+            if state.image is not None:
+                yield state.image
 
 
-def _with_placeholders(row: Typings | None, cells: Mapping[str, Cell] | None) -> Typings | None:
-    """A typed row in which a placeholder stands as it is on the wire."""
-    if row is None or cells is None:
-        return row
+def _with_placeholders(image: Typings | None, cells: Mapping[str, Cell] | None) -> Typings | None:
+    """A typed image with the placeholders that stand on the wire for values that were not sent."""
+    if image is None or cells is None:
+        return image
     unsent = {
         name: Typed("string", cell.text)
         for name, cell in cells.items()
         if cell.cls == "unavailable" and cell.text is not None
     }
-    return {**row, **unsent}
+    return {**image, **unsent}
 
 
 class HardDelete(Fold):
     """WHEN MATCHED AND delete THEN DELETE: no tombstone is left."""
 
-    def _cleared(self) -> None:
-        Fold._cleared(self)
+    def _apply_statements(self) -> None:
+        Fold._apply_statements(self)
         self.rows = {
-            key: held
-            for key, held in self.rows.items()
-            if any(state.image is not None for state in held)
+            key: states
+            for key, states in self.rows.items()
+            if any(state.image is not None for state in states)
         }
 
 
 class NoGuard(HardDelete):
     """The newest of the batch is merged whatever the row holds."""
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
+    def _fold_events(self, events: list[KeyEvent]) -> None:
         for key, state in self._newest(events).items():
-            held = self.rows.get(key)
-            self.rows[key] = [self._overlaid(held[0] if held else None, state)]
+            states = self.rows.get(key)
+            self.rows[key] = [self._overlay(states[0] if states else None, state)]
 
-    def _newest(self, events: list[tuple[RowKey, KeptRow]]) -> dict[RowKey, KeptRow]:
-        """The newest of a batch by key."""
-        return dict(sorted(events, key=lambda event: self._newer(event[1])))
+    def _newest(self, events: list[KeyEvent]) -> dict[RowKey, KeptRow]:
+        """The newest state of each key in a batch."""
+        ordered = sorted(events, key=lambda event: self._newness(event.state))
+        return {event.key: event.state for event in ordered}
 
 
 class NoTruncate(Fold):
     """TRUNCATE and DROP TABLE are ignored."""
 
-    def _stated(self, record: Record, name: TableName, version: Version) -> None:
-        Fold._stated(self, record, name, version)
+    def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        Fold._note_statement(self, record, table, version)
         self.cleared.clear()
 
 
 class NoDropColumn(Fold):
     """DROP COLUMN is ignored: old values are there when a column of the name is added again."""
 
-    def _stated(self, record: Record, name: TableName, version: Version) -> None:
-        Fold._stated(self, record, name, version)
+    def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        Fold._note_statement(self, record, table, version)
         self.dropped.clear()
 
 
 class NoStatements(Fold):
     """AUTO CDC of Spark 4.2: order and tombstones, and no statement is applied."""
 
-    def _stated(self, record: Record, name: TableName, version: Version) -> None:
+    def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
         return
 
 
 class PlaceholderKept(Fold):
     """The placeholder of a value that was not sent is written into the table."""
 
-    def _overlaid(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+    def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
         return new
 
 
 class NullIgnored(Fold):
     """coalesce(s.c, t.c): a NULL of an UPDATE does not overwrite."""
 
-    def _overlaid(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
-        new = Fold._overlaid(self, old, new)
+    def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+        new = Fold._overlay(self, old, new)
         if old is None or old.image is None or new.image is None or new.whole:
             return new
-        image = {n: old.image.get(n) if v is None else v for n, v in new.image.items()}
+        image = {
+            name: old.image.get(name) if value is None else value
+            for name, value in new.image.items()
+        }
         return replace(new, image=image)
 
 
 class ByOp(NoGuard):
     """MATCHED AND op = 'U', NOT MATCHED AND op = 'I': an UPDATE without its row is lost."""
 
-    def _cleared(self) -> None:
-        Fold._cleared(self)
+    def _apply_statements(self) -> None:
+        Fold._apply_statements(self)
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
+    def _fold_events(self, events: list[KeyEvent]) -> None:
         for key, state in self._newest(events).items():
-            held = self.rows.get(key, [])
-            there = bool(held) and held[0].image is not None
-            if held and not self._newer(held[0]) < self._newer(state):
+            states = self.rows.get(key, [])
+            has_row = bool(states) and states[0].image is not None
+            if states and not self._newness(states[0]) < self._newness(state):
                 continue
-            if state.image is None or there is not state.whole:
-                self.rows[key] = [self._overlaid(held[0] if held else None, state)]
+            if state.image is None or has_row is not state.whole:
+                self.rows[key] = [self._overlay(states[0] if states else None, state)]
 
 
 class NoDelete(Fold):
     """Upserts alone."""
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
-        Fold._folded(self, [event for event in events if event[1].image is not None])
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        Fold._fold_events(self, [event for event in events if event.state.image is not None])
 
 
 @dataclass(slots=True)
@@ -229,30 +241,28 @@ class FixedColumns(Fold):
 
     names: set[str] = field(default_factory=set)
 
-    def _cleared(self) -> None:
-        Fold._cleared(self)
-        images = [s.image for held in self.rows.values() for s in held if s.image is not None]
+    def _apply_statements(self) -> None:
+        Fold._apply_statements(self)
         if not self.names:
-            self.names = {name for image in images for name in image}
-        self.rows = {
-            key: [replace(state, image=self._cut(state.image)) for state in held]
-            for key, held in self.rows.items()
-        }
+            self.names = set(chain.from_iterable(self._live_images()))
+        for states in self.rows.values():
+            states[:] = [replace(state, image=self._first_columns(state.image)) for state in states]
 
-    def _cut(self, image: Typings | None) -> Typings | None:
+    def _first_columns(self, image: Typings | None) -> Typings | None:
+        """An image whose cells outside the columns of the first batch are NULL."""
         if image is None:
             return None
         return {name: value if name in self.names else None for name, value in image.items()}
 
 
 class FirstOfBatch(Fold):
-    """dropDuplicates(key): any change of a batch."""
+    """dropDuplicates(key): of the changes of a key in a batch the first."""
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
-        first: dict[RowKey, KeptRow] = {}
-        for key, state in events:
-            first.setdefault(key, state)
-        Fold._folded(self, list(first.items()))
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        first: dict[RowKey, KeyEvent] = {}
+        for event in events:
+            first.setdefault(event.key, event)
+        Fold._fold_events(self, list(first.values()))
 
 
 class BySecond(Fold):
@@ -274,16 +284,14 @@ class ByMillisecond(BySecond):
 class OldKeyLeft(Fold):
     """An UPDATE of the key leaves the row under the old key."""
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
-        there = {state.version for _, state in events if state.image is not None}
-        Fold._folded(
-            self,
-            [
-                (key, state)
-                for key, state in events
-                if state.image is not None or state.version not in there
-            ],
-        )
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        upserted_versions = {state.version for _, state in events if state.image is not None}
+        events = [
+            event
+            for event in events
+            if event.state.image is not None or event.state.version not in upserted_versions
+        ]
+        Fold._fold_events(self, events)
 
 
 FOLDS: Final[Mapping[str, type[Fold]]] = {

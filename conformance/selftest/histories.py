@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from conformance.pipelines.histories import KeptVersion
 from conformance.pipelines.snapshots import Snapshot
 from conformance.selftest.folds import Fold, Typings, read_habits
-from conformance.selftest.keeping import KeptRow, Record, RowKey, TableName, Version
+from conformance.selftest.keeping import KeptRow, KeyEvent, Record, RowKey, TableName, Version
 from generators.model import SchemaChange
 
 Place: TypeAlias = tuple[Any, ...]
@@ -39,34 +39,34 @@ class Span:
 class HistoryFold(Fold):
     """A right history: the changes of a row in the order of the source, each until the next one."""
 
-    known: dict[RowKey, dict[Place, KeptRow]] = field(default_factory=dict)
+    states_of_keys: dict[RowKey, dict[Place, KeptRow]] = field(default_factory=dict)
     clears: dict[TableName, set[Version]] = field(default_factory=dict)
 
-    def _stated(self, record: Record, name: TableName, version: Version) -> None:
-        Fold._stated(self, record, name, version)
+    def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        Fold._note_statement(self, record, table, version)
         event = record.stream.story.history.events[record.written.message.event]
         if isinstance(event, SchemaChange) and event.action in ("truncate table", "drop table"):
-            self.clears.setdefault((name[0], name[1] or event.table), set()).add(version)
+            self.clears.setdefault((table[0], table[1] or event.table), set()).add(version)
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
+    def _fold_events(self, events: list[KeyEvent]) -> None:
         for key, state in events:
-            self.known.setdefault(key, {})[_place(state)] = state
-        Fold._folded(self, events)
+            self.states_of_keys.setdefault(key, {})[_place(state)] = state
+        Fold._fold_events(self, events)
 
     def spans(self, key: RowKey) -> list[Span]:
         """The versions of a row."""
-        return self._spans_of(key, self._changes(key))
+        return self._spans_of_changes(key, self._changes(key))
 
-    def _spans_of(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
+    def _spans_of_changes(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
         """The versions that changes leave, each with what the one before had and it did not send."""
-        filled: list[KeptRow] = []
+        completed: list[KeptRow] = []
         for state in self._with_clears(key, changes):
-            filled.append(self._overlaid(filled[-1] if filled else None, state))
-        return spans_between(filled)
+            completed.append(self._overlay(completed[-1] if completed else None, state))
+        return spans_between(completed)
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
         """The changes of a row, the newest last."""
-        return sorted(self.known[key].values(), key=_place)
+        return sorted(self.states_of_keys[key].values(), key=_place)
 
     def _with_clears(self, key: RowKey, changes: list[KeptRow]) -> list[KeptRow]:
         """The changes with what TRUNCATE and DROP TABLE did behind those that are older."""
@@ -85,15 +85,15 @@ class HistoryFold(Fold):
 
     def snapshot(self) -> Snapshot:
         """See Fold; the open versions are the rows."""
-        history = tuple(
-            KeptVersion(self._image(key, span.state), span.start, span.end)
-            for key in self.known
-            for span in self.spans(key)
-        )
+        history: list[KeptVersion] = []
+        for key in self.states_of_keys:
+            for span in self.spans(key):
+                image = self._image(key, span.state)
+                history.append(KeptVersion(image, span.start, span.end))
         table = self.group.streams[0].story.table
         columns = frozenset(column.name.lower() for column in table.columns)
-        rows = tuple(version.row for version in history if version.end is None)
-        return Snapshot(columns, rows, None, history)
+        current_rows = tuple(version.row for version in history if version.end is None)
+        return Snapshot(columns, current_rows, None, tuple(history))
 
 
 def spans_between(changes: list[KeptRow]) -> list[Span]:
@@ -107,24 +107,24 @@ class ArrivalHistory(HistoryFold):
     """In the order of arrival: a change that comes late is taken as the newest."""
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
-        return list(self.known[key].values())
+        return list(self.states_of_keys[key].values())
 
 
 class LateOpenHistory(HistoryFold):
     """A late change is inserted as an open version, as WHEN NOT MATCHED THEN INSERT does."""
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
-        HistoryFold._folded(self, sorted(events, key=lambda event: _place(event[1])))
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        HistoryFold._fold_events(self, sorted(events, key=lambda event: _place(event.state)))
 
     def spans(self, key: RowKey) -> list[Span]:
         """Of what came in order, and of what came late."""
         in_order: list[KeptRow] = []
         late: list[KeptRow] = []
-        for state in self.known[key].values():
+        for state in self.states_of_keys[key].values():
             is_late = bool(in_order) and _place(state) < _place(in_order[-1])
             (late if is_late else in_order).append(state)
         return [
-            *self._spans_of(key, in_order),
+            *self._spans_of_changes(key, in_order),
             *(Span(state, _place(state), None) for state in late if state.image is not None),
         ]
 
@@ -140,9 +140,10 @@ class DeletesIgnoredHistory(HistoryFold):
 class NewestOfBatchHistory(HistoryFold):
     """The newest change of a batch alone: versions between are lost."""
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
-        newest = dict(sorted(events, key=lambda event: _place(event[1])))
-        HistoryFold._folded(self, list(newest.items()))
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        ordered = sorted(events, key=lambda event: _place(event.state))
+        newest = {event.key: event for event in ordered}
+        HistoryFold._fold_events(self, list(newest.values()))
 
 
 class ClosedBeforeHistory(HistoryFold):

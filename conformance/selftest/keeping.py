@@ -8,12 +8,12 @@ them in Spark; there two of these mistakes are tried as well.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from conformance.judging.perfect import row
+from conformance.judging.perfect import row_of_change
 from conformance.rules.order import Order, order_of
 from conformance.rules.tables import TableFile, checked, named_place, ours
 from conformance.streams.kept import Kept
@@ -28,10 +28,11 @@ Texts: TypeAlias = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """A mistake of a keeper. `convicts` is the last part of the id of the stream rule that must
-    catch it, and `also` of another, where the records' timestamps are in the order of the commits.
-    `needs` is what the format must have for the mistake to show
-    (`conformance.rules.order.Order.has`).
+    """A mistake of a keeper of tables.
+
+    `convicts` is the last part of the id of the stream rule that must catch it; `also` is that of a
+    second one, in formats whose records have timestamps in the order of the commits. `needs` is
+    what the format must have for the mistake to show (`conformance.rules.order.Order.has`).
     """
 
     name: str
@@ -41,49 +42,48 @@ class Keeping:
     also: str = ""
 
     def rules(self, fmt: str) -> tuple[str, ...]:
-        """The rules that must catch it in a format."""
-        return (
-            (self.convicts, self.also)
-            if self.also and order_of(fmt).stamps_in_order
-            else (self.convicts,)
-        )
+        """The last parts of the ids of the rules that must catch it in a format."""
+        if self.also and order_of(fmt).stamps_in_order:
+            return (self.convicts, self.also)
+        return (self.convicts,)
 
 
-def _keeping() -> Iterator[Keeping]:
+def _read_mistakes() -> Iterator[Keeping]:
     file = TableFile(*ours(__package__, "keeping"), {"mistakes": dict})
-    for place, name, given in file.entries("mistakes"):
+    for place, name, table in file.entries("mistakes"):
         with named_place(f"{place}: {name}"):
             texts = checked(
-                given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why")
+                table, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why")
             )
-            yield Keeping(name, **{field: text.strip() for field, text in texts.items()})
+            values = {field_name: words.strip() for field_name, words in texts.items()}
+            yield Keeping(name, **values)
 
 
-KEEPING: Final = {mistake.name: mistake for mistake in _keeping()}
-LOST: Final = KEEPING["batch-lost-on-restart"]
-TWICE: Final = KEEPING["applied-twice"]
-STAMPED: Final = KEEPING["ordered-by-ts"]
-COMMITTED: Final = KEEPING["ordered-by-commit"]
-ROUNDED: Final = KEEPING["position-rounded"]
-ARRIVED: Final = KEEPING["last-arrival-wins"]
-UNPUNCTUAL: Final = KEEPING["late-rows-applied"]
-LOWERED: Final = KEEPING["late-watermark-believed"]
-IMPATIENT: Final = KEEPING["rows-before-schema-dropped"]
-SILENT: Final = KEEPING["corrupt-swallowed"]
-KNOWING: Final = KEEPING["unknown-rows-not-updated"]
-STAYING: Final = KEEPING["old-key-left"]
+KEEPING: Final = {mistake.name: mistake for mistake in _read_mistakes()}
+BATCH_LOST: Final = KEEPING["batch-lost-on-restart"]
+APPLIED_TWICE: Final = KEEPING["applied-twice"]
+ORDERED_BY_TIMESTAMP: Final = KEEPING["ordered-by-ts"]
+ORDERED_BY_COMMIT: Final = KEEPING["ordered-by-commit"]
+POSITION_ROUNDED: Final = KEEPING["position-rounded"]
+LAST_ARRIVAL_WINS: Final = KEEPING["last-arrival-wins"]
+LATE_ROWS_APPLIED: Final = KEEPING["late-rows-applied"]
+WATERMARK_LOWERED: Final = KEEPING["late-watermark-believed"]
+ROWS_BEFORE_SCHEMA_DROPPED: Final = KEEPING["rows-before-schema-dropped"]
+CORRUPT_SWALLOWED: Final = KEEPING["corrupt-swallowed"]
+UNKNOWN_ROWS_DROPPED: Final = KEEPING["unknown-rows-not-updated"]
+OLD_KEY_LEFT: Final = KEEPING["old-key-left"]
 
 
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
-    """Those that can show in a format."""
+    """The mistakes of keepers that can show in a format."""
     order = order_of(fmt)
     return tuple(mistake for mistake in KEEPING.values() if order.has(mistake.needs))
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message where it arrives: its lane and offset, its timestamp there, and the stream that it
-    is of.
+    """A message as a keeper reads it: its stream, its lane and offset, and the timestamp that the
+    record has there.
     """
 
     lane: int
@@ -115,7 +115,10 @@ def batches(group: Group) -> list[list[Record]]:
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """What is known of a key: its newest image, None if it is deleted. `whole` is no UPDATE."""
+    """What a keeper knows of a key. The newest change has the highest `version` and, among equal
+    ones, the highest `tie`. `image` is None for a deleted row; `whole` says that the change is not
+    an UPDATE, so that the image has every column's value.
+    """
 
     version: Version
     tie: Version
@@ -125,24 +128,41 @@ class KeptRow:
 
 
 TableName: TypeAlias = tuple[str | None, str | None]
-RowKey: TypeAlias = tuple[TableName, tuple[str | None, ...]]
-_Waiting: TypeAlias = tuple[Record, Change]
+"""Database and table."""
+Key: TypeAlias = tuple[str | None, ...]
+"""The values of a row's key columns."""
+RowKey: TypeAlias = tuple[TableName, Key]
+WaitingRow: TypeAlias = tuple[Record, Change]
+
+
+class KeyEvent(NamedTuple):
+    """What a change makes of a key."""
+
+    key: RowKey
+    state: KeptRow
 
 
 @dataclass(slots=True)
 class Keeper:
-    """Keeps the tables of a group's streams, right but for one mistake."""
+    """Keeps the tables of a group's streams, right but for one mistake.
+
+    `rows` has one state of each key, several only if the mistake applies changes twice; `waiting`
+    the rows that came before their schema; `schemas` the key columns by table and schema version;
+    `cleared` the newest TRUNCATE or DROP TABLE of each table, `dropped` the newest DROP COLUMN of
+    each column; `marks` the watermark of each lane; `unreadable` the lanes and offsets of unreadable
+    messages; `progress` the number of messages read of each lane, and the last one's offset.
+    """
 
     group: Group
     mistake: Keeping | None = None
     rows: dict[RowKey, list[KeptRow]] = field(default_factory=dict)
-    waiting: list[_Waiting] = field(default_factory=list)
+    waiting: list[WaitingRow] = field(default_factory=list)
     schemas: dict[tuple[TableName, str | None], tuple[str, ...]] = field(default_factory=dict)
     cleared: dict[TableName, Version] = field(default_factory=dict)
     dropped: dict[tuple[TableName, str], Version] = field(default_factory=dict)
     marks: dict[int, int] = field(default_factory=dict)
     unreadable: set[tuple[int, int]] = field(default_factory=set)
-    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
+    progress: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def order(self) -> Order:
@@ -150,184 +170,217 @@ class Keeper:
         return order_of(self.group.fmt.name)
 
     def add(self, records: Iterable[Record]) -> None:
-        """The state after a micro-batch."""
-        before, rows = dict(self.marks), self.waiting
+        """Reads a micro-batch."""
+        marks_before, row_changes = dict(self.marks), self.waiting
         self.waiting = []
         for record in records:
-            self.seen[record.lane] = self.seen.get(record.lane, (0, 0))[0] + 1, record.offset
+            messages_read, _ = self.progress.get(record.lane, (0, 0))
+            self.progress[record.lane] = messages_read + 1, record.offset
             for change in record.written.changes:
-                if change.kind is Kind.ROW and change.op is not Op.TRUNCATE:
-                    late = self._version(record, change) < (before.get(record.lane, -1),)
-                    rows += [] if late and self.mistake is not UNPUNCTUAL else [(record, change)]
-                else:
-                    self._noted(record, change)
-        self._folded([event for record, change in rows for event in self._events(record, change)])
-        self._cleared()
+                if change.kind is not Kind.ROW or change.op is Op.TRUNCATE:
+                    self._take_control(record, change)
+                    continue
+                is_late = self._version(record, change) < (marks_before.get(record.lane, -1),)
+                if not is_late or self.mistake is LATE_ROWS_APPLIED:
+                    row_changes.append((record, change))
+        events: list[KeyEvent] = []
+        for record, change in row_changes:
+            events += self._events(record, change)
+        self._fold_events(events)
+        self._apply_statements()
 
     def _version(self, record: Record, change: Change) -> Version:
-        if self.mistake is STAMPED:
+        """What orders the change among others of its key: the numbers in its position, or its
+        commit time.
+        """
+        if self.mistake is ORDERED_BY_TIMESTAMP:
             return (record.stamp,)
         if self.order.arrival:
             return (0,)
-        for pattern, groups in self.order.positions if self.mistake is not COMMITTED else ():
-            if match := re.search(pattern, change.position or ""):
-                numbers = (int(match[number]) for number in groups)
-                return tuple(
-                    int(float(number)) if self.mistake is ROUNDED else number for number in numbers
-                )
+        positions = () if self.mistake is ORDERED_BY_COMMIT else self.order.positions
+        for pattern, groups in positions:
+            match = re.search(pattern, change.position or "")
+            if match:
+                numbers = [int(match[number]) for number in groups]
+                if self.mistake is POSITION_ROUNDED:
+                    numbers = [int(float(number)) for number in numbers]
+                return tuple(numbers)
         return (-1 if change.commit_time_us is None else change.commit_time_us,)
 
-    def _noted(self, record: Record, change: Change) -> None:
-        name, version = (change.database, change.table), self._version(record, change)
+    def _take_control(self, record: Record, change: Change) -> None:
+        """Takes note of a message that holds no row: an unreadable one, a watermark, a schema."""
+        table, version = (change.database, change.table), self._version(record, change)
         match change.kind:
-            case Kind.CORRUPT if self.mistake is not SILENT:
+            case Kind.CORRUPT if self.mistake is not CORRUPT_SWALLOWED:
                 self.unreadable.add((record.lane, record.offset))
             case Kind.WATERMARK if self.order.watermarks and change.position is not None:
-                lower = -1 if self.mistake is LOWERED else self.marks.get(record.lane, -1)
+                lower = -1 if self.mistake is WATERMARK_LOWERED else self.marks.get(record.lane, -1)
                 self.marks[record.lane] = max(lower, int(change.position))
             case Kind.BOOTSTRAP | Kind.DDL | Kind.ROW:
                 if self.order.keys == "schema" and change.keys:
-                    self.schemas.setdefault((name, change.schema_version), change.keys)
-                self._stated(record, name, version)
+                    self.schemas.setdefault((table, change.schema_version), change.keys)
+                self._note_statement(record, table, version)
 
-    def _stated(self, record: Record, name: TableName, version: Version) -> None:
+    def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
+        """Takes note of a TRUNCATE, DROP TABLE or DROP COLUMN."""
         event = record.stream.story.history.events[record.written.message.event]
         if not isinstance(event, SchemaChange) or event.before is None:
             return
-        name = (name[0], name[1] or event.table)
+        database, table_name = table
+        table = (database, table_name or event.table)
         if event.action in ("truncate table", "drop table"):
-            self.cleared[name] = max(version, self.cleared.get(name, ()))
+            self.cleared[table] = max(version, self.cleared.get(table, ()))
         if event.action == "drop column" and event.after is not None:
-            for gone in {c.name for c in event.before.columns} - {
-                c.name for c in event.after.columns
-            }:
-                self.dropped[name, gone] = max(version, self.dropped.get((name, gone), ()))
+            columns_after = {column.name for column in event.after.columns}
+            for column in event.before.columns:
+                if column.name not in columns_after:
+                    place = (table, column.name)
+                    self.dropped[place] = max(version, self.dropped.get(place, ()))
 
-    def _events(self, record: Record, change: Change) -> Iterator[tuple[RowKey, KeptRow]]:
-        """What becomes of keys: an upsert or a delete; of an UPDATE of the key both."""
-        name = (change.database, change.table)
-        keys: Sequence[str] | None = change.keys
-        if self.order.keys == "schema":
-            keys = self.schemas.get((name, change.schema_version))
-            if keys is None and self.mistake is not IMPATIENT:
-                self.waiting.append((record, change))
-        elif self.order.keys == "table" and not keys:
-            keys = record.stream.story.table.handle_key
-        if not keys:
+    def _key_columns(self, record: Record, change: Change) -> Sequence[str] | None:
+        """The key columns of a row's table, as the format lets a reader find them. A row whose
+        schema has not come yet waits for it.
+        """
+        match self.order.keys:
+            case "schema":
+                table = (change.database, change.table)
+                keys = self.schemas.get((table, change.schema_version))
+                if keys is None and self.mistake is not ROWS_BEFORE_SCHEMA_DROPPED:
+                    self.waiting.append((record, change))
+                return keys
+            case "table":
+                return change.keys or record.stream.story.table.handle_key
+        return change.keys
+
+    def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
+        """What a row makes of keys: an upsert or a delete; an UPDATE of the key makes both."""
+        columns = self._key_columns(record, change)
+        if not columns:
             return
-        before, image = self._images(change)
-        old = (
-            None
-            if before is None
-            else tuple((before if k in before else image or {}).get(k) for k in keys)
-        )
-        new = None if image is None else tuple(image.get(k) for k in keys)
-        version = self._version(record, change)
+        before, after = self._images(change)
+        old_key: Key | None = None
+        if before is not None:
+            # A before image may have changed columns alone.
+            complete_before = {**(after or {}), **before}
+            old_key = tuple(complete_before.get(column) for column in columns)
+        new_key = None if after is None else tuple(after.get(column) for column in columns)
+        moved = change.op is Op.UPDATE and old_key is not None and old_key != new_key
+        if old_key is not None and (
+            change.op is Op.DELETE or (moved and self.mistake is not OLD_KEY_LEFT)
+        ):
+            yield self._event(record, change, old_key, 0, None)
+        if new_key is not None and change.op is not Op.DELETE:
+            yield self._event(record, change, new_key, 1, after)
 
-        def event(
-            key: tuple[str | None, ...] | None, half: int, image: Texts | None
-        ) -> Iterator[tuple[RowKey, KeptRow]]:
-            first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
-            whole = half == 0 or change.op is not Op.UPDATE
-            if key is not None:
-                yield (
-                    (name, key),
-                    KeptRow(
-                        version, (first, record.offset, change.row, half), image, whole, record.lane
-                    ),
-                )
-
-        moved = change.op is Op.UPDATE and old is not None and old != new
-        if change.op is Op.DELETE or (moved and self.mistake is not STAYING):
-            yield from event(old, 0, None)
-        if change.op is not Op.DELETE:
-            yield from event(new, 1, image)
+    def _event(
+        self, record: Record, change: Change, key: Key, half: int, image: Texts | None
+    ) -> KeyEvent:
+        """What a row makes of one key. `half` is 0 for the delete and 1 for the upsert of an UPDATE
+        of the key, which are in this order.
+        """
+        table = (change.database, change.table)
+        first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
+        tie = (first, record.offset, change.row, half)
+        is_complete = half == 0 or change.op is not Op.UPDATE
+        state = KeptRow(self._version(record, change), tie, image, is_complete, record.lane)
+        return KeyEvent((table, key), state)
 
     def _images(self, change: Change) -> tuple[Texts | None, Texts | None]:
         """The old and the new row of a change."""
-        owed = row(change, 1)
-        return owed.before, owed.after
+        output_row = row_of_change(change, 1)
+        return output_row.before, output_row.after
 
-    def _newer(self, state: KeptRow) -> tuple[Any, ...]:
-        return state.tie[1:3] if self.mistake is ARRIVED else (state.version, state.tie)
+    def _newness(self, state: KeptRow) -> tuple[Any, ...]:
+        """A sort key: of two states of a key the newer one has the higher."""
+        if self.mistake is LAST_ARRIVAL_WINS:
+            _, offset, row_number, _ = state.tie
+            return (offset, row_number)
+        return (state.version, state.tie)
 
-    def _folded(self, events: list[tuple[RowKey, KeptRow]]) -> None:
-        if self.mistake is STAYING:
-            # Halves of an UPDATE of the key that come as two changes.
-            inserts = {
-                (name, state.version) for (name, _), state in events if state.image is not None
-            }
-            events = [
-                (key, state)
-                for key, state in events
-                if state.image is not None or (key[0], state.version) not in inserts
-            ]
-        known = {
-            *self.rows,
-            *(key for key, state in events if state.whole and state.image is not None),
-        }
-        if self.mistake is KNOWING:
-            events = [(key, state) for key, state in events if key in known]
-        for key, state in sorted(events, key=lambda event: self._newer(event[1])):
-            held = self.rows.get(key, [])
-            if self.mistake is TWICE:
-                self.rows[key] = (
-                    [state]
-                    if state.image is None
-                    else [*(old for old in held if old.image is not None), state]
-                )
-            elif not held or self._newer(held[0]) < self._newer(state):
-                self.rows[key] = [self._overlaid(held[0] if held else None, state)]
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        """Keeps the newest state of each key."""
+        if self.mistake is OLD_KEY_LEFT:
+            events = _without_deletes_of_moves(events)
+        if self.mistake is UNKNOWN_ROWS_DROPPED:
+            known_keys = set(self.rows)
+            known_keys.update(
+                event.key for event in events if event.state.whole and event.state.image is not None
+            )
+            events = [event for event in events if event.key in known_keys]
+        for key, state in sorted(events, key=lambda event: self._newness(event.state)):
+            states = self.rows.get(key, [])
+            if self.mistake is APPLIED_TWICE:
+                live_rows = [live_state for live_state in states if live_state.image is not None]
+                self.rows[key] = [state] if state.image is None else [*live_rows, state]
+            elif not states or self._newness(states[0]) < self._newness(state):
+                self.rows[key] = [self._overlay(states[0] if states else None, state)]
 
-    def _overlaid(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
-        """The row with older cells in place of the stand-ins for values that were not sent."""
+    def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
+        """The new state with the old cells in place of the stand-ins for values that were not
+        sent.
+        """
         if old is None or old.image is None or new.image is None or new.whole:
             return new
-        stands = self.order.placeholders
+        placeholders = self.order.placeholders
         image = {
-            name: old.image.get(name, text) if text in stands else text
-            for name, text in new.image.items()
+            name: old.image.get(name, value) if value in placeholders else value
+            for name, value in new.image.items()
         }
-        return KeptRow(new.version, new.tie, image, new.whole, new.lane)
+        return replace(new, image=image)
 
-    def _cleared(self) -> None:
-        """The effects of newer statements; below the watermark what is deleted is forgotten."""
-        for key, held in list(self.rows.items()):
-            self.rows[key] = kept = [
-                cleared for state in held if (cleared := self._after_statements(key[0], state))
-            ]
-            if not kept:
+    def _apply_statements(self) -> None:
+        """Applies the newer statements to every row, and forgets deleted rows below the
+        watermark.
+        """
+        for key, states in list(self.rows.items()):
+            table, _ = key
+            states_after = [self._after_statements(table, state) for state in states]
+            self.rows[key] = [state for state in states_after if state is not None]
+            if not self.rows[key]:
                 del self.rows[key]
 
-    def _after_statements(self, name: TableName, state: KeptRow) -> KeptRow | None:
+    def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
+        """The state after newer statements on its table; None if it may be forgotten."""
         image: Texts | None = None
-        if state.image is not None and not state.version < self.cleared.get(name, ()):
+        if state.image is not None and not state.version < self.cleared.get(table, ()):
             image = {
-                n: t
-                for n, t in state.image.items()
-                if not state.version < self.dropped.get((name, n), ())
+                column: value
+                for column, value in state.image.items()
+                if not state.version < self.dropped.get((table, column), ())
             }
         if image is None and state.version < (self.marks.get(state.lane, -1),):
             return None
-        return KeptRow(state.version, state.tie, image, state.whole, state.lane)
+        return replace(state, image=image)
 
-    def kept(self) -> Kept:
+    def tables(self) -> Kept:
         """The tables as the check of streams reads them."""
-        rows: dict[str, list[tuple[tuple[str, ...], Texts]]] = {}
-        for (name, key), held in self.rows.items():
-            images = [state.image for state in held if state.image is not None]
-            rows.setdefault(name[1] or "", []).extend(
-                (tuple(map(str, key)), image) for image in images
-            )
-        return Kept(rows, frozenset(self.unreadable), self.seen, self.marks)
+        rows_of_tables: dict[str, list[tuple[tuple[str, ...], Texts]]] = defaultdict(list)
+        for ((_, table), key), states in self.rows.items():
+            key_texts = tuple(map(str, key))
+            for state in states:
+                if state.image is not None:
+                    rows_of_tables[table or ""].append((key_texts, state.image))
+        return Kept(dict(rows_of_tables), frozenset(self.unreadable), self.progress, self.marks)
 
 
-def kept(group: Group, mistake: Keeping | None = None) -> Kept:
-    """The tables of a group after all stages, kept with a mistake or without one. A crash comes
-    after the second batch.
+def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
+    """Without the deletes that have the version of an upsert of the same table: the first halves of
+    UPDATEs of the key that come as two changes.
+    """
+    upserts = {(table, state.version) for (table, _), state in events if state.image is not None}
+    return [
+        event
+        for event in events
+        if event.state.image is not None or (event.key[0], event.state.version) not in upserts
+    ]
+
+
+def keep_tables(group: Group, mistake: Keeping | None = None) -> Kept:
+    """The tables of a group after all stages, kept with a mistake or without one. The mistake
+    BATCH_LOST loses the second batch, after which a crash comes.
     """
     keeper = Keeper(group, mistake)
     for number, records in enumerate(batches(group)):
-        if mistake is not LOST or number != 1:
+        if mistake is not BATCH_LOST or number != 1:
             keeper.add(records)
-    return keeper.kept()
+    return keeper.tables()

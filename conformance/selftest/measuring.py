@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from conformance.judging.judge import Judge
 from conformance.rules.rules import Obligation
 from conformance.rules.tables import TableFile, checked, ours
 from conformance.running.readings import Readings
-from conformance.selftest.bench import Answered, Bench, judged
+from conformance.selftest.bench import AnsweredCase, Bench, judge_rows
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator
 from generators.model import Origin
 
-ENOUGH: Final = 2
+ENOUGH_CASES: Final = 2
 """Cases convicted by a rule that names the fault, after which no more are tried."""
 
 
@@ -45,153 +45,193 @@ HOLES: Final = (Answer.MISSED, Answer.UNDECIDED)
 """The answers that fail the self test."""
 
 
+ReasonTable: TypeAlias = Literal["right", "impossible", "loose"]
+"""A table of reasons.toml."""
+
+
+class Reason(NamedTuple):
+    """A reason and the globs of `FORMAT/OPERATOR/LEVEL` to which it applies."""
+
+    why: str
+    globs: tuple[str, ...]
+
+
 @cache
-def reasons(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Why operators are right (`right`), without effect (`impossible`) or convicted by no MUST rule
-    (`loose`), and globs of `FORMAT/OPERATOR/LEVEL`.
+def reasons(table: ReasonTable) -> tuple[Reason, ...]:
+    """The entries of a table of reasons.toml: why operators are right (table `right`), without
+    effect (`impossible`) or convicted by no MUST rule (`loose`), each with the globs of
+    `FORMAT/OPERATOR/LEVEL` for which it says so.
     """
-    file = TableFile(
-        *ours(__package__, "reasons"), dict.fromkeys(("right", "impossible", "loose"), list)
-    )
+    file = TableFile(*ours(__package__, "reasons"), dict.fromkeys(get_args(ReasonTable), list))
     entries = (
-        checked(given, {"why": str, "where": str}, ("why", "where"))
-        for _, _, given in file.entries(table)
+        checked(entry, {"why": str, "where": str}, ("why", "where"))
+        for _, _, entry in file.entries(table)
     )
-    return tuple((each["why"], tuple(each["where"].split())) for each in entries)
+    return tuple(Reason(entry["why"], tuple(entry["where"].split())) for entry in entries)
 
 
-def reason(table: str, place: str) -> str:
-    """The reason for `FORMAT/OPERATOR/LEVEL` in a table, or ""."""
-    return next(
-        (why for why, globs in reasons(table) if any(fnmatchcase(place, glob) for glob in globs)),
-        "",
-    )
+def find_reason(table: ReasonTable, place: str) -> str:
+    """The reason that a table gives for the place `FORMAT/OPERATOR/LEVEL`, or ""."""
+    for reason in reasons(table):
+        if any(fnmatchcase(place, glob) for glob in reason.globs):
+            return reason.why
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An operator in a format at a level: how many cases it changed, and the broken rules, without
-    their format, with counts: of the MUST rules those that named cases broke, those that drawn
-    cases broke, of the SHOULD rules, and of the others.
+    """What became of an operator in a format at a level: how many cases it changed, one of them as
+    an example, and how often it broke which rules.
+
+    The rules, without their format, are counted apart: MUST rules broken in named cases, MUST rules
+    broken in drawn cases, SHOULD rules, and all others.
     """
 
     format: str
     level: int
     operator: Operator
-    tried: int
-    named: Counter[str]
-    drawn: Counter[str]
-    loose: Counter[str]
-    open: Counter[str]
+    changed_cases: int
+    must_in_named_cases: Counter[str]
+    must_in_drawn_cases: Counter[str]
+    should_rules: Counter[str]
+    may_rules: Counter[str]
     example: str
 
-    def why(self, table: str) -> str:
-        """Why it is right or impossible here; "" if it is neither."""
-        return reason(table, f"{self.format}/{self.operator.name}/{self.level}")
+    def reason(self, table: ReasonTable) -> str:
+        """The reason that a table of reasons.toml gives for it, or ""."""
+        return find_reason(table, f"{self.format}/{self.operator.name}/{self.level}")
 
     @property
     def answer(self) -> Answer:
         """What became of it."""
-        strict = self.named + self.drawn
-        if not self.tried:
-            return Answer.IMPOSSIBLE if self.why("impossible") else Answer.UNTRIED
-        if any(self.operator.names(rule) for rule in strict):
+        must_rules = self.must_in_named_cases + self.must_in_drawn_cases
+        if not self.changed_cases:
+            return Answer.IMPOSSIBLE if self.reason("impossible") else Answer.UNTRIED
+        if any(self.operator.names(rule) for rule in must_rules):
             return Answer.CONVICTED
-        if strict:
+        if must_rules:
             return Answer.MISLED
-        if (self.loose or self.open) and not self.why("loose"):
+        if (self.should_rules or self.may_rules) and not self.reason("loose"):
             return Answer.UNDECIDED
-        if self.loose or self.open:
-            return Answer.LOOSE if self.loose else Answer.OPEN
-        return Answer.RIGHT if self.why("right") else Answer.MISSED
+        if self.should_rules or self.may_rules:
+            return Answer.LOOSE if self.should_rules else Answer.OPEN
+        return Answer.RIGHT if self.reason("right") else Answer.MISSED
 
     def __str__(self) -> str:
-        broken = (self.named + self.drawn + self.loose + self.open).most_common(3)
-        rules = ", ".join(f"{rule} ({count})" for rule, count in broken)
-        decided = (
-            f"{rules}: {self.why('loose')}" if self.answer in (Answer.LOOSE, Answer.OPEN) else rules
-        )
-        remark = (
-            decided
-            or (self.why("right") if self.tried else self.why("impossible"))
-            or f"for example {self.example or 'nowhere'}"
-        )
         return (
-            f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases;"
-            f" {remark}"
+            f"{self.operator.name} at level {self.level}: {self.answer} in"
+            f" {self.changed_cases} cases; {self._remark()}"
         )
+
+    def _remark(self) -> str:
+        """The most broken rules with the reason for a weak conviction; or, if none is broken, the
+        reason for that or an example.
+        """
+        must_rules = self.must_in_named_cases + self.must_in_drawn_cases
+        broken = (must_rules + self.should_rules + self.may_rules).most_common(3)
+        if broken:
+            counts = ", ".join(f"{rule} ({count})" for rule, count in broken)
+            is_weak = self.answer in (Answer.LOOSE, Answer.OPEN)
+            return f"{counts}: {self.reason('loose')}" if is_weak else counts
+        reason = self.reason("right" if self.changed_cases else "impossible")
+        return reason or f"for example {self.example or 'nowhere'}"
 
 
 def measure(
-    tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())
+    bench: Bench, operators: Sequence[Operator] = tuple(OPERATORS.values())
 ) -> Iterator[Measured]:
-    """Every operator at its levels, on the cases that cover a format; on all, where those do not
-    convict it.
+    """What becomes of every operator at its levels, on the cases that cover the format. Where those
+    do not convict it, it is tried on all cases.
     """
-    judge = tried.fresh()
+    judge = bench.fresh()
     obligations = {rule.id: rule.obligation for rule in judge.rules}
     for level in (1, 2):
-        cover, every = (
-            tried.cover(level),
-            [answered for answered in tried.cases.values() if answered.case.level == level],
-        )
-        for operator in chosen:
+        cover = bench.cover(level)
+        cases_of_level = [
+            answered for answered in bench.cases.values() if answered.case.level == level
+        ]
+        for operator in operators:
             if level in operator.levels:
-                measured = _measured(tried.fmt.name, level, operator, cover, judge, obligations)
+                measured = _measure_operator(
+                    bench.fmt.name, level, operator, cover, judge, obligations
+                )
                 if measured.answer in HOLES:
-                    measured = _measured(tried.fmt.name, level, operator, every, judge, obligations)
+                    measured = _measure_operator(
+                        bench.fmt.name, level, operator, cases_of_level, judge, obligations
+                    )
                 yield measured
 
 
-def _measured(
+def _measure_operator(
     fmt: str,
     level: int,
     operator: Operator,
-    cover: Sequence[Answered],
+    cover: Sequence[AnsweredCase],
     judge: Judge,
     obligations: Mapping[str, Obligation],
 ) -> Measured:
-    named, drawn, loose, open_ = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    tried, example, enough = 0, "", 0
+    """What becomes of an operator on some cases, up to ENOUGH_CASES that a rule which names the
+    fault convicts. If no case breaks a MUST rule, the laws of readings are tried.
+    """
+    must_in_named_cases, must_in_drawn_cases = Counter[str](), Counter[str]()
+    should_rules, may_rules = Counter[str](), Counter[str]()
+    changed_cases, example, convicted_cases = 0, "", 0
+
+    def must_rules_of(answered: AnsweredCase) -> Counter[str]:
+        is_drawn = answered.case.origin is Origin.DRAWN
+        return must_in_drawn_cases if is_drawn else must_in_named_cases
+
     for answered in cover:
-        if (altered := answered.altered(operator)) is None:
+        altered = answered.altered(operator)
+        if altered is None:
             continue
-        tried, example = tried + 1, example or answered.case.id
-        by_weight: dict[int, list[str]] = {obligation.binds: [] for obligation in Obligation}
-        for rule in dict.fromkeys(
-            finding.rule for finding in judged(judge, answered.case, altered).findings
-        ):
-            by_weight[obligations[rule].binds].append(rule.partition("/")[2])
-        must = by_weight[Obligation.MUST.binds]
-        (drawn if answered.case.origin is Origin.DRAWN else named).update(must)
-        loose.update(by_weight[Obligation.SHOULD.binds])
-        open_.update(by_weight[Obligation.MAY.binds])
-        enough += any(operator.names(rule) for rule in must)
-        if enough == ENOUGH:
+        changed_cases += 1
+        example = example or answered.case.id
+        broken: dict[int, list[str]] = {obligation.binds: [] for obligation in Obligation}
+        findings = judge_rows(judge, answered.case, altered).findings
+        for rule_id in dict.fromkeys(finding.rule for finding in findings):
+            broken[obligations[rule_id].binds].append(rule_id.partition("/")[2])
+        must_rules_of(answered).update(broken[Obligation.MUST.binds])
+        should_rules.update(broken[Obligation.SHOULD.binds])
+        may_rules.update(broken[Obligation.MAY.binds])
+        convicted_cases += any(map(operator.names, broken[Obligation.MUST.binds]))
+        if convicted_cases == ENOUGH_CASES:
             break
-    if tried and not named and not drawn:
+    if changed_cases and not must_in_named_cases and not must_in_drawn_cases:
         for answered, law in _broken_laws(judge, operator, cover):
-            (drawn if answered.case.origin is Origin.DRAWN else named).update([law])
-    return Measured(fmt, level, operator, tried, named, drawn, loose, open_, example)
+            must_rules_of(answered)[law] += 1
+    return Measured(
+        fmt,
+        level,
+        operator,
+        changed_cases,
+        must_in_named_cases,
+        must_in_drawn_cases,
+        should_rules,
+        may_rules,
+        example,
+    )
 
 
 def _broken_laws(
-    judge: Judge, operator: Operator, cover: Sequence[Answered]
-) -> Iterator[tuple[Answered, str]]:
+    judge: Judge, operator: Operator, cover: Sequence[AnsweredCase]
+) -> Iterator[tuple[AnsweredCase, str]]:
     """The laws of readings that the operator breaks on these cases, each with a case of it."""
     by_id = {answered.case.id: answered for answered in cover}
-    read = Readings(judge)
+    readings = Readings(judge)
     for answered in cover:
-        read.take(answered.case, answered.altered(operator) or answered.rows)
-    for case, rule in dict.fromkeys((found.case, found.rule) for found in read.findings()):
+        readings.take(answered.case, answered.altered(operator) or answered.rows)
+    for case, rule in dict.fromkeys(
+        (finding.case, finding.rule) for finding in readings.findings()
+    ):
         yield by_id[case], rule.partition("/")[2]
 
 
-def rate(measured: Sequence[Measured]) -> str:
+def rate_text(measured: Sequence[Measured]) -> str:
     """The conviction rate in words."""
     counts = Counter(m.answer for m in measured)
     convicted = sum(counts[answer] for answer in (Answer.CONVICTED, Answer.MISLED, Answer.LOOSE))
-    alone = sum(not m.named and bool(m.drawn) for m in measured)
+    alone = sum(not m.must_in_named_cases and bool(m.must_in_drawn_cases) for m in measured)
     faults = convicted + counts[Answer.MISSED] + counts[Answer.UNDECIDED]
     return (
         f"{faults} pairs of operator and level, {convicted} convicted"

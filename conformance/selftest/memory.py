@@ -29,80 +29,89 @@ _ZONE: Final = "spark.sql.session.timeZone"
 _HOUR: Final = 3_600_000_000
 
 
-def _raises(_asked: Request, rows: Placed) -> Placed:
-    if any(row.kind == Kind.CORRUPT for _, row in rows):
+def _raise_on_unreadable(_request: Request, answer: Placed) -> Placed:
+    if any(output_row.kind == Kind.CORRUPT for _, output_row in answer):
         raise DecodeRaised("malformed record")
-    return rows
+    return answer
 
 
-def _raises_on_nothing(_asked: Request, rows: Placed) -> Placed:
-    if not rows:
+def _raise_on_no_rows(_request: Request, answer: Placed) -> Placed:
+    if not answer:
         raise DecodeRaised("no record to tell the schema of")
-    return rows
+    return answer
 
 
-def _elsewhere(_asked: Request, rows: Placed) -> Placed:
+def _rows_elsewhere(_request: Request, answer: Placed) -> Placed:
     return [
-        *rows,
+        *answer,
         *(
-            ((topic, partition, (offset or 0) + 1_000_000), row)
-            for (topic, partition, offset), row in rows
+            ((topic, partition, (offset or 0) + 1_000_000), output_row)
+            for (topic, partition, offset), output_row in answer
         ),
     ]
 
 
-def _nowhere(_asked: Request, rows: Placed) -> Placed:
+def _rows_nowhere(_request: Request, answer: Placed) -> Placed:
     return [
-        ((*place[:2], None if row.kind == Kind.CORRUPT else place[2]), row) for place, row in rows
+        ((*place[:2], None if output_row.kind == Kind.CORRUPT else place[2]), output_row)
+        for place, output_row in answer
     ]
 
 
-def _of_32_bits(asked: Request, rows: Placed) -> Placed:
-    first = int(asked.conf.get(FIRST_OFFSET, 0))
+def _offsets_of_32_bits(request: Request, answer: Placed) -> Placed:
+    first = int(request.conf.get(FIRST_OFFSET, 0))
 
     def wrapped(offset: int) -> int:
         return (offset + first + (1 << 31)) % (1 << 32) - (1 << 31) - first
 
-    return [((*place[:2], wrapped(place[2] or 0)), row) for place, row in rows]
+    return [((*place[:2], wrapped(place[2] or 0)), output_row) for place, output_row in answer]
 
 
-def _by_offset(asked: Request, rows: Placed) -> Placed:
-    each = int(asked.conf.get(IN_PARTITION, 0))
-    if not each:
-        return rows
-    return list({((place[2] or 0) % each, row.row): (place, row) for place, row in rows}.values())
+def _one_row_of_an_offset(request: Request, answer: Placed) -> Placed:
+    records_of_partition = int(request.conf.get(IN_PARTITION, 0))
+    if not records_of_partition:
+        return answer
+    return list(
+        {
+            ((place[2] or 0) % records_of_partition, output_row.row): (place, output_row)
+            for place, output_row in answer
+        }.values()
+    )
 
 
-def _of_the_batch(_asked: Request, rows: Placed) -> Placed:
-    last = max((row.fields.get("table") or "" for _, row in rows), default="")
-    return [(place, replace(row, fields={**row.fields, "table": last})) for place, row in rows]
+def _table_of_the_batch(_request: Request, answer: Placed) -> Placed:
+    last = max((output_row.fields.get("table") or "" for _, output_row in answer), default="")
+    return [
+        (place, replace(output_row, fields={**output_row.fields, "table": last}))
+        for place, output_row in answer
+    ]
 
 
-def _of_the_session(asked: Request, rows: Placed) -> Placed:
-    if asked.conf.get(_ZONE, "UTC") == "UTC":
-        return rows
+def _time_of_the_session(request: Request, answer: Placed) -> Placed:
+    if request.conf.get(_ZONE, "UTC") == "UTC":
+        return answer
     return [
         (
             place,
             (
-                replace(row, fields={**row.fields, "commit_time": at + _HOUR})
-                if (at := row.fields.get("commit_time"))
-                else row
+                replace(output_row, fields={**output_row.fields, "commit_time": at + _HOUR})
+                if (at := output_row.fields.get("commit_time"))
+                else output_row
             ),
         )
-        for place, row in rows
+        for place, output_row in answer
     ]
 
 
 BREACHES: Final[Mapping[str, Breach]] = {
-    "raises": _raises,
-    "raises-on-nothing": _raises_on_nothing,
-    "rows-elsewhere": _elsewhere,
-    "rows-nowhere": _nowhere,
-    "offsets-of-32-bits": _of_32_bits,
-    "one-of-an-offset": _by_offset,
-    "table-of-the-batch": _of_the_batch,
-    "time-of-the-session": _of_the_session,
+    "raises": _raise_on_unreadable,
+    "raises-on-nothing": _raise_on_no_rows,
+    "rows-elsewhere": _rows_elsewhere,
+    "rows-nowhere": _rows_nowhere,
+    "offsets-of-32-bits": _offsets_of_32_bits,
+    "one-of-an-offset": _one_row_of_an_offset,
+    "table-of-the-batch": _table_of_the_batch,
+    "time-of-the-session": _time_of_the_session,
 }
 """Decoders that break a law at level one, by name: the table of liars says what for."""
 
@@ -119,25 +128,25 @@ _TYPES: Final[Mapping[str, pa.DataType]] = {
 }
 
 
-def _arrow(rows: Placed) -> pa.Table:
-    def items(held: Mapping[str, Any] | None) -> list[tuple[str, Any]] | None:
-        return None if held is None else list(held.items())
+def _arrow(answer: Placed) -> pa.Table:
+    def items(mapping: Mapping[str, Any] | None) -> list[tuple[str, Any]] | None:
+        return None if mapping is None else list(mapping.items())
 
     columns = [
         {
             **dict(zip(("topic", "partition", "offset"), place, strict=True)),
-            **{name: getattr(row, name) for name in ("row", "kind", "op", "error")},
-            **row.fields,
-            "types": items(row.fields.get("types")),
-            "before": items(row.before),
-            "after": items(row.after),
+            **{name: getattr(output_row, name) for name in ("row", "kind", "op", "error")},
+            **output_row.fields,
+            "types": items(output_row.fields.get("types")),
+            "before": items(output_row.before),
+            "after": items(output_row.after),
         }
-        for place, row in rows
+        for place, output_row in answer
     ]
     return pa.Table.from_pylist(columns, pa.schema(list(_TYPES.items())))
 
 
-def _done(value: Any) -> Future[Any]:
+def _finished(value: Any) -> Future[Any]:
     future: Future[Any] = Future()
     future.set_result(value)
     return future
@@ -155,11 +164,11 @@ class Memory:
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """Every breach is there."""
-        return _done(Loaded((1,), Capabilities()))
+        return _finished(Loaded((1,), Capabilities()))
 
     def open_records(self, handle: str, source: RecordSource) -> Future[int]:
         """All is there."""
-        return _done(len(self.truth))
+        return _finished(len(self.truth))
 
     def release(self, handle: str) -> None:
         """Nothing to forget."""
@@ -176,11 +185,13 @@ class Memory:
         places = [
             (t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)
         ]
-        rows: Placed = [(place, row) for place in places for row in self.truth.get(place, ())]
+        answer: Placed = [
+            (place, output_row) for place in places for output_row in self.truth.get(place, ())
+        ]
         breach = BREACHES.get(request.decoder)
         try:
-            return _done(_arrow(breach(request, rows) if breach else rows))
-        except DecodeRaised as raised:
+            return _finished(_arrow(breach(request, answer) if breach else answer))
+        except DecodeRaised as error:
             future: Future[pa.Table] = Future()
-            future.set_exception(raised)
+            future.set_exception(error)
             return future

@@ -14,13 +14,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from conformance.judging.mistakes import Mistake, Place, mistakes, place
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Obligation
-from conformance.selftest.bench import Answered, Bench
+from conformance.selftest.bench import AnsweredCase, Bench
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator, Rows
 
@@ -34,7 +34,7 @@ TRIES: Final = 20
 """Draws for one stack, most of which do not count where a format has few operators."""
 SIZES: Final = (2, 2, 3, 3, 4)
 """Mistakes of each."""
-OWN: Final = 0.9
+OWN_SHARE: Final = 0.9
 """Share of a named mistake's units that one operator must break alone for the mistake to be that
 operator's.
 """
@@ -46,22 +46,23 @@ Broken: TypeAlias = frozenset[Place]
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Operators on a level's rows, and how each is named: the sentences of its mistakes; `false`
-    are those of no operator.
+    """Several operators applied to the rows of a level, and how the verdict names them.
+
+    `sentences` are the mistakes that were assigned to each operator, `false` those of none.
     """
 
     level: int
     operators: tuple[str, ...]
-    named: tuple[tuple[str, ...], ...]
+    sentences: tuple[tuple[str, ...], ...]
     false: tuple[str, ...]
 
     @property
-    def right(self) -> bool:
-        """Whether every mistake is named once, and nothing else."""
-        return not self.false and all(len(sentences) == 1 for sentences in self.named)
+    def is_rightly_named(self) -> bool:
+        """Whether every operator is named once, and nothing else."""
+        return not self.false and all(len(sentences) == 1 for sentences in self.sentences)
 
     def __str__(self) -> str:
-        pairs = zip(self.operators, self.named, strict=True)
+        pairs = zip(self.operators, self.sentences, strict=True)
         lines = [
             f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs
         ]
@@ -70,119 +71,148 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """The cases of a level, and what operators break alone there."""
+    """The cases of a level on which stacks are tried; `broken` remembers what each operator breaks
+    alone.
+    """
 
-    tried: Bench
+    bench: Bench
     level: int
-    cover: Sequence[Answered]
+    cover: Sequence[AnsweredCase]
     broken: dict[str, Broken] = field(default_factory=dict)
 
-    def alone(self, name: str) -> Broken:
-        """What an operator alone breaks: nothing if what it does to a message depends on the one
-        before it.
+    def broken_alone(self, name: str) -> Broken:
+        """What an operator breaks alone; nothing if what it does to a message depends on the
+        message before, which is not judged here.
         """
         if name not in self.broken:
             operator = OPERATORS[name]
-            neighbours = any(
-                operator.alter(rows, seen) != operator.alter(rows, replace(seen, before=()))
-                for answered in self.cover
-                for rows, seen in zip(answered.rows, answered.seen, strict=True)
-                if seen.before
-            )
-            self.broken[name] = frozenset() if neighbours else _broken(self.judged([operator]))
+            if any(_depends_on_message_before(operator, answered) for answered in self.cover):
+                self.broken[name] = frozenset()
+            else:
+                self.broken[name] = _broken_places(self.judge_operators([operator]))
         return self.broken[name]
 
-    def judged(self, operators: Iterable[Operator]) -> FormatResult:
-        """The verdict on the operators, one after the other."""
-        altered = ((answered, _rows(answered, operators)) for answered in self.cover)
-        _, results = self.tried.ruled(
-            self.cover, (rows if answered.differs(rows) else None for answered, rows in altered)
-        )
-        rules = tuple(RuleResult(rule, 1, 0) for rule in self.tried.judge.rules)
+    def judge_operators(self, operators: Iterable[Operator]) -> FormatResult:
+        """The result of a decoder that has the faults of all these operators."""
+        altered: list[Sequence[Rows] | None] = []
+        for answered in self.cover:
+            rows_of_messages = _apply_operators(answered, operators)
+            altered.append(rows_of_messages if answered.differs(rows_of_messages) else None)
+        _, results = self.bench.ruled(self.cover, altered)
+        rules = tuple(RuleResult(rule, 1, 0) for rule in self.bench.judge.rules)
         return FormatResult(
-            self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {}
+            self.bench.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {}
         )
 
 
-def _broken(result: FormatResult) -> Broken:
-    """What binds and is broken."""
+def _depends_on_message_before(operator: Operator, answered: AnsweredCase) -> bool:
+    """Whether an operator alters the rows of some message of a case otherwise if there was no
+    message before it.
+    """
+    for output_rows, context in zip(answered.rows, answered.contexts, strict=True):
+        if context.before:
+            without_before = replace(context, before=())
+            if operator.alter(output_rows, context) != operator.alter(output_rows, without_before):
+                return True
+    return False
+
+
+def _broken_places(result: FormatResult) -> Broken:
+    """Where the cases break rules that bind."""
     must = {
         rule_result.rule.id
         for rule_result in result.rules
         if rule_result.rule.obligation is Obligation.MUST
     }
-    return frozenset(
-        place(finding) for case in result.cases for finding in case.findings if finding.rule in must
-    )
+    findings = chain.from_iterable(case.findings for case in result.cases)
+    return frozenset(place(finding) for finding in findings if finding.rule in must)
 
 
-def _rows(answered: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
-    rows = answered.rows
+def _apply_operators(answered: AnsweredCase, operators: Iterable[Operator]) -> Sequence[Rows]:
+    """The rows of each message of a case after all operators, one after the other."""
+    rows_of_messages: Sequence[Rows] = answered.rows
     for operator in operators:
-        rows = tuple(
-            operator.alter(some, seen) for some, seen in zip(rows, answered.seen, strict=True)
-        )
-    return rows
+        pairs = zip(rows_of_messages, answered.contexts, strict=True)
+        rows_of_messages = [operator.alter(output_rows, context) for output_rows, context in pairs]
+    return rows_of_messages
 
 
-def stacks(
-    tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS
+def draw_stacks(
+    bench: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS
 ) -> Iterator[Stack]:
-    """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
-    chance = random.Random(f"stacks {tried.fmt.name} {seed}")
-    stages = {level: _Stage(tried, level, tried.spread(level, CASES)) for level in (1, 2)}
+    """So many stacks of operators, half of each level. `convicted` has the names of the operators
+    that a MUST rule convicts, by level. A stack that TRIES draws do not give is left out.
+    """
+    chance = random.Random(f"stacks {bench.fmt.name} {seed}")
+    stages = {level: _Stage(bench, level, bench.spread(level, CASES)) for level in (1, 2)}
     for index in range(number):
         level = 1 + index % 2
         size = SIZES[index % len(SIZES)]
-        tries = (_drawn(stages[level], convicted[level], size, chance) for _ in range(TRIES))
+        tries = (_draw_stack(stages[level], convicted[level], size, chance) for _ in range(TRIES))
         yield from islice((stack for stack in tries if stack), 1)
 
 
-def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random) -> Stack | None:
-    """A stack of that size; None if too few operators are apart, one cannot read what another left,
-    or the verdict hides one.
+def _draw_stack(
+    stage: _Stage, convicted_names: Sequence[str], size: int, chance: random.Random
+) -> Stack | None:
+    """A stack of that size; None if too few operators break different cases, one cannot read the
+    rows that another altered, or the verdict hides one.
     """
     drawn: dict[str, Broken] = {}
-    for name in chance.sample(sorted(names), len(names)):
+    for name in chance.sample(sorted(convicted_names), len(convicted_names)):
         if len(drawn) == size:
             break
-        mine = stage.alone(name)
-        if all(_apart(mine, other) for other in (frozenset(), *drawn.values())):
-            drawn[name] = mine
+        broken_alone = stage.broken_alone(name)
+        breaks_enough = len(_case_ids(broken_alone)) >= _LEAST
+        if breaks_enough and all(_differ(broken_alone, drawn_one) for drawn_one in drawn.values()):
+            drawn[name] = broken_alone
     if len(drawn) < size:
         return None
     try:
-        result = stage.judged([OPERATORS[name] for name in drawn])
+        result = stage.judge_operators([OPERATORS[name] for name in drawn])
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
         return None
-    if not all(_shown(drawn, name, _broken(result)) for name in drawn):
+    if not all(_shows_operator(drawn, name, _broken_places(result)) for name in drawn):
         return None
-    return _stack(stage.level, tuple(drawn), tuple(drawn.values()), mistakes(result))
+    return _assign_mistakes(stage.level, drawn, mistakes(result))
 
 
-def _shown(alone: Mapping[str, Broken], name: str, together: Broken) -> bool:
-    """Whether a verdict on all shows what that operator alone breaks, and no other."""
-    others = frozenset[Place]().union(*(broken for other, broken in alone.items() if other != name))
-    return len({case for case, *_ in (alone[name] - others) & together}) >= _LEAST
+def _shows_operator(alone: Mapping[str, Broken], name: str, together: Broken) -> bool:
+    """Whether the verdict on all operators `together` still shows what the named one breaks and
+    none of the others breaks alone.
+    """
+    broken_by_others = frozenset[Place]().union(
+        *(broken for other_name, broken in alone.items() if other_name != name)
+    )
+    return len(_case_ids((alone[name] - broken_by_others) & together)) >= _LEAST
 
 
-def _apart(some: Broken, other: Broken) -> bool:
-    """Whether each breaks cases that the other does not: the same mistake twice is one."""
-    return len({case for case, *_ in some - other}) >= _LEAST and (
-        not other or len({case for case, *_ in other - some}) >= _LEAST
+def _differ(broken: Broken, other_broken: Broken) -> bool:
+    """Whether each breaks some cases where the other breaks nothing: the same mistake twice is
+    one.
+    """
+    return (
+        len(_case_ids(broken - other_broken)) >= _LEAST
+        and len(_case_ids(other_broken - broken)) >= _LEAST
     )
 
 
-def _stack(
-    level: int, names: Sequence[str], alone: Sequence[Broken], reported: Iterable[Mistake]
-) -> Stack:
-    named: list[list[str]] = [[] for _ in names]
+def _case_ids(broken: Broken) -> set[str]:
+    return {case for case, *_ in broken}
+
+
+def _assign_mistakes(level: int, alone: Mapping[str, Broken], reported: Iterable[Mistake]) -> Stack:
+    """Gives each reported mistake to the operator that breaks most of its places `alone`."""
+    sentences: dict[str, list[str]] = {name: [] for name in alone}
     false = []
     for mistake in reported:
-        share = [len(mistake.broken & mine) / len(mistake.broken) for mine in alone]
-        best = max(range(len(names)), key=lambda number: share[number])
-        if share[best] >= OWN and not mistake.statement.is_vague:
-            named[best].append(mistake.sentence)
+        shares = {
+            name: len(mistake.broken & broken_alone) / len(mistake.broken)
+            for name, broken_alone in alone.items()
+        }
+        best = max(shares, key=lambda name: shares[name])
+        if shares[best] >= OWN_SHARE and not mistake.statement.is_vague:
+            sentences[best].append(mistake.sentence)
         else:
             false.append(mistake.sentence)
-    return Stack(level, tuple(names), tuple(map(tuple, named)), tuple(false))
+    return Stack(level, tuple(alone), tuple(map(tuple, sentences.values())), tuple(false))

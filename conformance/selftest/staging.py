@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from conformance.cases.catalogue import BUDGETS, Call, group_calls
@@ -15,8 +15,8 @@ from conformance.rules.rules import Aspect
 from conformance.running import laws
 from conformance.running.isolating import find_stray_rows, isolate_failing_cases
 from conformance.running.prepared import Prepared, Settings, decode_request, seeded_sample
-from conformance.selftest.bench import Answered, Bench
-from generators.model import Case, Kind
+from conformance.selftest.bench import AnsweredCase, Bench
+from generators.model import Case, Change, Kind, Message
 
 LAW_SAMPLE: Final = 4
 """Messages for a liar that breaks a law."""
@@ -25,7 +25,9 @@ CASES: Final = 12
 CALLS: Final = 4
 """Limit of decode calls for a liar, the next if those before do not convict it."""
 READABLE: Final = 24
-_NOWHERE: Final[Place] = ("", -1, -1)
+"""Limit of readable cases for liars that break laws, and of the messages of each."""
+_SMALL: Final = 100_000
+"""Bytes of a message, or of a case, that are small enough for liars that break laws."""
 _LAWS: Final = (
     "/law/returns",
     "/law/places",
@@ -34,205 +36,245 @@ _LAWS: Final = (
 )
 
 
-def special(convicts: str) -> bool:
-    """Whether the rule is a law whose breach is not seen in a single call."""
+def breaks_law_of_calls(convicts: str) -> bool:
+    """Whether the rule is a law on decode calls, whose breach is not seen in one call's rows."""
     return convicts.endswith(_LAWS)
 
 
-def samples(bench: Bench) -> list[Case]:
-    """Cases of one deployment for liars that break laws: readable rows, and an unreadable
-    message.
+def choose_law_cases(bench: Bench) -> list[Case]:
+    """Cases of level one and of one deployment for liars that break laws: at most READABLE cases of
+    rows, and one of an unreadable message.
     """
     level_one = (answered.case for answered in bench.cases.values() if answered.case.level == 1)
-    of_level = [case for case in level_one if case.scenario.startswith(("shape/", "fault/"))]
-    first = min(
-        of_level,
-        key=lambda case: (
-            case.deployment.compression != "none",
-            case.deployment.time_zone == "UTC",
-        ),
-    )
-    alike = [
+    law_cases = [case for case in level_one if case.scenario.startswith(("shape/", "fault/"))]
+    first = min(law_cases, key=_deployment_key)
+    same_deployment = [
         case
-        for case in of_level
+        for case in law_cases
         if case.deployment == first.deployment and case.profile == first.profile
     ]
-    # Of a case of many messages nearly all of a sample would be: they have one table.
-    few = (c for c in alike if len(c.written) < READABLE and _size(c) < 100_000)
-    readable = (
-        c for c in few if all(change.kind is Kind.ROW for w in c.written for change in w.changes)
-    )
-    return [*islice(readable, READABLE), *islice(filter(rejected, alike), 1)]
+    readable = filter(_is_small_case_of_rows, same_deployment)
+    unreadable = filter(is_unreadable, same_deployment)
+    return [*islice(readable, READABLE), *islice(unreadable, 1)]
 
 
-def _size(case: Case) -> int:
-    return sum(written.message.size for written in case.written)
+def _deployment_key(case: Case) -> tuple[bool, bool]:
+    """A sort key: first no compression, then a time zone other than UTC, which hides errors."""
+    return case.deployment.compression != "none", case.deployment.time_zone == "UTC"
 
 
-def rejected(case: Case) -> bool:
+def _is_small_case_of_rows(case: Case) -> bool:
+    """Whether a case has rows alone, in few and small messages: a case of many messages, all of one
+    table, would make up nearly all of a sample.
+    """
+    size = sum(written.message.size for written in case.written)
+    kinds = {change.kind for change in _changes_of_case(case)}
+    return len(case.written) < READABLE and size < _SMALL and kinds <= {Kind.ROW}
+
+
+def _changes_of_case(case: Case) -> list[Change]:
+    return list(chain.from_iterable(written.changes for written in case.written))
+
+
+def is_unreadable(case: Case) -> bool:
     """Whether the case is one unreadable message."""
-    changes = [change for written in case.written for change in written.changes]
+    changes = _changes_of_case(case)
     return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 
 
-def staged(
+def messages_of_calls(calls: Iterable[Call]) -> Iterator[Message]:
+    """Every message of every case of some calls."""
+    for call in calls:
+        for case in call.cases:
+            for written in case.written:
+                yield written.message
+
+
+def stage_cases(
     bench: Bench, cases: Iterable[Case], seed: int, decoder: str, unsent: Collection[int] = ()
 ) -> Prepared:
-    """The cases in calls, and where their messages lie, but for those that are not sent, by
-    identity.
+    """The cases grouped into decode calls, and the place of each message. Messages whose identity
+    (`id`) is in `unsent` have none.
     """
-    grouped = group_calls(bench.fmt, cases, (1, 2), seed)
-    written = (w.message for call in grouped for case in call.cases for w in case.written)
-    messages = [message for message in written if id(message) not in unsent]
+    calls = group_calls(bench.fmt, cases, (1, 2), seed)
+    messages = [message for message in messages_of_calls(calls) if id(message) not in unsent]
     places = dict(zip(map(id, messages), assign_places(messages), strict=True))
-    kept, loaded = frozenset(rule.id for rule in bench.judge.rules), Loaded((1, 2), Capabilities())
-    settings = Settings((bench.fmt.name,), BUDGETS["smoke"], seed)
     return Prepared(
-        settings,
+        Settings((bench.fmt.name,), BUDGETS["smoke"], seed),
         bench.fmt,
         decoder,
-        loaded,
-        grouped,
+        Loaded((1, 2), Capabilities()),
+        calls,
         places,
         bench.fmt.name,
         [],
         0,
-        counted_rules=kept,
+        counted_rules=frozenset(rule.id for rule in bench.judge.rules),
     )
 
 
-def truth(bench: Bench, prepared: Prepared) -> dict[Place, tuple[OutputRow, ...]]:
+def right_rows_by_place(bench: Bench, prepared: Prepared) -> dict[Place, tuple[OutputRow, ...]]:
     """The right rows of the cases of level one, by place."""
-    cases = (
-        bench.cases[case.id] for call in prepared.calls if call.level == 1 for case in call.cases
-    )
-    return {
-        prepared.place(written.message): tuple(rows)
-        for answered in cases
-        for written, rows in zip(answered.case.written, answered.rows, strict=True)
-    }
+    rows_by_place: dict[Place, tuple[OutputRow, ...]] = {}
+    for call in prepared.calls:
+        for case in call.cases if call.level == 1 else ():
+            rows_of_messages = bench.cases[case.id].rows
+            for written, output_rows in zip(case.written, rows_of_messages, strict=True):
+                rows_by_place[prepared.place(written.message)] = tuple(output_rows)
+    return rows_by_place
 
 
-def results(
+def results_of_liar(
     engine: Engine,
     prepared: Prepared,
     convicts: str,
     level: int,
     seed: int,
     judge: Judge,
-    mine: Sequence[str],
+    case_ids: Collection[str],
 ) -> list[CaseResult]:
-    """The results of a liar, the decoder of `one`; `mine` are the ids of its cases, for a rule that
-    is no law.
+    """The results of a liar, whose decoder is that of `prepared`. For a rule that is no law it is
+    tried on the cases of `case_ids`, call by call, until its rule `convicts` it.
 
     Raises what a decode call raises.
     """
     if convicts.endswith("/law/returns"):
-        return _raising(engine, prepared, convicts, seed)
+        return _results_of_raising(engine, prepared, convicts)
     if convicts.endswith("/law/places"):
-        return _straying(engine, prepared, seed, judge)
-    if special(convicts):
-        return _changing(engine, prepared, level, seed, judge)
-    wanted = frozenset(mine)
-    asked = [
-        (call, [c for c in call.cases if c.id in wanted])
-        for call in prepared.calls
-        if call.level == level
-    ]
-    # A server in UTC hides time zone errors, so such a deployment comes last.
-    asked = sorted(
-        filter(lambda a: a[1], asked),
-        key=lambda a: (a[0].deployment.time_zone == "UTC", -len(a[1])),
-    )[:CALLS]
-    out: list[CaseResult] = []
-    for call, cases in asked:
-        out += judged(engine, prepared, call, cases, judge)
-        if any(finding.rule == convicts for result in out for finding in result.findings):
+        return _results_of_straying(engine, prepared, judge)
+    if breaks_law_of_calls(convicts):
+        return _results_of_changing(engine, prepared, level, seed, judge)
+    results: list[CaseResult] = []
+    for call in _calls_of_cases(prepared, level, case_ids)[:CALLS]:
+        results += judge_cases(engine, prepared, call, call.cases, judge)
+        if any(_is_convicted(result, convicts) for result in results):
             break
-    return out
+    return results
 
 
-def judged(
+def _calls_of_cases(prepared: Prepared, level: int, case_ids: Collection[str]) -> list[Call]:
+    """The calls of a level, cut down to these cases: those of the most cases first, but last those
+    of a server in UTC, which hides errors of time zones.
+    """
+    calls: list[Call] = []
+    for call in prepared.calls:
+        cases = tuple(case for case in call.cases if case.id in case_ids)
+        if call.level == level and cases:
+            calls.append(replace(call, cases=cases))
+    return sorted(calls, key=lambda call: (call.deployment.time_zone == "UTC", -len(call.cases)))
+
+
+def _is_convicted(result: CaseResult, rule_id: str) -> bool:
+    return any(finding.rule == rule_id for finding in result.findings)
+
+
+def judge_cases(
     engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case], judge: Judge
 ) -> list[CaseResult]:
     """The results of some cases of a call; of a message that was not sent there are no rows."""
-    places = prepared.places
-    ranges = ranges_of(
-        place for case in cases for w in case.written if (place := places.get(id(w.message)))
-    )
-    asked = Request(
-        prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table
-    )
-    outputs = read(engine.decode(asked).result(), call.level)
-    return [
-        judge.judge(
-            case, [outputs.get(places.get(id(w.message), _NOWHERE), ()) for w in case.written]
-        )
+    places_of_cases = {
+        case.id: [prepared.places.get(id(written.message)) for written in case.written]
         for case in cases
-    ]
+    }
+    places = [place for place in chain.from_iterable(places_of_cases.values()) if place is not None]
+    request = Request(
+        prepared.handle,
+        ranges_of(places),
+        prepared.decoder,
+        call.level,
+        call.deployment,
+        call.table,
+    )
+    outputs = read(engine.decode(request).result(), call.level)
+    results: list[CaseResult] = []
+    for case in cases:
+        rows_of_messages = [
+            () if place is None else outputs.get(place, ()) for place in places_of_cases[case.id]
+        ]
+        results.append(judge.judge(case, rows_of_messages))
+    return results
 
 
-def _largest(prepared: Prepared, level: int) -> Call:
-    """The call with the most columns and cases."""
-    matching = [call for call in prepared.calls if call.level == level]
+def _largest_call(prepared: Prepared, level: int) -> Call:
+    """The call of a level with the most columns, of several the one with the most cases."""
+    calls = [call for call in prepared.calls if call.level == level]
     return max(
-        matching, key=lambda call: (len(call.table.columns) if call.table else 0, len(call.cases))
+        calls, key=lambda call: (len(call.table.columns) if call.table else 0, len(call.cases))
     )
 
 
-def _raising(engine: Engine, prepared: Prepared, rule: str, seed: int) -> list[CaseResult]:
-    """Only the raising cases are isolated: an unreadable message among three readable cases."""
-    call = _largest(prepared, 1)
-    unreadable = [case for case in call.cases if rejected(case)][:1]
-    readable = [case for case in call.cases if not rejected(case)][:3]
-    some = replace(call, cases=(*readable, *unreadable), foreign=())
-    outputs, blamed = isolate_failing_cases(engine, prepared, some)
-    places = {prepared.place(w.message) for case in readable for w in case.written}
-    if [result.case.id for result in blamed] != [
-        case.id for case in unreadable
-    ] or not places <= set(outputs):
+def _results_of_raising(engine: Engine, prepared: Prepared, rule: str) -> list[CaseResult]:
+    """Results of a decoder that raises on an unreadable message, decoded with three readable cases:
+    a finding if exactly that case is isolated and the others have rows, else nothing.
+    """
+    call = _largest_call(prepared, 1)
+    unreadable = [case for case in call.cases if is_unreadable(case)][:1]
+    readable = [case for case in call.cases if not is_unreadable(case)][:3]
+    shortened_call = replace(call, cases=(*readable, *unreadable), foreign=())
+    outputs, isolated = isolate_failing_cases(engine, prepared, shortened_call)
+    isolated_ids = [result.case.id for result in isolated]
+    is_alone = isolated_ids == [case.id for case in unreadable]
+    readable_call = replace(call, cases=tuple(readable))
+    readable_places = set(map(prepared.place, messages_of_calls([readable_call])))
+    if not is_alone or not readable_places <= set(outputs):
         return []
-    finding = Finding("", rule, 0, 0, Aspect.MISSING, "decoding", "an end", "")
-    return [
-        CaseResult(b.case, b.verdict, (replace(finding, case=b.case.id, actual=b.why),), b.why)
-        for b in blamed
-    ]
+    results: list[CaseResult] = []
+    for result in isolated:
+        finding = Finding(
+            result.case.id, rule, 0, 0, Aspect.MISSING, "decoding", "an end", result.why
+        )
+        results.append(CaseResult(result.case, result.verdict, (finding,), result.why))
+    return results
 
 
-def _straying(engine: Engine, prepared: Prepared, seed: int, judge: Judge) -> list[CaseResult]:
-    """Rows of no message are noticed in a call, and in its smallest part that has some."""
-    call = _largest(prepared, 1)
-    some = (
-        *call.cases[:LAW_SAMPLE],
-        *[case for case in call.cases[LAW_SAMPLE:] if rejected(case)][:1],
-    )
-    call = replace(call, cases=some, foreign=())
+def _results_of_straying(engine: Engine, prepared: Prepared, judge: Judge) -> list[CaseResult]:
+    """Results of a decoder that returns rows at places of no message: they are looked for in a
+    call, and in the smallest part of it that has some.
+    """
+    call = _largest_call(prepared, 1)
+    first_cases, later_cases = call.cases[:LAW_SAMPLE], call.cases[LAW_SAMPLE:]
+    unreadable = [case for case in later_cases if is_unreadable(case)][:1]
+    call = replace(call, cases=(*first_cases, *unreadable), foreign=())
     outputs = read(engine.decode(decode_request(prepared, call, call.cases)).result(), call.level)
-    findings = list(find_stray_rows(engine, prepared, call, outputs, judge))
-    by_id = {case.id: case for case in call.cases}
-    return [CaseResult(by_id[f.case], judge.verdict(by_id[f.case], (f,)), (f,)) for f in findings]
+    findings = find_stray_rows(engine, prepared, call, outputs, judge)
+    return _results_of_findings(findings, call.cases, judge)
 
 
-def _changing(
+def _results_of_changing(
     engine: Engine, prepared: Prepared, level: int, seed: int, judge: Judge
 ) -> list[CaseResult]:
-    call = _largest(prepared, level)
-    messages = [
-        (case, n, w)
+    """Results of a decoder whose rows of a message change with its circumstances, such as the batch
+    or the session: a sample of messages is decoded in each circumstance.
+    """
+    call = _largest_call(prepared, level)
+    numbered_messages = chain.from_iterable(
+        ((case, number, written.message) for number, written in enumerate(case.written))
         for case in call.cases
-        for n, w in enumerate(case.written)
-        if w.message.size < 100_000
-    ]
-    picked = seeded_sample(seed, f"liar/{prepared.decoder}", messages, LAW_SAMPLE)
-    owners = {prepared.place(w.message): (case, n) for case, n, w in picked}
-    asked = Request(
+    )
+    small_messages = [entry for entry in numbered_messages if entry[2].size < _SMALL]
+    sampled = seeded_sample(seed, f"liar/{prepared.decoder}", small_messages, LAW_SAMPLE)
+    owners = {prepared.place(message): (case, number) for case, number, message in sampled}
+    request = Request(
         prepared.handle, ranges_of(owners), prepared.decoder, level, call.deployment, call.table
     )
-    cases = {case.id: case for case, _, _ in picked}
-    findings = laws.try_each_circumstance(engine, asked, owners, judge)
-    return [CaseResult(cases[f.case], judge.verdict(cases[f.case], (f,)), (f,)) for f in findings]
+    findings = laws.try_each_circumstance(engine, request, owners, judge)
+    return _results_of_findings(findings, call.cases, judge)
 
 
-def convicting(bench: Bench, rule: str, level: int, scenario: str) -> Iterator[Answered]:
-    """The cases on which a liar of an engine is tried."""
+def _results_of_findings(
+    findings: Iterable[Finding], cases: Iterable[Case], judge: Judge
+) -> list[CaseResult]:
+    """A result for each finding."""
+    case_by_id = {case.id: case for case in cases}
+    results: list[CaseResult] = []
+    for finding in findings:
+        case = case_by_id[finding.case]
+        results.append(CaseResult(case, judge.verdict(case, (finding,)), (finding,)))
+    return results
+
+
+def cases_for_liar(bench: Bench, rule: str, level: int, scenario: str) -> Iterator[AnsweredCase]:
+    """The cases on which a liar is tried in an engine: a few in which its rule owns something, or
+    of the scenarios that match the glob.
+    """
     return islice(bench.owning(rule, level, scenario), CASES)

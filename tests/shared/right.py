@@ -2,6 +2,6 @@
 where the harness makes them.
 """
 
-from conformance.judging.perfect import owed, row
+from conformance.judging.perfect import owed_changes, row_of_change
 
-__all__ = ["owed", "row"]
+__all__ = ["owed_changes", "row_of_change"]

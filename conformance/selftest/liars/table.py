@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import fnmatch
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import filter as matching
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.rules.book import book
 from conformance.rules.rules import rules
@@ -52,81 +53,106 @@ class Liar:
 
 
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
-    """The operator of a line: `does` is a name of the catalogue, or what general operators do;
-    `when` restricts it.
+    """The operator of a line. `does` is the name of an operator of the catalogue, or a word of
+    general operators with its arguments; it applies only to rows that fulfil the conditions.
     """
     if not isinstance(does, str):
         return Operator(name, (), alter_of(does, conditions))
-    known = OPERATORS[check_name(does, "operator", OPERATORS)]
-    return replace(
-        known,
-        name=name,
-        alter=when(known.alter, checked(conditions, CONDITIONS, what="condition")),
-        levels=(1, 2),
-    )
+    operator = OPERATORS[check_name(does, "operator", OPERATORS)]
+    alter = when(operator.alter, checked(conditions, CONDITIONS, what="condition"))
+    return replace(operator, name=name, alter=alter, levels=LEVELS)
 
 
 @cache
-def _names(fmt: str) -> dict[str, str]:
-    """Rules of a format by their names: their ids, and what those would be in the format that this
-    one is like.
+def _rules_by_name(fmt: str) -> dict[str, str]:
+    """The ids of a format's rules by the names under which a line may have them: the ids themselves,
+    and the ids with the name of the format that this one is like.
     """
     like = book(fmt).like or fmt
-    return {
-        name: rule.id for rule in rules(fmt) for name in (rule.id, rule.id.replace(fmt, like, 1))
-    }
+    ids_by_name: dict[str, str] = {}
+    for rule in rules(fmt):
+        ids_by_name[rule.id] = rule.id
+        ids_by_name[rule.id.replace(fmt, like, 1)] = rule.id
+    return ids_by_name
 
 
 @cache
-def _known() -> frozenset[str]:
-    return frozenset(name for fmt in FORMATS for name in _names(fmt))
+def _known_rule_names() -> frozenset[str]:
+    return frozenset(chain.from_iterable(map(_rules_by_name, FORMATS)))
 
 
-@cache
-def lines() -> tuple[tuple[str, Liar], ...]:
-    """Every line of the files: its globs, and the liar, of no format yet. Raises UsageError with
-    file and line.
+class Line(NamedTuple):
+    """A line of the table: a liar of no format yet, and the globs of `FORMAT/RULE` for the rules
+    that must convict it.
     """
-    pairs = []
+
+    globs: tuple[str, ...]
+    liar: Liar
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """Every line of the files. Raises UsageError with file and line."""
+    read_lines: list[Line] = []
     for path in FILES:
         file = TableFile(*ours(__package__, path.stem), {"level": LEVELS, "liars": list})
-        of_file = {part: value for part, value in file.data.items() if part == "level"}
-        for place, name, given in file.entries("liars"):
+        defaults = {"level": file.data["level"]} if "level" in file.data else {}
+        for place, name, table in file.entries("liars"):
             with named_place(f"{place}: {name}"):
-                line = {
-                    **of_file,
-                    **checked(given, FIELDS, ("name", "by", "why", *({"level"} - of_file.keys()))),
-                }
-                if ("does" in line) == ("breaks" in line):
-                    raise UsageError("a liar says either what it does or which law it breaks.")
-                for glob in line["by"].split():
-                    if not matching(_known(), glob.removeprefix("!")):
-                        raise UnknownName("rule", glob, _known())
-                operator = (
-                    _operator(name, line["does"], line.get("when", {})) if "does" in line else None
-                )
-            fields = line["why"], operator, line.get("scenario", ""), line.get("breaks", "")
-            pairs.append((line["by"], Liar(name, "", line["level"], "", *fields)))
-    return tuple(pairs)
+                read_lines.append(_read_line(name, table, defaults))
+    return tuple(read_lines)
+
+
+def _read_line(name: str, table: Any, defaults: Mapping[str, Any]) -> Line:
+    """A line of the table; `defaults` has the level that its file says for all lines."""
+    required = ("name", "by", "why", *({"level"} - defaults.keys()))
+    entry = {**defaults, **checked(table, FIELDS, required)}
+    if ("does" in entry) == ("breaks" in entry):
+        raise UsageError("a liar says either what it does or which law it breaks.")
+    globs = tuple(entry["by"].split())
+    for glob in globs:
+        if not fnmatch.filter(_known_rule_names(), glob.removeprefix("!")):
+            raise UnknownName("rule", glob, _known_rule_names())
+    operator: Operator | None = None
+    if "does" in entry:
+        operator = _operator(name, entry["does"], entry.get("when", {}))
+    liar = Liar(
+        name,
+        "",
+        entry["level"],
+        "",
+        entry["why"],
+        operator,
+        entry.get("scenario", ""),
+        entry.get("breaks", ""),
+    )
+    return Line(globs, liar)
 
 
 @cache
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars of a format: of each line, those of the rules that it names, by globs of
-    `FORMAT/RULE`, in its own name or that of the format that it is like; not those of a glob behind
-    `!`.
+    """The liars of a format: of each line one for each rule of the format that it names."""
+    rule_ids = tuple(dict.fromkeys(_rules_by_name(fmt).values()))
+    liars_of_format: list[Liar] = []
+    for line in lines():
+        convicting = _matching_rules(fmt, line.globs)
+        liars_of_format += (
+            replace(line.liar, format=fmt, convicts=rule_id)
+            for rule_id in rule_ids
+            if rule_id in convicting
+        )
+    return tuple(liars_of_format)
+
+
+def _matching_rules(fmt: str, globs: Sequence[str]) -> set[str]:
+    """The ids of the format's rules that globs match, in the rule's own name or in that of the
+    format that this one is like; without those that a glob behind `!` matches.
     """
-    names = _names(fmt)
-    ids = tuple(dict.fromkeys(names.values()))
-
-    def named(globs: list[str]) -> set[str]:
-        own = {names[name] for glob in globs for name in matching(names, glob)}
-        return own.difference(*(matching(ids, glob[1:]) for glob in globs if glob[0] == "!"))
-
-    chosen = ((liar, named(globs.split())) for globs, liar in lines())
-    return tuple(
-        replace(liar, format=fmt, convicts=rule)
-        for liar, of in chosen
-        for rule in ids
-        if rule in of
-    )
+    ids_by_name = _rules_by_name(fmt)
+    matching: set[str] = set()
+    for glob in globs:
+        matching.update(ids_by_name[name] for name in fnmatch.filter(ids_by_name, glob))
+    for glob in globs:
+        if glob.startswith("!"):
+            matching.difference_update(fnmatch.filter(ids_by_name.values(), glob[1:]))
+    return matching

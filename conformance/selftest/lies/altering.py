@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import is_
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -29,7 +30,7 @@ EACH: Final = "*"
 
 def in_json(*edits: Edit) -> Alter:
     """The edits of a value in JSON, one after the other."""
-    return _rewritten(_read_json, orjson.dumps, edits)
+    return _rewrite_value(_read_json, orjson.dumps, edits)
 
 
 def in_avro(schema: Schema, *edits: Edit) -> Alter:
@@ -37,10 +38,10 @@ def in_avro(schema: Schema, *edits: Edit) -> Alter:
     (name, value).
     """
     encoder = Encoder(schema)
-    return _rewritten(lambda value: encoder.read(value)[0], encoder, edits)
+    return _rewrite_value(lambda value: encoder.read(value)[0], encoder, edits)
 
 
-def _rewritten(
+def _rewrite_value(
     read: Callable[[bytes], Any], write: Callable[[Any], bytes], edits: tuple[Edit, ...]
 ) -> Alter:
     def alter(message: Message) -> Message:
@@ -59,8 +60,9 @@ def _read_json(value: bytes) -> Any:
     return json.loads(value, parse_float=orjson.Fragment, parse_int=_integer, strict=False)
 
 
-def _integer(text: str) -> Any:
-    return int(text) if len(text) < 19 and text != "-0" else orjson.Fragment(text)
+def _integer(digits: str) -> Any:
+    """A number of JSON as an int; beyond 64 bits, and for -0, as a fragment of its own digits."""
+    return int(digits) if len(digits) < 19 and digits != "-0" else orjson.Fragment(digits)
 
 
 def at(change: Edit, path: str = "") -> Edit:
@@ -69,15 +71,15 @@ def at(change: Edit, path: str = "") -> Edit:
     """
     if not path:
         return change
-    step, _, rest = path.partition(".")
-    inner = at(change, rest)
+    step, _, inner_path = path.partition(".")
+    inner = at(change, inner_path)
 
     def edit(part: Any) -> Any:
         match part:
             case tuple():
-                return _kept(part, (part[0], edit(part[1])))
+                return _unless_unchanged(part, (part[0], edit(part[1])))
             case dict():
-                return _kept(
+                return _unless_unchanged(
                     part,
                     {
                         name: inner(value) if step in (name, EACH) else value
@@ -85,7 +87,7 @@ def at(change: Edit, path: str = "") -> Edit:
                     },
                 )
             case list():
-                return _kept(
+                return _unless_unchanged(
                     part,
                     [
                         inner(value) if step in (str(i), EACH) else value
@@ -97,24 +99,30 @@ def at(change: Edit, path: str = "") -> Edit:
     return edit
 
 
-def _kept(old: Any, new: Any) -> Any:
-    pairs = (
-        zip(old.values(), new.values(), strict=True)
-        if isinstance(old, dict)
-        else zip(old, new, strict=True)
-    )
-    return old if all(a is b for a, b in pairs) else new
+def _unless_unchanged(old: Any, new: Any) -> Any:
+    """`new`, or the very object `old` if both have the very same members: so an edit that changed
+    nothing is seen.
+    """
+    old_members = old.values() if isinstance(old, dict) else old
+    new_members = new.values() if isinstance(new, dict) else new
+    is_same = all(map(is_, old_members, new_members))
+    return old if is_same else new
 
 
-def _without(part: Any, name: str) -> Any:
-    return {n: v for n, v in part.items() if n != name} if name in part else part
+def _drop_member(part: Any, name: str) -> Any:
+    if name not in part:
+        return part
+    return {member: value for member, value in part.items() if member != name}
 
 
-def _swapped(part: Any, name: str, other: str) -> Any:
-    return part | {name: part[other], other: part[name]} if {name, other} <= part.keys() else part
+def _swap_members(part: Any, name: str, other_name: str) -> Any:
+    if name not in part or other_name not in part:
+        return part
+    return part | {name: part[other_name], other_name: part[name]}
 
 
-def _backwards(part: Any) -> Any:
+def _reverse_order(part: Any) -> Any:
+    """An object or array with its last part first."""
     if isinstance(part, dict):
         return dict(reversed(part.items()))
     return part[::-1] if isinstance(part, list) else part
@@ -127,9 +135,11 @@ EDITS: Final[Mapping[str, Callable[..., Edit]]] = {
     "shift": lambda by, path: at(lambda number: number + by, path),
     "times": lambda factor, path: at(lambda number: number * factor, path),
     "over": lambda divisor, path: at(lambda number: number // divisor, path),
-    "drop": lambda name, path="": at(lambda part: _without(part, name), path),
-    "swap": lambda name, other, path="": at(lambda part: _swapped(part, name, other), path),
-    "backwards": lambda path="": at(_backwards, path),
+    "drop": lambda name, path="": at(lambda part: _drop_member(part, name), path),
+    "swap": lambda name, other_name, path="": at(
+        lambda part: _swap_members(part, name, other_name), path
+    ),
+    "backwards": lambda path="": at(_reverse_order, path),
 }
 """The edits of a part of a document, whose path comes last: another value, null, a value for null;
 a number that is off by so much, multiplied, or divided without a rest; an object without a member,
@@ -137,24 +147,27 @@ or with two values exchanged; the last part first.
 """
 
 
-def respelled(spellings: Mapping[str, str]) -> Alter:
+def respell(spellings: Mapping[str, str]) -> Alter:
     """A JSON text with other spellings: an escape for an escape or for a character, or the other
     way round.
     """
-    plain = re.escape("".join(name for name in spellings if len(name) == 1))
-    token = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\.{f'|[{plain}]' if plain else ''}")
+    characters = re.escape("".join(name for name in spellings if len(name) == 1))
+    token = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\.{f'|[{characters}]' if characters else ''}")
 
     def alter(message: Message) -> Message:
         if message.value is None:
             return message
-        text = token.sub(lambda match: spellings.get(match[0], match[0]), message.value.decode())
-        return replace(message, value=text.encode())
+        json_text = message.value.decode()
+        respelled = token.sub(lambda match: spellings.get(match[0], match[0]), json_text)
+        return replace(message, value=respelled.encode())
 
     return alter
 
 
-_ALWAYS: Final = {c: f"\\u{ord(c):04X}" for c in map(chr, (*range(0x7F, 0xA0), 0x2028, 0x2029))}
-_FASTJSON_1: Final = {"\\u000b": "\\u000B", "\\u001f": "\\u001F"} | _ALWAYS
+_ALWAYS_ESCAPED: Final = {
+    c: f"\\u{ord(c):04X}" for c in map(chr, (*range(0x7F, 0xA0), 0x2028, 0x2029))
+}
+_FASTJSON_1: Final = {"\\u000b": "\\u000B", "\\u001f": "\\u001F"} | _ALWAYS_ESCAPED
 SPELLINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "html-raw": {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"},
     "fastjson 1": _FASTJSON_1,
@@ -166,7 +179,18 @@ escape; and the other way round.
 """
 
 
-def _headed(head: str) -> Alter:
+def _drop_headers(*names: str) -> Alter:
+    """A message without the headers of these names."""
+
+    def alter(message: Message) -> Message:
+        headers = tuple(header for header in message.headers if header[0] not in names)
+        return replace(message, headers=headers)
+
+    return alter
+
+
+def _replace_head(head: str) -> Alter:
+    """A message whose value begins with these characters in place of as many bytes."""
     first = head.encode("latin-1")
     return lambda message: replace(
         message, value=message.value and first + message.value[len(first) :]
@@ -174,21 +198,19 @@ def _headed(head: str) -> Alter:
 
 
 ALTERS: Final[Mapping[str, Callable[..., Alter]]] = {
-    "respelled": lambda name: respelled(SPELLINGS[check_name(name, "spelling", SPELLINGS)]),
+    "respelled": lambda name: respell(SPELLINGS[check_name(name, "spelling", SPELLINGS)]),
     "partition": lambda number: lambda message: replace(message, partition=number),
-    "headers-lost": lambda *names: (
-        lambda m: replace(m, headers=tuple(h for h in m.headers if h[0] not in names))
-    ),
+    "headers-lost": _drop_headers,
     "key-lost": lambda: lambda message: replace(message, key=None),
     "value-lost": lambda: lambda message: replace(message, value=None),
-    "headed": _headed,
+    "headed": _replace_head,
 }
 """The changes of a message: other spellings of its JSON text, another partition, without some
 headers, key or value, with these characters in the place of its value's first bytes.
 """
 ARGUMENTS: Final[Mapping[str, Legal]] = {
-    **dict.fromkeys(("path", "name", "names", "other", "head"), str),
+    **dict.fromkeys(("path", "name", "names", "other_name", "head"), str),
     **dict.fromkeys(("by", "factor", "divisor", "number"), int),
     "value": object,
 }
-"""What edits and changes may be given."""
+"""The legal arguments of EDITS and ALTERS, by the names of parameters."""

@@ -23,7 +23,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.rules.rules import rules
 from conformance.rules.tables import (
@@ -53,7 +53,7 @@ FIELDS: Final[Mapping[str, Legal]] = {
 there any more; `edits` change the document and `alters` the message
 (conformance.selftest.lies.altering).
 """
-_HOW: Final = ("set", "unset", "edits", "alters")
+_WAYS: Final = ("set", "unset", "edits", "alters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,41 +75,49 @@ class Lie:
     def messages(
         self, fmt: Format[Any], history: History, truth: Sequence[Written]
     ) -> list[Message | None]:
-        """A message or None (not sent) for each honest one, and those that the lie sends beside
-        them.
+        """For each honest message of `truth` the lying one, or None if it is not sent; after them
+        the messages that only the liar sends.
         """
         if self.alter is not None:
             return [self.alter(written.message) for written in truth]
-        sent = [written.message for written in fmt.write(history, self.lying, LAYOUT)]
-        return [*sent, *[None] * (len(truth) - len(sent))]
+        lying_messages = [written.message for written in fmt.write(history, self.lying, LAYOUT)]
+        return [*lying_messages, *[None] * (len(truth) - len(lying_messages))]
 
 
 @cache
 def lies(name: str) -> tuple[Lie, ...]:
     """The lies of a format. Raises UsageError with file and line for what is wrong in its table."""
-    return tuple(
-        _lie(get(name), place, lie, entry) for lie, (place, entry) in _entries(name).items()
-    )
+    return tuple(_read_lie(get(name), lie, entry) for lie, entry in _read_entries(name).items())
 
 
-def _entries(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """What a file and that of its family say of each lie, and where."""
+class Entry(NamedTuple):
+    """The table of a lie, and its place (file and line)."""
+
+    place: str
+    table: dict[str, Any]
+
+
+def _read_entries(name: str) -> dict[str, Entry]:
+    """The entries of a format's file and of its family's file by the name of the lie. A lie of the
+    family that the format has, too, differs by what its own entry says.
+    """
     file = TableFile(*ours(__package__, name), PARTS)
-    entries = _entries(file.data["like"]) if "like" in file.data else {}
-    for place, lie, given in file.entries("lies"):
-        _, shared = entries.get(lie, ("", {"profile": file.data.get("profile", "")}))
+    entries = _read_entries(file.data["like"]) if "like" in file.data else {}
+    defaults = Entry("", {"profile": file.data.get("profile", "")})
+    profiles = file.data.get("profiles", {})
+    for place, lie, table in file.entries("lies"):
+        family_entry = entries.get(lie, defaults)
         with named_place(f"{place}: {lie}"):
-            entry = {**shared, **checked(given, FIELDS)}
-        entries[lie] = (
-            place,
-            entry
-            | {"profile": file.data.get("profiles", {}).get(entry["profile"], entry["profile"])},
-        )
+            entry = {**family_entry.table, **checked(table, FIELDS)}
+        profile = profiles.get(entry["profile"], entry["profile"])
+        entries[lie] = Entry(place, {**entry, "profile": profile})
     return entries
 
 
-def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> Lie:
-    with named_place(f"{place}: {name}"):
+def _read_lie(fmt: Format[Any], name: str, entry_of_lie: Entry) -> Lie:
+    """The lie of an entry. Raises UsageError for an unknown profile, rule, fact, edit or change."""
+    entry = entry_of_lie.table
+    with named_place(f"{entry_of_lie.place}: {name}"):
         honest, convicts = fmt.profile(entry["profile"]), entry.get("by")
         if convicts:
             check_name(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
@@ -119,13 +127,15 @@ def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> L
             convicts and f"{fmt.name}/{convicts}",
             entry.get("scenario", "*"),
         )
-        match [how for how in _HOW if how in entry]:
+        match [how for how in _WAYS if how in entry]:
             case ["set"]:
-                return replace(lie, lying=_other(honest, entry["set"]))
+                return replace(lie, lying=_with_facts(honest, entry["set"]))
             case ["unset"]:
                 return replace(
                     lie,
-                    lying=_with(honest, {check_name(entry["unset"], "fact", _facts(honest)): None}),
+                    lying=_replace_facts(
+                        honest, {check_name(entry["unset"], "fact", _fact_names(honest)): None}
+                    ),
                 )
             case ["edits"]:
                 edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
@@ -137,45 +147,48 @@ def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> L
                 return replace(
                     lie, alter=called(entry["alters"], "change of a message", ALTERS, ARGUMENTS)
                 )
-        raise UsageError(f"a lie says one of {', '.join(_HOW)}.")
+        raise UsageError(f"a lie says one of {', '.join(_WAYS)}.")
 
 
-def _facts(held: Any) -> list[str]:
-    return [fact.name for fact in fields(held)]
+def _fact_names(profile: Any) -> list[str]:
+    return [fact.name for fact in fields(profile)]
 
 
-def _other(held: Any, given: Mapping[str, Any]) -> Any:
-    """The dataclass with other values of the table. Raises UsageError for a fact that is not
-    there.
+def _with_facts(profile: Any, table: Mapping[str, Any]) -> Any:
+    """The profile, or a part of it, with the facts of the TOML table. Raises UsageError for a fact
+    that it does not have.
     """
-    facts = _facts(held)
-    return _with(
-        held,
+    facts = _fact_names(profile)
+    return _replace_facts(
+        profile,
         {
-            name: _value(name, getattr(held, check_name(name, "fact", facts)), value)
-            for name, value in given.items()
+            name: _convert_fact(name, getattr(profile, check_name(name, "fact", facts)), value)
+            for name, value in table.items()
         },
     )
 
 
-def _with(held: Any, values: Mapping[str, Any]) -> Any:
-    """The dataclass with other values. Raises UsageError for those that it has already."""
-    if (other := replace(held, **values)) == held:
+def _replace_facts(profile: Any, values: Mapping[str, Any]) -> Any:
+    """The profile, or a part of it, with other values. Raises UsageError if it has them already."""
+    lying = replace(profile, **values)
+    if lying == profile:
         raise UsageError(f"{', '.join(values)}: the honest profile has no other value.")
-    return other
+    return lying
 
 
-def _value(name: str, held: Any, given: Any) -> Any:
-    """A value of the table as the profile has it. Raises UsageError for one of another type."""
-    match held, given:
+def _convert_fact(name: str, current: Any, value: Any) -> Any:
+    """A value of the TOML table as the fact `name` holds it, of the type of its `current` value: an
+    Enum's member for a text, a tuple for a list. Raises UsageError for a value of another type.
+    """
+    match current, value:
         case enum.Enum(), str():
-            return type(held)(check_name(given, name, type(held)))
+            return type(current)(check_name(value, name, type(current)))
         case bytes(), str():
-            return given.encode()
+            return value.encode()
         case tuple(), list():
-            return tuple(tuple(each) if isinstance(each, list) else each for each in given)
-        case _, dict() if is_dataclass(held):
-            return _other(held, given)
-    if held is not None and type(given) is not type(held):
-        raise UsageError(f"{name} is {given!r}, not of type {type(held).__name__}.")
-    return given
+            return tuple(tuple(item) if isinstance(item, list) else item for item in value)
+        case _, dict() if is_dataclass(current):
+            return _with_facts(current, value)
+    if current is not None and type(value) is not type(current):
+        raise UsageError(f"{name} is {value!r}, not of type {type(current).__name__}.")
+    return value

@@ -1,5 +1,5 @@
-"""Every operator without arguments, by name: those of catalogue.toml, and those on cells that no
-words say.
+"""Every operator without arguments, by name: those of catalogue.toml, and those that are written in
+`cells`, `rows` and `misread`.
 """
 
 from __future__ import annotations
@@ -22,36 +22,54 @@ _ALTERS: Final = {**rows.ALTERS, **misread.ALTERS}
 
 
 def _globs(words: str) -> Iterator[str]:
-    """Globs of rules, of words some of which stand for several."""
+    """The globs of rules in a line of catalogue.toml; a word of its table `apt` stands for several."""
     for word in words.split():
         yield from _globs(_FILE.data["apt"][word]) if word in _FILE.data["apt"] else (word,)
 
 
 def _apt(logicals: Iterable[Logical]) -> tuple[str, ...]:
-    """The rules that name a fault in values of these types."""
-    return tuple(glob for logical in logicals for glob in _globs(_FILE.data["values"][logical]))
+    """The globs of the rules that name a fault in values of these types."""
+    globs: list[str] = []
+    for logical in logicals:
+        globs += _globs(_FILE.data["values"][logical])
+    return tuple(globs)
 
 
-def _operators() -> Iterator[Operator]:
+def _row_operators() -> Iterator[Operator]:
+    """The operators on rows, images and envelopes."""
     for part, levels in _LEVELS.items():
-        for place, name, given in _FILE.entries(part):
+        for place, name, table in _FILE.entries(part):
             with named_place(f"{place}: {name}"):
-                entry = checked(given, {"apt": str, "does": list, "when": dict}, ("apt",))
-                words = alter_of(entry["does"], entry.get("when", {})) if "does" in entry else None
-                alter = words or _ALTERS[check_name(name, "operator", _ALTERS)]
+                entry = checked(table, {"apt": str, "does": list, "when": dict}, ("apt",))
+                if "does" in entry:
+                    alter = alter_of(entry["does"], entry.get("when", {}))
+                else:
+                    alter = _ALTERS[check_name(name, "operator", _ALTERS)]
             yield Operator(name, tuple(_globs(entry["apt"])), alter, levels=levels)
-    for group, logicals, changes in cells.GROUPS:
-        for place, name, words_ in _FILE.entries(f"cells.{group}"):
-            with named_place(f"{place}: {group}-{name}"):
-                changes = {**changes, name: called(words_, "change", cells.WORDS, cells.ARGUMENTS)}
+
+
+def _cell_operators() -> Iterator[Operator]:
+    """The operators on cells, named by the group of types and the change."""
+    for group in cells.GROUPS:
+        changes = dict(group.changes)
+        for place, name, call in _FILE.entries(f"cells.{group.name}"):
+            with named_place(f"{place}: {group.name}-{name}"):
+                changes[name] = called(call, "change", cells.WORDS, cells.ARGUMENTS)
+        apt = _apt(group.logicals[:1])
         for name, change in changes.items():
-            apt = _apt(logicals[:1])
-            yield Operator(f"{group}-{name}", apt, on_cells(change, logicals), logicals)
-    for name, (those, change) in cells.LEVEL_TWO.items():
-        yield Operator(name, _apt(those), on_cells(change, those), those, (2,))
+            alter = on_cells(change, group.logicals)
+            yield Operator(f"{group.name}-{name}", apt, alter, group.logicals)
+    for name, (logicals, change) in cells.LEVEL_TWO.items():
+        yield Operator(
+            name,
+            _apt(logicals),
+            on_cells(change, logicals),
+            logicals,
+            (2,),
+        )
     for name, (logical, change) in misread.CELLS.items():
         yield Operator(name, _apt((logical,)), on_cells(change, (logical,)), (logical,))
 
 
-OPERATORS: Final = {operator.name: operator for operator in _operators()}
+OPERATORS: Final = {operator.name: operator for operator in (*_row_operators(), *_cell_operators())}
 """The catalogue."""

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.judging.compare import Typed
 from conformance.rules.tables import pattern
@@ -43,63 +43,69 @@ _DATE, _DATETIME, _TIMESTAMP, _TIME, _YEAR = (
     Logical.YEAR,
 )
 
-_LONGEST: Final = 4_000
+_MAX_DIGITS: Final = 4_000
 """Digits of a number: Python refuses to convert many more."""
 _SECOND: Final = 1_000_000
 _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 
 
-def _of_kind(kind: type, change: Callable[[Any], Any]) -> CellChange:
-    """A change of what is of this very type; nothing else is changed."""
-    return lambda _type, held: change(held) if type(held) is kind else held
+def _change_of_python_type(python_type: type, change: Callable[[Any], Any]) -> CellChange:
+    """Changes values of this very Python type, no subclass, and returns others as they are."""
+    return lambda _type, value: change(value) if type(value) is python_type else value
 
 
-text_change: Final = partial(_of_kind, str)
-"""A change of texts, which level two has for the types that Spark keeps as strings."""
-micros_change: Final = partial(_of_kind, int)
-"""A change of a typed time, in microseconds."""
-bytes_change: Final = partial(_of_kind, bytes)
-"""A change of a typed binary."""
+text_change: Final = partial(_change_of_python_type, str)
+"""Changes texts: all values of level one, and those that Spark keeps as strings at level two."""
+micros_change: Final = partial(_change_of_python_type, int)
+"""Changes the microseconds of a typed time or timestamp (level two)."""
+bytes_change: Final = partial(_change_of_python_type, bytes)
+"""Changes the bytes of a typed binary (level two)."""
 
 
-def _if(whole: str, change: Callable[[str], str | None]) -> CellChange:
-    """A change of the texts that match a pattern as a whole."""
-    regex = pattern(whole, flags=re.DOTALL)
-    return text_change(lambda text: change(text) if regex.fullmatch(text) else text)
+def _change_of_whole_matches(expression: str, change: Callable[[str], str | None]) -> CellChange:
+    """Changes the texts of which the expression matches all; None makes NULL of one."""
+    regex = pattern(expression, flags=re.DOTALL)
+    return text_change(lambda value: change(value) if regex.fullmatch(value) else value)
 
 
 def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
-    """A change of numbers: of typed values, and of texts that are numbers."""
+    """Changes numbers: typed ones, and texts that are numbers. Infinity and NaN stay."""
 
-    def apply(type: SourceType, held: Any) -> Any:
-        if not isinstance(held, str):
-            fits = isinstance(held, int | Decimal | float) and not isinstance(held, bool)
-            return change(type, held) if fits and Decimal(held).is_finite() else held
-        if len(held) > _LONGEST:
-            return held
+    def apply(type: SourceType, value: Any) -> Any:
+        if isinstance(value, str):
+            return apply_to_text(type, value)
+        is_number = isinstance(value, int | Decimal | float) and not isinstance(value, bool)
+        return change(type, value) if is_number and Decimal(value).is_finite() else value
+
+    def apply_to_text(type: SourceType, digits: str) -> str | None:
+        if len(digits) > _MAX_DIGITS:
+            return digits
         try:
-            number = int(held) if re.fullmatch(r"-?\d+", held) else Decimal(held)
+            number = int(digits) if re.fullmatch(r"-?\d+", digits) else Decimal(digits)
         except InvalidOperation:
-            return held
-        if not Decimal(number).is_finite() or Decimal(number).adjusted() > _LONGEST:
-            return held
-        other = change(type, number)
-        return held if other == number else None if other is None else str(other)
+            return digits
+        if not Decimal(number).is_finite() or Decimal(number).adjusted() > _MAX_DIGITS:
+            return digits
+        changed = change(type, number)
+        if changed == number:
+            return digits
+        return None if changed is None else str(changed)
 
     return apply
 
 
-def _typed(change: Callable[[Any], Any], *kinds: type) -> CellChange:
-    """A change of typed values alone."""
-    return lambda _kind, held: (
-        change(held) if isinstance(held, kinds) and not isinstance(held, str) else held
+def _change_of_typed_values(change: Callable[[Any], Any], *kinds: type) -> CellChange:
+    """Changes typed values (level two) of these Python types; texts stay."""
+    return lambda _type, value: (
+        change(value) if isinstance(value, kinds) and not isinstance(value, str) else value
     )
 
 
-def _wrapped(bits: int) -> Callable[[SourceType, Any], Any]:
+def _wrap_to_bits(bits: int) -> Callable[[SourceType, Any], Any]:
+    """An integer's value in a signed variable of so many bits: 255 of 8 bits is -1."""
     half = 1 << bits - 1
-    return lambda _kind, number: (
+    return lambda _type, number: (
         (int(number) + half) % (2 * half) - half if number == int(number) else number
     )
 
@@ -107,19 +113,17 @@ def _wrapped(bits: int) -> Callable[[SourceType, Any], Any]:
 _WIDTHS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
 
 
-def _as_signed(type: SourceType, number: Any) -> Any:
-    return (
-        _wrapped(_WIDTHS[type.name])(type, number)
-        if type.unsigned and type.name in _WIDTHS
-        else number
-    )
+def _read_as_signed(type: SourceType, number: Any) -> Any:
+    if not type.unsigned or type.name not in _WIDTHS:
+        return number
+    return _wrap_to_bits(_WIDTHS[type.name])(type, number)
 
 
-def _as_unsigned(type: SourceType, number: Any) -> Any:
+def _read_as_unsigned(type: SourceType, number: Any) -> Any:
     return number % (1 << _WIDTHS[type.name]) if type.name in _WIDTHS else number
 
 
-def single(number: float) -> float:
+def round_to_single(number: float) -> float:
     """The nearest float of 32 bits; a number beyond them stays."""
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
@@ -127,24 +131,22 @@ def single(number: float) -> float:
         return number
 
 
-def _digits(count: int) -> Callable[[SourceType, Any], Any]:
-    def cut(_kind: SourceType, number: Any) -> Any:
-        other = f"{number:.{count}g}"
-        return (
-            type(number)(other)
-            if isinstance(number, float)
-            else Decimal(other)
-            if float(other) != number
-            else number
-        )
+def _round_to_digits(count: int) -> Callable[[SourceType, Any], Any]:
+    """Rounds a number to so many digits in all."""
 
-    return cut
+    def round_number(_type: SourceType, number: Any) -> Any:
+        digits = f"{number:.{count}g}"
+        if isinstance(number, float):
+            return type(number)(digits)
+        return Decimal(digits) if float(digits) != number else number
+
+    return round_number
 
 
-def _scaled(places: int) -> Callable[[SourceType, Any], Any]:
-    """Digits behind the point that are cut off."""
+def _cut_decimal_places(places: int) -> Callable[[SourceType, Any], Any]:
+    """Cuts off the digits of a Decimal behind so many places after the point."""
 
-    def cut(_kind: SourceType, number: Any) -> Any:
+    def cut(_type: SourceType, number: Any) -> Any:
         if not isinstance(number, Decimal) or -int(number.as_tuple().exponent) <= places:
             return number
         sign, digits, exponent = number.as_tuple()
@@ -157,114 +159,138 @@ def _scaled(places: int) -> Callable[[SourceType, Any], Any]:
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?"
 
 
-def _wall(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
-    """A change of a text that is a date and time, or of the typed value."""
+def _moment_change(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
+    """Changes a text that is a date with a time, or the microseconds of a typed one. What a
+    datetime cannot hold, such as a zero date, stays.
+    """
 
-    def apply(_kind: SourceType, held: Any) -> Any:
+    def apply(_type: SourceType, value: Any) -> Any:
         try:
-            if isinstance(held, str):
-                if not re.fullmatch(_MOMENT, held):
-                    return held
-                other = change(dt.datetime.fromisoformat(held))
-                digits = len(held.partition(".")[2])
-                text = other.strftime("%H:%M:%S.%f")[: 8 + (digits and digits + 1)]
-                return f"{other.year:04d}-{other.month:02d}-{other.day:02d}{held[10]}{text}"
-            if type(held) is int:
-                epoch = dt.datetime(1970, 1, 1)
-                return (change(epoch + dt.timedelta(microseconds=held)) - epoch) // dt.timedelta(
-                    microseconds=1
-                )
+            if isinstance(value, str):
+                return apply_to_text(value)
+            return apply_to_micros(value) if type(value) is int else value
         except (OverflowError, ValueError):
-            pass
-        return held
+            return value
+
+    def apply_to_text(moment: str) -> str:
+        if not re.fullmatch(_MOMENT, moment):
+            return moment
+        changed = change(dt.datetime.fromisoformat(moment))
+        separator = moment[10]
+        fraction_digits = len(moment.partition(".")[2])
+        length = len("HH:MM:SS") + (len(".") + fraction_digits if fraction_digits else 0)
+        clock = changed.strftime("%H:%M:%S.%f")[:length]
+        # strftime("%Y") has fewer than four digits for early years.
+        return f"{changed.year:04d}-{changed.month:02d}-{changed.day:02d}{separator}{clock}"
+
+    def apply_to_micros(micros: int) -> int:
+        epoch = dt.datetime(1970, 1, 1)
+        changed = change(epoch + dt.timedelta(microseconds=micros))
+        return (changed - epoch) // dt.timedelta(microseconds=1)
 
     return apply
 
 
-def _spring(moment: dt.datetime) -> dt.datetime:
-    return (
-        moment + dt.timedelta(hours=1)
-        if (moment.month, moment.day, moment.hour) == (3, 10, 2)
-        else moment
-    )
+def _late_in_the_spring_gap(moment: dt.datetime) -> dt.datetime:
+    in_gap = (moment.month, moment.day, moment.hour) == (3, 10, 2)
+    return moment + dt.timedelta(hours=1) if in_gap else moment
 
 
-def _summer(moment: dt.datetime) -> dt.datetime:
+def _late_in_summer(moment: dt.datetime) -> dt.datetime:
     return moment + dt.timedelta(hours=1) if 4 <= moment.month <= 10 else moment
 
 
-def _autumn(moment: dt.datetime) -> dt.datetime:
+def _late_on_the_autumn_day(moment: dt.datetime) -> dt.datetime:
     return moment + dt.timedelta(hours=1) if (moment.month, moment.day) == (11, 3) else moment
 
 
 def date_change(change: Callable[[dt.date], dt.date | None]) -> CellChange:
-    """A change of a date, in the text's own form."""
+    """Changes a text that is a date, or a typed one. What a date cannot hold stays."""
 
-    def apply(_kind: SourceType, held: Any) -> Any:
+    def apply(_type: SourceType, value: Any) -> Any:
         try:
-            if isinstance(held, str):
-                if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", held):
-                    return held
-                other = change(dt.date.fromisoformat(held))
-                return (
-                    None if other is None else f"{other.year:04d}-{other.month:02d}-{other.day:02d}"
-                )
-            return change(held) if type(held) is dt.date else held
+            if isinstance(value, str):
+                return apply_to_text(value)
+            return change(value) if type(value) is dt.date else value
         except (OverflowError, ValueError):
-            return held
+            return value
+
+    def apply_to_text(date: str) -> str | None:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
+            return date
+        changed = change(dt.date.fromisoformat(date))
+        if changed is None:
+            return None
+        return f"{changed.year:04d}-{changed.month:02d}-{changed.day:02d}"
 
     return apply
 
 
 def clock_change(change: Callable[[int], int | None]) -> CellChange:
-    """A change of a TIME as microseconds, in the text's own form."""
+    """Changes the microseconds of a TIME: of a typed one, or of a text, whose fraction keeps its
+    number of digits.
+    """
 
-    def apply(_kind: SourceType, held: Any) -> Any:
-        if not isinstance(held, str):
-            return change(held) if type(held) is int else held
-        match = re.fullmatch(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?", held)
+    def apply(_type: SourceType, value: Any) -> Any:
+        if isinstance(value, str):
+            return apply_to_text(value)
+        return change(value) if type(value) is int else value
+
+    def apply_to_text(time: str) -> str | None:
+        match = re.fullmatch(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?", time)
         if not match:
-            return held
+            return time
         sign, hours, minutes, seconds, fraction = match.groups()
-        micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * _SECOND + int(
-            (fraction or "").ljust(6, "0")[:6]
-        )
-        other = change(-micros if sign else micros)
-        if other is None or other == (-micros if sign else micros):
-            return None if other is None else held
-        rest, part = divmod(abs(other), _SECOND)
-        text = f"{'-' if other < 0 else ''}{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
-        return text + (f".{part:06d}"[: 1 + len(fraction)] if fraction else "")
+        whole_seconds = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+        fraction_micros = int((fraction or "").ljust(6, "0")[:6])
+        micros = whole_seconds * _SECOND + fraction_micros
+        signed_micros = -micros if sign else micros
+        changed = change(signed_micros)
+        if changed is None:
+            return None
+        return time if changed == signed_micros else _time_text(changed, len(fraction or ""))
 
     return apply
+
+
+def _time_text(micros: int, fraction_digits: int) -> str:
+    """A TIME such as -100:00:00.5, its fraction cut to so many digits."""
+    seconds, fraction = divmod(abs(micros), _SECOND)
+    sign = "-" if micros < 0 else ""
+    clock = f"{sign}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{clock}.{f'{fraction:06d}'[:fraction_digits]}" if fraction_digits else clock
 
 
 def toward_zero(micros: int, unit: int) -> int:
-    """A time in whole units, as if it had no sign."""
-    return (1 if micros >= 0 else -1) * (abs(micros) // unit * unit)
+    """A time cut to a multiple of the unit, toward zero: -1.7 s cut to seconds is -1 s."""
+    magnitude = abs(micros) // unit * unit
+    return magnitude if micros >= 0 else -magnitude
 
 
-def _document(change: Callable[[Any], Any]) -> CellChange:
-    """A change of a JSON document, by its text at both levels; None for no document at all."""
+def _document_change(change: Callable[[Any], Any]) -> CellChange:
+    """Changes the document of a JSON text; a text that is none stays, and so does the spelling of
+    a document that the change leaves alone.
+    """
 
-    def apply(_kind: SourceType, held: Any) -> Any:
-        if not isinstance(held, str):
-            return held
+    def apply(_type: SourceType, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
         try:
-            document = json.loads(held, parse_float=Decimal)
+            document = json.loads(value, parse_float=Decimal)
         except ValueError:
-            return held
-        other = change(document)
-        return (
-            held
-            if other == document and repr(other) == repr(document)
-            else json.dumps(other, default=float, ensure_ascii=False)
-        )
+            return value
+        changed = change(document)
+        # 1 == True and 1 == Decimal("1.0"): their texts tell them apart.
+        if changed == document and repr(changed) == repr(document):
+            return value
+        return json.dumps(changed, default=float, ensure_ascii=False)
 
     return apply
 
 
-def _deep(change: Callable[[Any], Any]) -> CellChange:
+def _document_part_change(change: Callable[[Any], Any]) -> CellChange:
+    """Changes every part of a JSON document, the innermost first."""
+
     def walk(value: Any) -> Any:
         match value:
             case dict():
@@ -273,25 +299,26 @@ def _deep(change: Callable[[Any], Any]) -> CellChange:
                 return change([walk(item) for item in value])
         return change(value)
 
-    return _document(walk)
+    return _document_change(walk)
 
 
 def _lossy_json(value: Any) -> Any:
     return int(float(value)) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _unescaped(text: str) -> str:
-    plain = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "/": "/"}
-    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
-    return re.sub(r'\\([ntr\\"/])', lambda match: plain[match[1]], text)
+def _unescape(value: str) -> str:
+    """JSON's escapes replaced by their characters once more than is right."""
+    character_of = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "/": "/"}
+    value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
+    return re.sub(r'\\([ntr\\"/])', lambda match: character_of[match[1]], value)
 
 
-def _mojibake(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("latin-1")
+def _mojibake(value: str) -> str:
+    return value.encode("utf-8", "replace").decode("latin-1")
 
 
 _ON_TEXT: Final[Mapping[str, CellChange]] = {
-    "unescaped-twice": text_change(_unescaped),
+    "unescaped-twice": text_change(_unescape),
     "composed": text_change(lambda t: unicodedata.normalize("NFC", t)),
     "compatible": text_change(lambda t: unicodedata.normalize("NFKC", t)),
     "mojibake": text_change(_mojibake),
@@ -299,49 +326,65 @@ _ON_TEXT: Final[Mapping[str, CellChange]] = {
     "html-as-escapes": text_change(
         lambda t: t.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     ),
-    "boolean-words-as-digits": _if("true|false", lambda t: str(int(t == "true"))),
+    "boolean-words-as-digits": _change_of_whole_matches(
+        "true|false", lambda t: str(int(t == "true"))
+    ),
 }
 
 _ON_INT: Final[Mapping[str, CellChange]] = {
-    "unsigned-as-signed": number_change(_as_signed),
-    "signed-as-unsigned": number_change(_as_unsigned),
-    "through-a-float": number_change(lambda _k, n: int(single(float(n)))),
+    "unsigned-as-signed": number_change(_read_as_signed),
+    "signed-as-unsigned": number_change(_read_as_unsigned),
+    "through-a-float": number_change(lambda _type, n: int(round_to_single(float(n)))),
 }
 _ON_DECIMAL: Final[Mapping[str, CellChange]] = {
-    "through-a-double": number_change(lambda _k, n: n if isinstance(n, int) else Decimal(repr(float(n))).quantize(n)
-                                if len(n.as_tuple().digits) < 28 else Decimal(repr(float(n)))),
-    "below-one-as-zero": number_change(lambda _k, n: n * 0 if abs(n) < 1 else n),
-}  # fmt: skip
-_ON_REAL: Final[Mapping[str, CellChange]] = {
-    "negative-zero-as-zero": lambda _k, held: (
-        held.removeprefix("-") if isinstance(held, str) and re.fullmatch(r"-0(\.0*)?", held)
-        else 0.0 if isinstance(held, float) and held == 0 else held
+    "through-a-double": number_change(
+        lambda _type, n: (
+            n
+            if isinstance(n, int)
+            else Decimal(repr(float(n))).quantize(n)
+            if len(n.as_tuple().digits) < 28
+            else Decimal(repr(float(n)))
+        )
     ),
-    "subnormals-as-zero": number_change(lambda _k, n: n * 0 if 0 < abs(n) < 1e-37 else n),
-    "large-as-null": number_change(lambda _k, n: None if abs(n) > 1e38 else n),
-    "integral-part": number_change(lambda _k, n: type(n)(int(n)) if abs(n) < 1e15 else n),
-    "infinite-as-null": lambda _k, held: None if str(held).strip("-") in ("inf", "Infinity") else held,
-    "not-a-number-as-null": lambda _k, held: None if str(held) in ("nan", "NaN") else held,
-}  # fmt: skip
+    "below-one-as-zero": number_change(lambda _type, n: n * 0 if abs(n) < 1 else n),
+}
+_ON_REAL: Final[Mapping[str, CellChange]] = {
+    "negative-zero-as-zero": lambda _type, value: (
+        value.removeprefix("-")
+        if isinstance(value, str) and re.fullmatch(r"-0(\.0*)?", value)
+        else 0.0
+        if isinstance(value, float) and value == 0
+        else value
+    ),
+    "subnormals-as-zero": number_change(lambda _type, n: n * 0 if 0 < abs(n) < 1e-37 else n),
+    "large-as-null": number_change(lambda _type, n: None if abs(n) > 1e38 else n),
+    "integral-part": number_change(lambda _type, n: type(n)(int(n)) if abs(n) < 1e15 else n),
+    "infinite-as-null": lambda _type, value: (
+        None if str(value).strip("-") in ("inf", "Infinity") else value
+    ),
+    "not-a-number-as-null": lambda _type, value: None if str(value) in ("nan", "NaN") else value,
+}
 _ON_DOUBLE: Final[Mapping[str, CellChange]] = {
-    "through-a-float": number_change(lambda _k, n: type(n)(single(float(n))))
+    "through-a-float": number_change(lambda _type, n: type(n)(round_to_single(float(n))))
 }
 _ON_BIT: Final[Mapping[str, CellChange]] = {
-    "as-a-truth": number_change(lambda _k, n: int(bool(n))),
-    "bits-reversed": number_change(lambda k, n: int(f"{abs(n):0{k.length or 1}b}"[::-1], 2)),
-    "one-as-true": lambda _k, held: (
-        {"1": "true", "0": "false"}.get(held, held) if isinstance(held, str) else held
+    "as-a-truth": number_change(lambda _type, n: int(bool(n))),
+    "bits-reversed": number_change(
+        lambda source_type, n: int(f"{abs(n):0{source_type.length or 1}b}"[::-1], 2)
+    ),
+    "one-as-true": lambda _type, value: (
+        {"1": "true", "0": "false"}.get(value, value) if isinstance(value, str) else value
     ),
 }
 _ON_YEAR: Final[Mapping[str, CellChange]] = {
-    "two-digits": number_change(lambda _k, n: n % 100),
-    "zero-as-2000": number_change(lambda _k, n: n or 2000),
-    "as-a-date": lambda _k, held: (
-        f"{held}-01-01"
-        if isinstance(held, str)
-        else Typed("date", dt.date(max(int(held), 1), 1, 1))
+    "two-digits": number_change(lambda _type, n: n % 100),
+    "zero-as-2000": number_change(lambda _type, n: n or 2000),
+    "as-a-date": lambda _type, value: (
+        f"{value}-01-01"
+        if isinstance(value, str)
+        else Typed("date", dt.date(max(int(value), 1), 1, 1))
     ),
-    "offset-from-1900": number_change(lambda _k, n: n - 1900 if n else n),
+    "offset-from-1900": number_change(lambda _type, n: n - 1900 if n else n),
 }
 _ON_DATE: Final[Mapping[str, CellChange]] = {
     "a-day-early": date_change(lambda d: d - dt.timedelta(days=1)),
@@ -357,19 +400,21 @@ _ON_DATE: Final[Mapping[str, CellChange]] = {
     ),
 }
 _ON_MOMENT: Final[Mapping[str, CellChange]] = {
-    "an-hour-late-in-summer": _wall(_summer),
-    "an-hour-late-in-the-spring-gap": _wall(_spring),
-    "an-hour-late-on-the-autumn-day": _wall(_autumn),
-    "fraction-cut": _wall(lambda m: m.replace(microsecond=0)),
-    "milliseconds": _wall(lambda m: m.replace(microsecond=m.microsecond // 1000 * 1000)),
-    "milliseconds-rounded": _wall(
+    "an-hour-late-in-summer": _moment_change(_late_in_summer),
+    "an-hour-late-in-the-spring-gap": _moment_change(_late_in_the_spring_gap),
+    "an-hour-late-on-the-autumn-day": _moment_change(_late_on_the_autumn_day),
+    "fraction-cut": _moment_change(lambda m: m.replace(microsecond=0)),
+    "milliseconds": _moment_change(lambda m: m.replace(microsecond=m.microsecond // 1000 * 1000)),
+    "milliseconds-rounded": _moment_change(
         lambda m: m.replace(microsecond=0) + dt.timedelta(milliseconds=round(m.microsecond / 1000))
     ),
-    "fraction-as-an-integer": _wall(
+    "fraction-as-an-integer": _moment_change(
         lambda m: m.replace(microsecond=int(str(m.microsecond).rstrip("0") or "0"))
     ),
-    "time-of-day-lost": _wall(lambda m: m.replace(hour=0, minute=0, second=0, microsecond=0)),
-    "before-1970-as-1970": _wall(lambda m: max(m, dt.datetime(1970, 1, 1))),
+    "time-of-day-lost": _moment_change(
+        lambda m: m.replace(hour=0, minute=0, second=0, microsecond=0)
+    ),
+    "before-1970-as-1970": _moment_change(lambda m: max(m, dt.datetime(1970, 1, 1))),
     "32-bit-seconds": micros_change(
         lambda m: (
             (m // _SECOND + (1 << 31)) % (1 << 32) * _SECOND - (1 << 31) * _SECOND + m % _SECOND
@@ -390,27 +435,36 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
     "midnight-as-null": clock_change(lambda m: m or None),
 }
 _ON_ENUM: Final[Mapping[str, CellChange]] = {
-    "from-zero": number_change(lambda _k, n: n - 1),
-    "label-for-index": lambda k, held: (
-        k.members[int(held) - 1]
-        if isinstance(held, str) and held.isdigit() and 0 < int(held) <= len(k.members)
-        else held
+    "from-zero": number_change(lambda _type, n: n - 1),
+    "label-for-index": lambda source_type, value: (
+        source_type.members[int(value) - 1]
+        if isinstance(value, str) and value.isdigit() and 0 < int(value) <= len(source_type.members)
+        else value
     ),
-    "index-for-label": lambda k, held: (
-        str(k.members.index(held) + 1) if isinstance(held, str) and held in k.members else held
+    "index-for-label": lambda source_type, value: (
+        str(source_type.members.index(value) + 1)
+        if isinstance(value, str) and value in source_type.members
+        else value
     ),
-    "first-member": lambda k, held: (
-        k.members[0] if isinstance(held, str) and k.members and held in k.members else held
+    "first-member": lambda source_type, value: (
+        source_type.members[0]
+        if isinstance(value, str) and source_type.members and value in source_type.members
+        else value
     ),
 }
 _ON_SET: Final[Mapping[str, CellChange]] = {
-    "first-member-only": lambda k, held: (
-        held.partition(",")[0] if isinstance(held, str) and not held.isdigit()
-        else str(int(held) & -int(held)) if isinstance(held, str) else held & -held if type(held) is int else held
+    "first-member-only": lambda source_type, value: (
+        value.partition(",")[0]
+        if isinstance(value, str) and not value.isdigit()
+        else str(int(value) & -int(value))
+        if isinstance(value, str)
+        else value & -value
+        if type(value) is int
+        else value
     ),
     "members-reversed": text_change(lambda t: ",".join(reversed(t.split(",")))),
-    "index-for-mask": number_change(lambda _k, n: n.bit_length()),
-}  # fmt: skip
+    "index-for-mask": number_change(lambda _type, n: n.bit_length()),
+}
 _ON_BINARY: Final[Mapping[str, CellChange]] = {
     "as-utf-8": bytes_change(lambda b: b.decode("utf-8", "replace").encode()),
     "latin-as-utf-8": bytes_change(lambda b: b.decode("latin-1").encode()),
@@ -430,37 +484,66 @@ _ON_BINARY: Final[Mapping[str, CellChange]] = {
     "cut-at-200": bytes_change(lambda b: b[:200]),
     "trimmed": bytes_change(bytes.strip),
     "reversed": bytes_change(lambda b: b[::-1]),
-    "empty-as-null": lambda _k, held: None if held in ("", b"") else held,
+    "empty-as-null": lambda _type, value: None if value in ("", b"") else value,
 }
 _ON_JSON: Final[Mapping[str, CellChange]] = {
-    "integers-through-a-double": _deep(_lossy_json),
-    "keys-lower-case": _deep(lambda v: {k.lower(): member for k, member in v.items()} if isinstance(v, dict) else v),
-    "keys-upper-case": _deep(lambda v: {k.upper(): member for k, member in v.items()} if isinstance(v, dict) else v),
-    "nulls-dropped": _deep(
-        lambda v: {k: member for k, member in v.items() if member is not None} if isinstance(v, dict)
-        else [item for item in v if item is not None] if isinstance(v, list) else v
+    "integers-through-a-double": _document_part_change(_lossy_json),
+    "keys-lower-case": _document_part_change(
+        lambda v: {k.lower(): member for k, member in v.items()} if isinstance(v, dict) else v
     ),
-    "booleans-as-texts": _deep(lambda v: str(v).lower() if isinstance(v, bool) else v),
-    "booleans-as-numbers": _deep(lambda v: int(v) if isinstance(v, bool) else v),
-    "numbers-as-texts": _deep(lambda v: str(v) if isinstance(v, int | Decimal) and not isinstance(v, bool) else v),
-    "nested-as-text": _document(
-        lambda v: {k: json.dumps(i, default=float) if isinstance(i, dict | list) else i for k, i in v.items()}
-        if isinstance(v, dict) else v
+    "keys-upper-case": _document_part_change(
+        lambda v: {k.upper(): member for k, member in v.items()} if isinstance(v, dict) else v
     ),
-    "texts-ascii-only": _deep(lambda v: v.encode("ascii", "replace").decode() if isinstance(v, str) else v),
-    "texts-html-escaped": _deep(lambda v: html.escape(v, quote=False) if isinstance(v, str) else v),
-    "texts-trimmed": _deep(lambda v: v.strip() if isinstance(v, str) else v),
-    "empty-containers-as-null": _deep(lambda v: None if v in ({}, []) and v is not False else v),
-    "first-element": _document(lambda v: v[0] if isinstance(v, list) and v else v),
-    "encoded-twice": _document(lambda v: json.dumps(v, default=float)),
-    "six-digits": _deep(lambda v: float(f"{v:.6g}") if isinstance(v, Decimal) else v),
-    "fractions-cut": _deep(lambda v: int(v) if isinstance(v, Decimal) and v != int(v) else v),
+    "nulls-dropped": _document_part_change(
+        lambda v: (
+            {k: member for k, member in v.items() if member is not None}
+            if isinstance(v, dict)
+            else [item for item in v if item is not None]
+            if isinstance(v, list)
+            else v
+        )
+    ),
+    "booleans-as-texts": _document_part_change(
+        lambda v: str(v).lower() if isinstance(v, bool) else v
+    ),
+    "booleans-as-numbers": _document_part_change(lambda v: int(v) if isinstance(v, bool) else v),
+    "numbers-as-texts": _document_part_change(
+        lambda v: str(v) if isinstance(v, int | Decimal) and not isinstance(v, bool) else v
+    ),
+    "nested-as-text": _document_change(
+        lambda v: (
+            {
+                k: json.dumps(i, default=float) if isinstance(i, dict | list) else i
+                for k, i in v.items()
+            }
+            if isinstance(v, dict)
+            else v
+        )
+    ),
+    "texts-ascii-only": _document_part_change(
+        lambda v: v.encode("ascii", "replace").decode() if isinstance(v, str) else v
+    ),
+    "texts-html-escaped": _document_part_change(
+        lambda v: html.escape(v, quote=False) if isinstance(v, str) else v
+    ),
+    "texts-trimmed": _document_part_change(lambda v: v.strip() if isinstance(v, str) else v),
+    "empty-containers-as-null": _document_part_change(
+        lambda v: None if v in ({}, []) and v is not False else v
+    ),
+    "first-element": _document_change(lambda v: v[0] if isinstance(v, list) and v else v),
+    "encoded-twice": _document_change(lambda v: json.dumps(v, default=float)),
+    "six-digits": _document_part_change(
+        lambda v: float(f"{v:.6g}") if isinstance(v, Decimal) else v
+    ),
+    "fractions-cut": _document_part_change(
+        lambda v: int(v) if isinstance(v, Decimal) and v != int(v) else v
+    ),
     "unescaped-twice": text_change(lambda t: t.replace('\\"', '"').replace("\\n", "\n")),
-}  # fmt: skip
+}
 
 
-def _scattered(micros: int) -> int:
-    """A moment later by hours that depend on nothing but itself."""
+def _scatter_hours(micros: int) -> int:
+    """A moment, later by 0 to 23 hours: as many as a hash of the moment itself says."""
     return micros + zlib.crc32(str(micros).encode()) % 24 * _HOUR
 
 
@@ -468,48 +551,80 @@ _ANY: Final = tuple(Logical)
 LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "every-value-as-text": (
         _ANY,
-        lambda _k, held: held if isinstance(held, str) else Typed("string", str(held)),
+        lambda _type, value: value if isinstance(value, str) else Typed("string", str(value)),
     ),
-    "integers-as-doubles": ((_INT,), _typed(lambda n: Typed("double", float(n)), int)),
-    "decimals-as-doubles": ((_DECIMAL,), _typed(lambda n: Typed("double", float(n)), int, Decimal)),
-    "doubles-as-decimals": ((_DOUBLE, _FLOAT), _typed(lambda n: Typed("decimal", n), float)),
-    "instants-as-wall-clocks": ((_TIMESTAMP,), _typed(lambda n: Typed("timestamp_ntz", n), int)),
-    "wall-clocks-as-instants": ((_DATETIME,), _typed(lambda n: Typed("timestamp", n), int)),
+    "integers-as-doubles": (
+        (_INT,),
+        _change_of_typed_values(lambda n: Typed("double", float(n)), int),
+    ),
+    "decimals-as-doubles": (
+        (_DECIMAL,),
+        _change_of_typed_values(lambda n: Typed("double", float(n)), int, Decimal),
+    ),
+    "doubles-as-decimals": (
+        (_DOUBLE, _FLOAT),
+        _change_of_typed_values(lambda n: Typed("decimal", n), float),
+    ),
+    "instants-as-wall-clocks": (
+        (_TIMESTAMP,),
+        _change_of_typed_values(lambda n: Typed("timestamp_ntz", n), int),
+    ),
+    "wall-clocks-as-instants": (
+        (_DATETIME,),
+        _change_of_typed_values(lambda n: Typed("timestamp", n), int),
+    ),
     "dates-as-moments": (
         (_DATE,),
-        _typed(lambda d: Typed("timestamp_ntz", (d - dt.date(1970, 1, 1)).days * _DAY), dt.date),
+        _change_of_typed_values(
+            lambda d: Typed("timestamp_ntz", (d - dt.date(1970, 1, 1)).days * _DAY), dt.date
+        ),
     ),
-    "times-as-numbers": ((_TIME,), lambda _k, held: Typed("int", 0)),
-    "years-as-texts": ((_YEAR,), _typed(lambda n: Typed("string", str(n)), int)),
-    "bytes-as-text": ((_BINARY,), _typed(lambda b: Typed("string", b.decode("latin-1")), bytes)),
-    "labels-as-bytes": ((_ENUM, _SET), lambda _k, held: Typed("binary", str(held).encode())),
-    "bit-as-one": ((_BIT,), _typed(lambda held: True if held is False else 1, int, Decimal)),
-    "enum-as-one": ((_ENUM,), _typed(lambda _held: 1, int)),
-    "set-as-one": ((_SET,), _typed(lambda _held: 1, int, Decimal)),
-    "binary-as-x": ((_BINARY,), _typed(lambda _held: b"x", bytes)),
-    "timestamp-scattered": ((_TIMESTAMP,), _typed(_scattered, int)),
-    "datetime-scattered": ((_DATETIME,), _typed(_scattered, int)),
-    "bits-as-bytes": ((_BIT,), lambda _k, held: Typed("binary", bytes([int(held) & 255]))),
+    "times-as-numbers": ((_TIME,), lambda _type, value: Typed("int", 0)),
+    "years-as-texts": ((_YEAR,), _change_of_typed_values(lambda n: Typed("string", str(n)), int)),
+    "bytes-as-text": (
+        (_BINARY,),
+        _change_of_typed_values(lambda b: Typed("string", b.decode("latin-1")), bytes),
+    ),
+    "labels-as-bytes": ((_ENUM, _SET), lambda _type, value: Typed("binary", str(value).encode())),
+    "bit-as-one": (
+        (_BIT,),
+        _change_of_typed_values(lambda value: True if value is False else 1, int, Decimal),
+    ),
+    "enum-as-one": ((_ENUM,), _change_of_typed_values(lambda _value: 1, int)),
+    "set-as-one": ((_SET,), _change_of_typed_values(lambda _value: 1, int, Decimal)),
+    "binary-as-x": ((_BINARY,), _change_of_typed_values(lambda _value: b"x", bytes)),
+    "timestamp-scattered": ((_TIMESTAMP,), _change_of_typed_values(_scatter_hours, int)),
+    "datetime-scattered": ((_DATETIME,), _change_of_typed_values(_scatter_hours, int)),
+    "bits-as-bytes": ((_BIT,), lambda _type, value: Typed("binary", bytes([int(value) & 255]))),
 }
 
+
+class ChangeGroup(NamedTuple):
+    """Changes of the values of some types, by name."""
+
+    name: str
+    logicals: tuple[Logical, ...]
+    changes: Mapping[str, CellChange]
+
+
 GROUPS: Final = (
-    ("text", (_TEXT,), _ON_TEXT),
-    ("integer", (_INT,), _ON_INT),
-    ("decimal", (_DECIMAL,), _ON_DECIMAL),
-    ("real", (_FLOAT, _DOUBLE), _ON_REAL),
-    ("double", (_DOUBLE,), _ON_DOUBLE),
-    ("bit", (_BIT,), _ON_BIT),
-    ("year", (_YEAR,), _ON_YEAR),
-    ("date", (_DATE,), _ON_DATE),
-    ("datetime", (_DATETIME,), _ON_MOMENT),
-    ("timestamp", (_TIMESTAMP,), _ON_MOMENT),
-    ("time", (_TIME,), _ON_TIME),
-    ("enum", (_ENUM,), _ON_ENUM),
-    ("set", (_SET,), _ON_SET),
-    ("binary", (_BINARY,), _ON_BINARY),
-    ("json", (_JSON,), _ON_JSON),
+    ChangeGroup("text", (_TEXT,), _ON_TEXT),
+    ChangeGroup("integer", (_INT,), _ON_INT),
+    ChangeGroup("decimal", (_DECIMAL,), _ON_DECIMAL),
+    ChangeGroup("real", (_FLOAT, _DOUBLE), _ON_REAL),
+    ChangeGroup("double", (_DOUBLE,), _ON_DOUBLE),
+    ChangeGroup("bit", (_BIT,), _ON_BIT),
+    ChangeGroup("year", (_YEAR,), _ON_YEAR),
+    ChangeGroup("date", (_DATE,), _ON_DATE),
+    ChangeGroup("datetime", (_DATETIME,), _ON_MOMENT),
+    ChangeGroup("timestamp", (_TIMESTAMP,), _ON_MOMENT),
+    ChangeGroup("time", (_TIME,), _ON_TIME),
+    ChangeGroup("enum", (_ENUM,), _ON_ENUM),
+    ChangeGroup("set", (_SET,), _ON_SET),
+    ChangeGroup("binary", (_BINARY,), _ON_BINARY),
+    ChangeGroup("json", (_JSON,), _ON_JSON),
 )
-"""The operators on cells that no words say, by a group of types."""
+"""The changes of cells that are written here and not in catalogue.toml."""
 NUMBERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "absolute": lambda n: n.copy_abs() if isinstance(n, Decimal) else abs(n),
     "null-for-zero": lambda n: None if n == 0 else n,
@@ -517,19 +632,21 @@ NUMBERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "through-a-double": lambda n: int(float(n)),
 }
 WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
-    "sub": lambda text, other: text_change(partial(pattern(text, other).sub, other)),
-    "null": lambda text: _if(text, lambda _held: None),
-    "null-for": lambda *values: lambda _kind, held: None if held in values else held,
+    "sub": lambda expression, replacement: text_change(
+        partial(pattern(expression, replacement).sub, replacement)
+    ),
+    "null": lambda expression: _change_of_whole_matches(expression, lambda _text: None),
+    "null-for": lambda *values: lambda _type, value: None if value in values else value,
     "spelt": lambda spelling: text_change(general.SPELLINGS[spelling]),
-    "number": lambda number: number_change(lambda _kind, held: NUMBERS[number](held)),
-    "wrap": lambda bits: number_change(_wrapped(bits)),
-    "mask": lambda bits: number_change(lambda _kind, number: number & (1 << bits) - 1),
-    "digits": lambda count: number_change(_digits(count)),
-    "places": lambda count: number_change(_scaled(count)),
-    "minutes": lambda count: _wall(lambda moment: moment + dt.timedelta(minutes=count)),
+    "number": lambda number: number_change(lambda _type, value: NUMBERS[number](value)),
+    "wrap": lambda bits: number_change(_wrap_to_bits(bits)),
+    "mask": lambda bits: number_change(lambda _type, number: number & (1 << bits) - 1),
+    "digits": lambda count: number_change(_round_to_digits(count)),
+    "places": lambda count: number_change(_cut_decimal_places(count)),
+    "minutes": lambda count: _moment_change(lambda moment: moment + dt.timedelta(minutes=count)),
 }
-"""The changes that words say: of what matches in a text, of a whole text or value to NULL, of a
-text's spelling, of a number, of a date with its time.
+"""The changes that catalogue.toml may name, each with its arguments: of what matches in a text, of
+a whole text or value to NULL, of a text's spelling, of a number, of a date with its time.
 """
 ARGUMENTS: Final = {
     **general.ARGUMENTS,
@@ -538,4 +655,4 @@ ARGUMENTS: Final = {
     "values": object,
     "number": tuple(NUMBERS),
 }
-"""What the words may be given."""
+"""The legal arguments of WORDS, by the names of parameters."""

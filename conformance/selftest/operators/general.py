@@ -14,27 +14,28 @@ from urllib.parse import unquote
 from conformance.judging.compare import Typed
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.rules.tables import Legal, called, checked, pattern
-from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images
+from conformance.selftest.operators.operator import Alter, Image, MessageContext, Rows, on_images
 from generators.model import Cell, Kind, Logical
 from generators.sources.registry import SOURCES
 
-RowAlter: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
+RowAlter: TypeAlias = Callable[[OutputRow, MessageContext], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")
-_ANYWHERE: Final = ("message", "null", "tag", "profile")
-"""Conditions on a message, whatever its rows."""
+_ON_MESSAGES: Final = ("message", "null", "tag", "profile")
+"""Conditions on a message as a whole; all others are on one of its rows."""
 CONDITIONS: Final[Mapping[str, Legal]] = {
-    **dict.fromkeys((*_ANYWHERE, "kind", "op", "column", *ENVELOPE), str),
+    **dict.fromkeys((*_ON_MESSAGES, "kind", "op", "column", *ENVELOPE), str),
     "lacks": (*_IMAGES, *ENVELOPE),
     "again": ENVELOPE,
 }
-"""What a condition may be about, and what it may say."""
+"""The legal values of conditions, by what they are about."""
 Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
-_NOTHING: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
+CellOfColumnChange: TypeAlias = Callable[[str, Any, Mapping[str, Cell]], Any]
+"""A cell's new value, from its column, its value and the owed cells of the image."""
+_NO_IMAGES: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
 
 
 def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
-    """The operator for the rows that fulfil all conditions; for several rows of a message it is
-    asked about each.
+    """The operator, applied only to the rows that fulfil all conditions, to each by itself.
 
     A condition is a regular expression, by what it is about: `message` (its value, a character for
     each byte), `null` (any: the value is null), `tag`, `profile`, `kind`, `op`, `column` (a name in
@@ -44,279 +45,350 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
     if not conditions:
         return alter
     patterns = {
-        about: pattern(text, flags=re.DOTALL if about == "message" else 0)
-        for about, text in conditions.items()
+        about: pattern(expression, flags=re.DOTALL if about == "message" else 0)
+        for about, expression in conditions.items()
     }
-    of_row = {about: regex for about, regex in patterns.items() if about not in _ANYWHERE}
+    row_patterns = {about: regex for about, regex in patterns.items() if about not in _ON_MESSAGES}
 
-    def some(rows: Rows, seen: Seen) -> Rows:
-        if not rows:
-            return alter(rows, seen) if _message(patterns, seen) else rows
-        out: list[OutputRow] = []
-        for row in rows:
-            out += (
-                alter([row], seen)
-                if _message(patterns, seen) and _fulfils(row, of_row, seen)
-                else [row]
-            )
-        return out
+    def alter_fulfilling(output_rows: Rows, context: MessageContext) -> Rows:
+        if not _message_fulfils(patterns, context):
+            return output_rows
+        if not output_rows:
+            return alter(output_rows, context)
+        altered: list[OutputRow] = []
+        for output_row in output_rows:
+            fulfils = _row_fulfils(output_row, row_patterns, context)
+            altered += alter([output_row], context) if fulfils else [output_row]
+        return altered
 
-    return some
+    return alter_fulfilling
 
 
-def _message(conditions: Patterns, seen: Seen) -> bool:
-    value = seen.message and seen.message.value
+def _message_fulfils(conditions: Patterns, context: MessageContext) -> bool:
+    value = context.message and context.message.value
     if "null" in conditions and value is not None:
         return False
-    if "tag" in conditions and not any(map(conditions["tag"].search, seen.case.tags)):
+    if "tag" in conditions and not any(map(conditions["tag"].search, context.case.tags)):
         return False
-    if "profile" in conditions and not conditions["profile"].search(seen.case.profile):
+    if "profile" in conditions and not conditions["profile"].search(context.case.profile):
         return False
-    return "message" not in conditions or (
-        value is not None and bool(conditions["message"].search(seen.text))
+    if "message" not in conditions:
+        return True
+    return value is not None and bool(conditions["message"].search(context.value_text))
+
+
+def _row_fulfils(output_row: OutputRow, conditions: Patterns, context: MessageContext) -> bool:
+    return all(
+        _row_fulfils_one(output_row, about, expression, context)
+        for about, expression in conditions.items()
     )
 
 
-def _fulfils(row: OutputRow, conditions: Patterns, seen: Seen) -> bool:
-    def fine(about: str, wanted: re.Pattern[str]) -> bool:
-        name = wanted.pattern
-        match about:
-            case "kind" | "op":
-                return bool(wanted.fullmatch(getattr(row, about) or ""))
-            case "column":
-                return any(
-                    wanted.search(column) for side in _IMAGES for column in getattr(row, side) or ()
-                )
-            case "lacks":
-                return not (getattr(row, name) if name in _IMAGES else row.fields.get(name))
-            case "again":
-                value = row.fields.get(name)
-                return value is not None and any(
-                    other.fields.get(name) == value for other in seen.before
-                )
-        return bool(wanted.search(str(row.fields.get(about) or "")))
-
-    return all(fine(about, wanted) for about, wanted in conditions.items())
+def _row_fulfils_one(
+    output_row: OutputRow, about: str, expression: re.Pattern[str], context: MessageContext
+) -> bool:
+    """Whether a row fulfils one condition; `about` is a word of CONDITIONS."""
+    match about:
+        case "kind" | "op":
+            return bool(expression.fullmatch(getattr(output_row, about) or ""))
+        case "column":
+            return any(map(expression.search, _column_names(output_row)))
+        case "lacks":
+            return not _part_of(output_row, expression.pattern)
+        case "again":
+            name = expression.pattern
+            value = output_row.fields.get(name)
+            values_before = [row_before.fields.get(name) for row_before in context.before]
+            return value is not None and value in values_before
+    return bool(expression.search(str(output_row.fields.get(about) or "")))
 
 
-def _each(change: RowAlter) -> Alter:
-    return lambda rows, seen: [other for row in rows for other in change(row, seen)]
+def _column_names(output_row: OutputRow) -> list[str]:
+    """The names in both images of a row."""
+    return [*(output_row.before or ()), *(output_row.after or ())]
 
 
-def _with(row: OutputRow, name: str, value: Any) -> OutputRow:
-    return (
-        replace(row, **{name: value})
-        if hasattr(row, name)
-        else replace(row, fields={**row.fields, name: value})
+def _on_each_row(change: RowAlter) -> Alter:
+    """Changes each row of a message into any number of rows."""
+
+    def alter(output_rows: Rows, context: MessageContext) -> Rows:
+        altered: list[OutputRow] = []
+        for output_row in output_rows:
+            altered += change(output_row, context)
+        return altered
+
+    return alter
+
+
+def _with_part(output_row: OutputRow, name: str, value: Any) -> OutputRow:
+    """The row with another value of a part: `row`, `kind`, `op`, `error`, an image, or a field."""
+    if hasattr(output_row, name):
+        return replace(output_row, **{name: value})
+    return replace(output_row, fields={**output_row.fields, name: value})
+
+
+def _part_of(output_row: OutputRow, name: str) -> Any:
+    """The value of a part: `row`, `kind`, `op`, `error`, an image, or a field."""
+    return getattr(output_row, name) if hasattr(output_row, name) else output_row.fields.get(name)
+
+
+def _as_kind(kind: str) -> Alter:
+    """Says that each change is of another kind; as a row, it is an INSERT without columns."""
+    is_row = kind == Kind.ROW
+    images = {"op": "INSERT", "before": None, "after": {}} if is_row else _NO_IMAGES
+    error = "refused" if kind == Kind.CORRUPT else None
+    return _on_each_row(
+        lambda output_row, _context: [replace(output_row, kind=kind, error=error, **images)]
     )
 
 
-def _held(row: OutputRow, name: str) -> Any:
-    return getattr(row, name) if hasattr(row, name) else row.fields.get(name)
+def _row_twice(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
+    return [output_row, replace(output_row, row=(output_row.row or 0) + 1)]
 
 
-def _as(kind: str) -> Alter:
-    """A change of another kind; as a row, an INSERT without columns."""
-    more = {"op": "INSERT", "before": None, "after": {}} if kind == Kind.ROW else _NOTHING
-    return _each(
-        lambda row, _: [
-            replace(row, kind=kind, error="refused" if kind == Kind.CORRUPT else None, **more)
-        ]
-    )
+def _set_part(name: str, new_value: Callable[[OutputRow], Any]) -> Alter:
+    """Gives a part of each row another value, computed from the row. A row for which it is the very
+    same object comes back unchanged.
+    """
+
+    def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
+        value = new_value(output_row)
+        is_same = value is _part_of(output_row, name)
+        return [output_row if is_same else _with_part(output_row, name, value)]
+
+    return _on_each_row(change)
 
 
-def _set(name: str, value: Callable[[OutputRow], Any]) -> Alter:
-    """Another value of a field or an image, by the row; the very same one is no change."""
-    return _each(
-        lambda row, _: [
-            row if (other := value(row)) is _held(row, name) else _with(row, name, other)
-        ]
-    )
-
-
-def _null(*names: str) -> Alter:
-    def nulled(row: OutputRow, _seen: Seen) -> Iterable[OutputRow]:
+def _null_parts(*names: str) -> Alter:
+    def change(output_row: OutputRow, _context: MessageContext) -> Iterable[OutputRow]:
         for name in names:
-            row = _with(row, name, None)
-        return [row]
+            output_row = _with_part(output_row, name, None)
+        return [output_row]
 
-    return _each(nulled)
-
-
-def _join(row: OutputRow, name: str, parts: Iterable[str]) -> Any:
-    return ".".join(_held(row, part) or "" for part in parts) if row.fields else _held(row, name)
+    return _on_each_row(change)
 
 
-def _replacing(text: str, other: str, flags: int = 0) -> Callable[[str], str]:
-    regex = pattern(text, other, flags)
-    return lambda held: regex.sub(other, held)
+def _fill_part(name: str, source: str) -> Alter:
+    """Gives a part that is NULL or empty the value of another part."""
+    return _set_part(
+        name, lambda output_row: _part_of(output_row, name) or _part_of(output_row, source)
+    )
 
 
-def _matching(text: str, change: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A change of the texts that match as a whole."""
-    regex = pattern(text)
-    return lambda held: change(held) if regex.fullmatch(held) else held
+def _join_parts(name: str, *parts: str) -> Alter:
+    """Gives a part the values of others with dots between; a row without fields stays."""
+
+    def joined(output_row: OutputRow) -> Any:
+        if not output_row.fields:
+            return _part_of(output_row, name)
+        return ".".join(_part_of(output_row, part) or "" for part in parts)
+
+    return _set_part(name, joined)
 
 
-def _within(held: Any, change: Callable[[str], str]) -> Any:
-    """Another text, also in the elements of a list, or in the values of a map."""
-    match held:
+def _replace_matches(expression: str, replacement: str, flags: int = 0) -> Callable[[str], str]:
+    """Replaces what matches the expression in a text."""
+    regex = pattern(expression, replacement, flags)
+    return lambda value: regex.sub(replacement, value)
+
+
+def _null_whole_matches(expression: str) -> Callable[[str], str | None]:
+    """NULL for the texts of which the expression matches all."""
+    regex = pattern(expression)
+    return lambda value: None if regex.fullmatch(value) else value
+
+
+def _change_texts_in(value: Any, change: Callable[[str], str]) -> Any:
+    """Changes a text, or the texts in a list or in the values of a map."""
+    match value:
         case str():
-            return change(held)
+            return change(value)
         case list():
-            return [_within(item, change) for item in held]
+            return [_change_texts_in(item, change) for item in value]
         case Mapping():
-            return {key: _within(member, change) for key, member in held.items()}
-    return held
+            return {key: _change_texts_in(member, change) for key, member in value.items()}
+    return value
 
 
-def _in_field(name: str, change: Callable[[str], str]) -> Alter:
-    return _set(name, lambda row: _within(_held(row, name), change))
+def _change_text_field(name: str, change: Callable[[str], str]) -> Alter:
+    return _set_part(name, lambda output_row: _change_texts_in(_part_of(output_row, name), change))
 
 
-def _in_number(name: str, change: Callable[[int], int]) -> Alter:
-    return _set(name, lambda row: None if (held := _held(row, name)) is None else change(held))
+def _change_number_field(name: str, change: Callable[[int], int]) -> Alter:
+    """Changes a field that is a number; NULL stays."""
+
+    def changed(output_row: OutputRow) -> int | None:
+        number = _part_of(output_row, name)
+        return None if number is None else change(number)
+
+    return _set_part(name, changed)
 
 
-def _double(held: Any) -> Any:
-    return str(int(float(held))) if isinstance(held, str) and held.isdigit() else held
+def _through_a_double(value: Any) -> Any:
+    """The digits of an integer as a double would have them; anything else stays."""
+    return str(int(float(value))) if isinstance(value, str) and value.isdigit() else value
 
 
-def _respelled(held: Any, change: Callable[[str], Any]) -> Any:
-    if isinstance(held, Typed):
-        other = _respelled(held.value, change)
-        return other if other is None else Typed(held.family, other)
-    return change(held) if isinstance(held, str) else held
+def _change_cell_text(value: Any, change: Callable[[str], Any]) -> Any:
+    """Changes a cell that is a text, at either level; None makes it NULL."""
+    if isinstance(value, Typed):
+        changed = _change_cell_text(value.value, change)
+        return None if changed is None else Typed(value.family, changed)
+    return change(value) if isinstance(value, str) else value
 
 
-def _of_type(cells: Mapping[str, Cell], name: str, kind: str) -> bool:
-    cell = cells.get(name)
-    return cell is not None and kind in (cell.type.logical, cell.type.name)
+def _is_of_type(cells: Mapping[str, Cell], column: str, type_name: str) -> bool:
+    """Whether a column's cell is of a logical type, or of a source type, of that name."""
+    cell = cells.get(column)
+    return cell is not None and type_name in (cell.type.logical, cell.type.name)
 
 
-def _cellwise(change: Callable[[str, Any, Mapping[str, Cell]], Any]) -> Alter:
-    """Changes each cell of an image, by its name, what it holds, and the cells that are owed."""
+def _on_each_cell(change: CellOfColumnChange) -> Alter:
+    """Changes each cell of both images."""
     return on_images(
-        lambda image, cells, _seen: {
-            name: change(name, held, cells) for name, held in image.items()
+        lambda image, cells, _context: {
+            column: change(column, value, cells) for column, value in image.items()
         }
     )
 
 
-def _spelt(change: Callable[[str], Any], of: str = "") -> Alter:
-    """Other texts in an image, or in its cells of a type."""
-    return _cellwise(
-        lambda name, held, cells: (
-            _respelled(held, change) if not of or _of_type(cells, name, of) else held
+def _on_cells_of_type(type_name: str, change: Callable[[Any], Any]) -> Alter:
+    """Changes each cell of a logical type, or of a source type, of that name."""
+    return _on_each_cell(
+        lambda column, value, cells: (
+            change(value) if _is_of_type(cells, column, type_name) else value
         )
     )
 
 
-def _as_text(held: Any) -> Any:
-    return Typed("string", str(held.value)) if isinstance(held, Typed) else held
+def _change_cell_texts(change: Callable[[str], Any]) -> Alter:
+    """Changes each cell that is a text."""
+    return _on_each_cell(lambda _column, value, _cells: _change_cell_text(value, change))
 
 
-def _columns_lost(text: str) -> Alter:
-    lost = pattern(text)
-    return _cellwise(lambda name, held, _cells: None if lost.search(name) else held)
+def _replace_in_cells(of_type: str, expression: str, replacement: str) -> Alter:
+    """Replaces what matches the expression in the texts of cells of a type."""
+    change = _replace_matches(expression, replacement, re.DOTALL)
+    return _on_cells_of_type(of_type, lambda value: _change_cell_text(value, change))
 
 
-def _renamed(change: Callable[[str], str]) -> Alter:
-    """Other column names in the images of level one; at level two a lost column is NULL."""
-
-    def image(held: Image, _cells: Mapping[str, Cell], seen: Seen) -> Image:
-        if seen.case.level == 1:
-            return {change(name): value for name, value in held.items()}
-        return {name: value if change(name) == name else None for name, value in held.items()}
-
-    return on_images(image)
+def _as_text(value: Any) -> Any:
+    return Typed("string", str(value.value)) if isinstance(value, Typed) else value
 
 
-def _nulls_as(text: str) -> Alter:
-    def image(held: Image, _cells: Mapping[str, Cell], seen: Seen) -> Image:
-        other = text if seen.case.level == 1 else Typed("string", text)
-        return {name: other if value is None else value for name, value in held.items()}
+def _lose_columns(expression: str) -> Alter:
+    """Makes the cells NULL in whose column's name the expression matches."""
+    regex = pattern(expression)
+    return _on_each_cell(lambda column, value, _cells: None if regex.search(column) else value)
 
-    return on_images(image)
+
+def _rename_columns(change: Callable[[str], str]) -> Alter:
+    """Other column names in the images of level one. At level two, whose columns are those of the
+    requested table, a column that has another name is NULL.
+    """
+
+    def rename(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
+        if context.case.level == 1:
+            return {change(name): value for name, value in image.items()}
+        return {name: value if change(name) == name else None for name, value in image.items()}
+
+    return on_images(rename)
+
+
+def _replace_nulls(replacement: str) -> Alter:
+    """Writes a text for each NULL."""
+
+    def fill(image: Image, _cells: Mapping[str, Cell], context: MessageContext) -> Image:
+        filler = replacement if context.case.level == 1 else Typed("string", replacement)
+        return {name: filler if value is None else value for name, value in image.items()}
+
+    return on_images(fill)
 
 
 SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "lower": str.lower,
     "upper": str.upper,
     "trimmed": str.strip,
-    "ascii": lambda text: text.encode("ascii", "replace").decode(),
-    "latin": lambda text: text.encode("latin-1", "replace").decode("latin-1"),
+    "ascii": lambda value: value.encode("ascii", "replace").decode(),
+    "latin": lambda value: value.encode("latin-1", "replace").decode("latin-1"),
     "url-decoded": unquote,
 }
 """Other spellings of a text."""
 
 
 WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
-    "lost": lambda: lambda _rows, _seen: [],
-    "refused": lambda: _as(Kind.CORRUPT.value),
-    "as": _as,
-    "twice": lambda: _each(lambda row, _: [row, replace(row, row=(row.row or 0) + 1)]),
-    "put": lambda name, value: _set(name, lambda _row: value),
-    "null": _null,
-    "fill": lambda name, source: _set(name, lambda row: _held(row, name) or _held(row, source)),
-    "copy": lambda name, source: _set(name, lambda row: _held(row, source)),
-    "join": lambda name, *parts: _set(name, lambda row: _join(row, name, parts)),
-    "shift": lambda name, by: _in_number(name, lambda held: held + by),
-    "times": lambda name, by: _in_number(name, lambda held: held * by),
-    "over": lambda name, by: _in_number(name, lambda held: held // by),
-    "sub": lambda name, text, other: _in_field(name, _replacing(text, other)),
-    "spelt": lambda name, spelling: _in_field(name, SPELLINGS[spelling]),
-    "through-a-double": lambda name: _set(name, lambda row: _double(_held(row, name))),
-    "texts": lambda text, other: _spelt(_replacing(text, other)),
-    "texts-null": lambda text: _spelt(_matching(text, lambda _held: None)),
-    "cells": lambda of, text, other: _spelt(_replacing(text, other, re.DOTALL), of),
-    "cells-null": lambda of: _cellwise(
-        lambda name, held, cells: None if _of_type(cells, name, of) else held
+    "lost": lambda: lambda _output_rows, _context: [],
+    "refused": lambda: _as_kind(Kind.CORRUPT.value),
+    "as": _as_kind,
+    "twice": lambda: _on_each_row(_row_twice),
+    "put": lambda name, value: _set_part(name, lambda _output_row: value),
+    "null": _null_parts,
+    "fill": _fill_part,
+    "copy": lambda name, source: _set_part(name, lambda output_row: _part_of(output_row, source)),
+    "join": _join_parts,
+    "shift": lambda name, by: _change_number_field(name, lambda number: number + by),
+    "times": lambda name, by: _change_number_field(name, lambda number: number * by),
+    "over": lambda name, by: _change_number_field(name, lambda number: number // by),
+    "sub": lambda name, expression, replacement: _change_text_field(
+        name, _replace_matches(expression, replacement)
     ),
-    "cells-as-text": lambda of: _cellwise(
-        lambda name, held, cells: _as_text(held) if _of_type(cells, name, of) else held
+    "spelt": lambda name, spelling: _change_text_field(name, SPELLINGS[spelling]),
+    "through-a-double": lambda name: _set_part(
+        name, lambda output_row: _through_a_double(_part_of(output_row, name))
     ),
-    "nulls-as": _nulls_as,
-    "all-null": lambda: _cellwise(lambda *_: None),
-    "columns": lambda text, other: _renamed(_replacing(text, other)),
-    "columns-spelt": lambda spelling: _renamed(SPELLINGS[spelling]),
-    "columns-lost": _columns_lost,
+    "texts": lambda expression, replacement: _change_cell_texts(
+        _replace_matches(expression, replacement)
+    ),
+    "texts-null": lambda expression: _change_cell_texts(_null_whole_matches(expression)),
+    "cells": _replace_in_cells,
+    "cells-null": lambda of_type: _on_cells_of_type(of_type, lambda _value: None),
+    "cells-as-text": lambda of_type: _on_cells_of_type(of_type, _as_text),
+    "nulls-as": _replace_nulls,
+    "all-null": lambda: _on_each_cell(lambda *_: None),
+    "columns": lambda expression, replacement: _rename_columns(
+        _replace_matches(expression, replacement)
+    ),
+    "columns-spelt": lambda spelling: _rename_columns(SPELLINGS[spelling]),
+    "columns-lost": _lose_columns,
 }
 """The operators with arguments, by name: `fill` gives a field that is NULL or empty another's
 value, `join` the fields' values with dots between; `sub` replaces what matches in a field, `texts`
 in an image, `cells` in cells of a logical type or of a type's name, `columns` in names.
 """
 _PARTS: Final = ("row", "kind", "op", "error", *_IMAGES, *ENVELOPE)
-_TYPES: Final = {
-    type.name
-    for s in SOURCES.values()
-    for type in (*s.types.values(), *chain.from_iterable(s.families))
-}
+_SOURCE_TYPES: Final = tuple(
+    chain.from_iterable(
+        (*source.types.values(), *chain.from_iterable(source.families))
+        for source in SOURCES.values()
+    )
+)
+_TYPE_NAMES: Final = {source_type.name for source_type in _SOURCE_TYPES}
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),
-    **dict.fromkeys(("text", "other"), str),
+    **dict.fromkeys(("expression", "replacement"), str),
     "value": object,
     "by": int,
     "kind": tuple(Kind),
     "spelling": tuple(SPELLINGS),
-    "of": (*Logical, *sorted(_TYPES)),
+    "of_type": (*Logical, *sorted(_TYPE_NAMES)),
 }
-"""What the operators may be given."""
+"""The legal arguments of WORDS, by the names of parameters."""
 
 
 def alter_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
-    """What a table tells: a word with what it is given, or several of these, one after the other,
-    for the rows that fulfil the conditions. Raises UsageError.
+    """The operator that an entry of a table describes, for the rows that fulfil the conditions.
+
+    `does` is a word of WORDS with its arguments, such as ["sub", "table", "a", "b"], or a list of
+    these, which are applied one after the other. Raises UsageError for an unknown word, an illegal
+    argument and an unknown condition.
     """
     checked(conditions, CONDITIONS, what="condition")
-    steps = [
-        called(step, "operator", WORDS, ARGUMENTS)
-        for step in (does if isinstance(does[0], list) else [does])
-    ]
+    calls = does if isinstance(does[0], list) else [does]
+    steps = [called(call, "operator", WORDS, ARGUMENTS) for call in calls]
 
-    def alter(rows: Rows, seen: Seen) -> Rows:
+    def alter(output_rows: Rows, context: MessageContext) -> Rows:
         for step in steps:
-            rows = step(rows, seen)
-        return rows
+            output_rows = step(output_rows, context)
+        return output_rows
 
     return when(alter if len(steps) > 1 else steps[0], conditions)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import chain
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
@@ -19,7 +20,7 @@ from conformance.selftest.operators.cells import (
     date_change,
     micros_change,
     number_change,
-    single,
+    round_to_single,
     text_change,
     toward_zero,
 )
@@ -27,13 +28,13 @@ from conformance.selftest.operators.operator import (
     Alter,
     CellChange,
     Image,
+    MessageContext,
     Rows,
-    Seen,
-    changed,
-    of_field,
-    of_update,
+    changed_columns,
+    field_change,
     on_images,
     on_rows,
+    update_image_change,
 )
 from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
@@ -43,76 +44,80 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
 
 
-def _unscaled(type: SourceType, number: Any) -> Any:
-    moved = Decimal(number).scaleb(type.scale or 0)
-    if moved.adjusted() > _DIGITS:
+def _drop_decimal_point(type: SourceType, number: Any) -> Any:
+    """The unscaled number of a DECIMAL: 150 for 1.50 in a decimal(5,2)."""
+    unscaled = Decimal(number).scaleb(type.scale or 0)
+    if unscaled.adjusted() > _DIGITS:
         return number
-    return int(moved) if moved == moved.to_integral_value() else moved
+    return int(unscaled) if unscaled == unscaled.to_integral_value() else unscaled
 
 
 def _digits_of_base64(type: SourceType, number: Any) -> Any:
-    unscaled = int(_unscaled(type, number))
+    """A DECIMAL whose unscaled bytes in base64 happen to be digits, read as that number."""
+    unscaled = int(_drop_decimal_point(type, number))
     size = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
-    text = base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
-    return int(text) if text.isdigit() else number
+    encoded = base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
+    return int(encoded) if encoded.isdigit() else number
 
 
-def _guessed(micros: int) -> int:
+def _guess_unit(micros: int) -> int:
+    """A moment whose number of milliseconds has fewer than 12 digits, taken for one of seconds."""
     return micros * 1000 if abs(micros) // 1000 < 100_000_000_000 else micros
 
 
 def _a_month_late(day: dt.date) -> dt.date:
-    return day.replace(
-        year=day.year + day.month // 12, month=day.month % 12 + 1, day=min(day.day, 28)
-    )
+    """The day a month later, as of a month that is counted from zero."""
+    year = day.year + 1 if day.month == 12 else day.year
+    return day.replace(year=year, month=day.month % 12 + 1, day=min(day.day, 28))
 
 
-def _other_end(type: SourceType, number: Any) -> Any:
+def _reverse_bytes(type: SourceType, number: Any) -> Any:
+    """A BIT whose bytes are read in little-endian order."""
     size = ((type.length or 1) + 7) // 8
     # Some releases show the bits of a BIT(64) as a negative number.
     return int.from_bytes((int(number) % (1 << 8 * size)).to_bytes(size, "big"), "little")
 
 
-def _digits_as_bits(_kind: SourceType, number: Any) -> Any:
+def _digits_as_bits(_type: SourceType, number: Any) -> Any:
     digits = re.match("[01]*", str(number))
     return int(digits[0] or "0", 2) if digits else number
 
 
-def _escaped_label(type: SourceType, held: Any) -> Any:
-    if isinstance(held, str) or not 0 < int(held) <= len(type.members):
-        return held
-    return Typed("string", type.members[int(held) - 1].replace("\\", "\\\\").replace(",", "\\,"))
+def _escape_label(type: SourceType, value: Any) -> Any:
+    if isinstance(value, str) or not 0 < int(value) <= len(type.members):
+        return value
+    return Typed("string", type.members[int(value) - 1].replace("\\", "\\\\").replace(",", "\\,"))
 
 
-def _widened(text: str) -> str:
-    """The digits of the double that a number of 32 bits is; a number that is its own double, or
-    beyond them, keeps its text.
+def _widen_float_text(digits: str) -> str:
+    """A FLOAT with all digits of the double that it is: 1.1 becomes 1.100000023841858. A number
+    that needs no more digits, or is beyond 32 bits, keeps its text.
     """
     try:
-        number = float(text)
+        number = float(digits)
     except ValueError:
-        return text
-    wide = single(number)
-    return text if wide == number or math.isnan(wide) else repr(wide)
+        return digits
+    single = round_to_single(number)
+    return digits if single == number or math.isnan(single) else repr(single)
 
 
-def _mantissa(_kind: SourceType, number: Any) -> Any:
-    return (
-        float(f"{number:e}".partition("e")[0])
-        if isinstance(number, float) and "e" in repr(number)
-        else number
-    )
+def _mantissa_alone(_type: SourceType, number: Any) -> Any:
+    """The number before the exponent, of a float that is spelled with one: 1.5 of 1.5e+300."""
+    if not isinstance(number, float) or "e" not in repr(number):
+        return number
+    return float(f"{number:e}".partition("e")[0])
 
 
-def _wordlike(value: bytes) -> bytes:
-    text = base64.b64encode(value)
-    return text if re.fullmatch(rb"[0-9]+|[a-z]+", text) else value
+def _keep_encoded_words(value: bytes) -> bytes:
+    """Binary values whose base64 looks like a number or a word are not decoded."""
+    encoded = base64.b64encode(value)
+    return encoded if re.fullmatch(rb"[0-9]+|[a-z]+", encoded) else value
 
 
 CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
-    "enum-as-zero": (Logical.ENUM, lambda _k, held: "0" if isinstance(held, str) else 0),
-    "enum-label-escaped": (Logical.ENUM, _escaped_label),
-    "decimal-point-dropped": (Logical.DECIMAL, number_change(_unscaled)),
+    "enum-as-zero": (Logical.ENUM, lambda _type, value: "0" if isinstance(value, str) else 0),
+    "enum-label-escaped": (Logical.ENUM, _escape_label),
+    "decimal-point-dropped": (Logical.DECIMAL, number_change(_drop_decimal_point)),
     "decimal-of-base64-digits": (Logical.DECIMAL, number_change(_digits_of_base64)),
     "date-days-as-milliseconds": (
         Logical.DATE,
@@ -120,7 +125,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     ),
     "date-a-month-late": (Logical.DATE, date_change(_a_month_late)),
     "datetime-a-thousandth": (Logical.DATETIME, micros_change(lambda m: m // 1000)),
-    "datetime-unit-guessed": (Logical.DATETIME, micros_change(_guessed)),
+    "datetime-unit-guessed": (Logical.DATETIME, micros_change(_guess_unit)),
     "datetime-fraction-a-thousandth": (
         Logical.DATETIME,
         micros_change(lambda m: m - m % _SECOND + m % _SECOND // 1000),
@@ -136,15 +141,15 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
         Logical.TIME,
         clock_change(lambda m: m - toward_zero(m, 86_400 * _SECOND)),
     ),
-    "bit-as-false": (Logical.BIT, lambda _k, held: False if isinstance(held, bool) else held),
-    "bit-bytes-reversed": (Logical.BIT, number_change(_other_end)),
+    "bit-as-false": (Logical.BIT, lambda _type, value: False if isinstance(value, bool) else value),
+    "bit-bytes-reversed": (Logical.BIT, number_change(_reverse_bytes)),
     "bit-digits-as-bits": (Logical.BIT, number_change(_digits_as_bits)),
-    "set-members-counted": (Logical.SET, number_change(lambda _k, n: int(n).bit_count())),
-    "real-widened": (Logical.FLOAT, text_change(_widened)),
-    "real-mantissa-alone": (Logical.FLOAT, number_change(_mantissa)),
-    "double-mantissa-alone": (Logical.DOUBLE, number_change(_mantissa)),
+    "set-members-counted": (Logical.SET, number_change(lambda _type, n: int(n).bit_count())),
+    "real-widened": (Logical.FLOAT, text_change(_widen_float_text)),
+    "real-mantissa-alone": (Logical.FLOAT, number_change(_mantissa_alone)),
+    "double-mantissa-alone": (Logical.DOUBLE, number_change(_mantissa_alone)),
     "binary-empty-as-zero": (Logical.BINARY, bytes_change(lambda b: b or b"\0")),
-    "binary-words-not-decoded": (Logical.BINARY, bytes_change(_wordlike)),
+    "binary-words-not-decoded": (Logical.BINARY, bytes_change(_keep_encoded_words)),
     "binary-with-0x": (Logical.BINARY, bytes_change(lambda b: b"0x" + b.hex().encode())),
     "json-hexadecimal": (Logical.JSON, text_change(lambda t: t.encode().hex())),
     "text-gbk-as-latin": (
@@ -154,7 +159,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
 }
 
 
-def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
+def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
     zeros = {name: cell.type for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
     first = {
         name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0)
@@ -163,149 +168,180 @@ def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _seen: Seen) ->
     return {**image, **first} if first else image
 
 
-def _old_of_any_row(rows: Rows, _seen: Seen) -> Rows:
+def _before_columns_of_all_rows(output_rows: Rows, _context: MessageContext) -> Rows:
     """Each before image has the columns of all the message's before images, NULL where it has none
     of its own.
     """
-    names = dict.fromkeys(name for row in rows if row.op == _UPDATE for name in row.before or ())
-    changes = (row.op == _UPDATE and row.before is not None for row in rows)
-    return [
-        replace(row, before={name: (row.before or {}).get(name) for name in names})
-        if changed
-        else row
-        for row, changed in zip(rows, changes, strict=True)
-    ]
+    befores = [output_row.before or {} for output_row in output_rows if output_row.op == _UPDATE]
+    columns = tuple(dict.fromkeys(chain.from_iterable(befores)))
+
+    def widen(output_row: OutputRow) -> OutputRow:
+        before = output_row.before
+        if output_row.op != _UPDATE or before is None:
+            return output_row
+        return replace(output_row, before={column: before.get(column) for column in columns})
+
+    return list(map(widen, output_rows))
 
 
-def _missing_as_empty(row: OutputRow) -> OutputRow:
-    return row if row.kind != _ROW else replace(row, before=row.before or {}, after=row.after or {})
+def _missing_as_empty(output_row: OutputRow) -> OutputRow:
+    """An image that a row does not have, as one without columns."""
+    if output_row.kind != _ROW:
+        return output_row
+    return replace(output_row, before=output_row.before or {}, after=output_row.after or {})
 
 
-def _missing_as_nulls(row: OutputRow) -> OutputRow:
-    return (
-        replace(row, before=dict.fromkeys(row.after))
-        if row.op == _UPDATE and row.before is None and row.after
-        else row
+def _missing_as_nulls(output_row: OutputRow) -> OutputRow:
+    """An UPDATE without a before image, as if all its columns had been NULL."""
+    if output_row.op != _UPDATE or output_row.before is not None or not output_row.after:
+        return output_row
+    return replace(output_row, before=dict.fromkeys(output_row.after))
+
+
+def _null_row_as_no_image(output_row: OutputRow) -> OutputRow:
+    """An image with nothing but NULL, as if the row had none."""
+    if output_row.kind != _ROW:
+        return output_row
+    return replace(
+        output_row,
+        before=_unless_all_null(output_row.before),
+        after=_unless_all_null(output_row.after),
     )
 
 
-def _null_row_as_no_image(row: OutputRow) -> OutputRow:
-    def image(held: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        return held if held is None or any(value is not None for value in held.values()) else None
-
-    return (
-        replace(row, before=image(row.before), after=image(row.after)) if row.kind == _ROW else row
-    )
+def _unless_all_null(image: Image | None) -> Image | None:
+    if image is None or all(value is None for value in image.values()):
+        return None
+    return image
 
 
-def _images(change: Callable[[Image], Image]) -> Alter:
-    return on_images(lambda image, _cells, _seen: change(image))
+def _on_each_image(change: Callable[[Image], Image]) -> Alter:
+    return on_images(lambda image, _cells, _context: change(image))
 
 
-def _columns_before(rows: Rows, seen: Seen) -> Rows:
+def _columns_of_message_before(output_rows: Rows, context: MessageContext) -> Rows:
     """The values of an image under the columns that the message before had, if it had as many."""
-    names = next((tuple(row.after) for row in seen.before if row.after), ())
-    return [
-        replace(row, after=dict(zip(names, row.after.values(), strict=True)))
-        if row.after and len(row.after) == len(names)
-        else row
-        for row in rows
-    ]
+    columns = next(
+        (tuple(row_before.after) for row_before in context.before if row_before.after), ()
+    )
+
+    def rename_columns(output_row: OutputRow) -> OutputRow:
+        if not output_row.after or len(output_row.after) != len(columns):
+            return output_row
+        return replace(output_row, after=dict(zip(columns, output_row.after.values(), strict=True)))
+
+    return list(map(rename_columns, output_rows))
 
 
-def _known_columns(rows: Rows, seen: Seen) -> Rows:
-    """The columns that the table's message before had, and no others."""
-    known = {
-        column
-        for row in seen.before
-        for image in (row.before, row.after)
-        if image
-        for column in image
-    }
-    tables = {row.fields.get("table") for row in (*rows, *seen.before)}
-    if not known or len(tables) > 1:
-        return rows
-    return [
-        replace(row, after={c: held for c, held in row.after.items() if c in known})
-        if row.after
-        else row
-        for row in rows
-    ]
+def _columns_known_before(output_rows: Rows, context: MessageContext) -> Rows:
+    """Only the columns that the message before had, if it is of the same table."""
+    columns_before: set[str] = set()
+    for row_before in context.before:
+        columns_before |= {*(row_before.before or ()), *(row_before.after or ())}
+    tables = {output_row.fields.get("table") for output_row in (*output_rows, *context.before)}
+    if not columns_before or len(tables) > 1:
+        return output_rows
+
+    def drop_new_columns(output_row: OutputRow) -> OutputRow:
+        if not output_row.after:
+            return output_row
+        image = {
+            column: value for column, value in output_row.after.items() if column in columns_before
+        }
+        return replace(output_row, after=image)
+
+    return list(map(drop_new_columns, output_rows))
 
 
-def _of_the_cells(types: Mapping[str, str], row: OutputRow) -> Mapping[str, str]:
-    held = row.after or row.before or ()
-    return {name: kind for name, kind in types.items() if row.kind != _ROW or name in held}
+def _types_of_image_columns(types: Mapping[str, str], output_row: OutputRow) -> Mapping[str, str]:
+    """The types of the columns that a row's image has, no others."""
+    if output_row.kind != _ROW:
+        return types
+    image = output_row.after or output_row.before or ()
+    return {column: type for column, type in types.items() if column in image}
 
 
-def _columns_as_keys(row: OutputRow) -> OutputRow:
-    image = row.after if row.after is not None else row.before
-    columns = list(image) if image else list(row.fields.get("types") or ())
-    return replace(row, fields={**row.fields, "keys": columns}) if columns else row
-
-
-def _first_column_as_key(row: OutputRow) -> OutputRow:
-    columns: Sequence[str] = list(row.fields.get("types") or ())
+def _columns_as_keys(output_row: OutputRow) -> OutputRow:
+    """Every column as a key column."""
+    image = output_row.after if output_row.after is not None else output_row.before
+    columns = list(image) if image else list(output_row.fields.get("types") or ())
     return (
-        row
-        if row.fields.get("keys") or not columns
-        else replace(row, fields={**row.fields, "keys": [*columns[:1]]})
+        replace(output_row, fields={**output_row.fields, "keys": columns})
+        if columns
+        else output_row
     )
 
 
-def _row_beside_the_refusal(rows: Rows, seen: Seen) -> Rows:
-    if not rows or rows[0].kind != Kind.CORRUPT.value:
-        return rows
-    columns = (
-        dict.fromkeys(column.name for column in seen.case.tables[0].columns)
-        if seen.case.tables
-        else {}
-    )
-    return [*rows, replace(rows[0], kind=_ROW, op=Op.INSERT.value, after=columns, error=None)]
+def _first_column_as_key(output_row: OutputRow) -> OutputRow:
+    """The first column as the key of a row without one."""
+    columns: Sequence[str] = list(output_row.fields.get("types") or ())
+    if output_row.fields.get("keys") or not columns:
+        return output_row
+    return replace(output_row, fields={**output_row.fields, "keys": [columns[0]]})
 
 
-def _repeats_lost(rows: Rows, seen: Seen) -> Rows:
-    """Without the rows whose change is that of a row of the message before."""
-
-    def content(row: OutputRow) -> str:
-        return repr(
-            (row.op, row.fields.get("database"), row.fields.get("table"), row.before, row.after)
-        )
-
-    known = {content(row) for row in seen.before}
-    return [row for row in rows if row.kind != _ROW or content(row) not in known]
+def _row_beside_the_refusal(output_rows: Rows, context: MessageContext) -> Rows:
+    """A refused message has an INSERT of nothing but NULL, too."""
+    if not output_rows or output_rows[0].kind != Kind.CORRUPT.value:
+        return output_rows
+    columns = context.case.tables[0].columns if context.case.tables else ()
+    image = dict.fromkeys(column.name for column in columns)
+    insert = replace(output_rows[0], kind=_ROW, op=Op.INSERT.value, after=image, error=None)
+    return [*output_rows, insert]
 
 
-def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
+def _drop_repeated_rows(output_rows: Rows, context: MessageContext) -> Rows:
+    """Without the rows whose op, table and images are those of a row of the message before."""
+    changes_before = set(map(_change_text, context.before))
+    return [
+        output_row
+        for output_row in output_rows
+        if output_row.kind != _ROW or _change_text(output_row) not in changes_before
+    ]
+
+
+def _change_text(output_row: OutputRow) -> str:
+    """The op, table and images of a row as a text that tells -0.0 from 0.0."""
+    database, table = output_row.fields.get("database"), output_row.fields.get("table")
+    return repr((output_row.op, database, table, output_row.before, output_row.after))
+
+
+def _values_in_alphabetical_order(image: Image) -> Image:
+    """The values of an image under its column names in alphabetical order."""
     return dict(zip(sorted(image), image.values(), strict=True))
 
 
 ALTERS: Final[Mapping[str, Alter]] = {
     "zero-date-as-epoch": on_images(_zero_date_as_epoch),
     "null-before-as-after": on_rows(
-        of_update(
+        update_image_change(
             "before",
-            lambda old, new, _: {n: new.get(n) if v is None else v for n, v in old.items()},
+            lambda before, after, _output_row: {
+                column: after.get(column) if value is None else value
+                for column, value in before.items()
+            },
         )
     ),
     "before-of-changed-columns": on_rows(
-        of_update("before", lambda old, new, _row: changed(old, new))
+        update_image_change(
+            "before", lambda before, after, _output_row: changed_columns(before, after)
+        )
     ),
-    "before-of-any-row": _old_of_any_row,
+    "before-of-any-row": _before_columns_of_all_rows,
     "missing-image-as-empty": on_rows(_missing_as_empty),
     "missing-before-as-nulls": on_rows(_missing_as_nulls),
     "null-row-as-no-image": on_rows(_null_row_as_no_image),
-    "values-in-alphabetical-order": _images(_values_in_order),
-    "columns-of-the-message-before": _columns_before,
-    "columns-known-before": _known_columns,
-    "first-column-alone": _images(lambda image: dict(list(image.items())[:1])),
-    "types-of-the-cells": on_rows(of_field("types", _of_the_cells)),
+    "values-in-alphabetical-order": _on_each_image(_values_in_alphabetical_order),
+    "columns-of-the-message-before": _columns_of_message_before,
+    "columns-known-before": _columns_known_before,
+    "first-column-alone": _on_each_image(lambda image: dict(list(image.items())[:1])),
+    "types-of-the-cells": on_rows(field_change("types", _types_of_image_columns)),
     "types-with-one-more": on_rows(
-        of_field("types", lambda types, _row: {**types, "one_more": "int"})
+        field_change("types", lambda types, _output_row: {**types, "one_more": "int"})
     ),
     "columns-as-keys": on_rows(_columns_as_keys),
     "first-column-as-key": on_rows(_first_column_as_key),
-    "repeated-row-lost": _repeats_lost,
+    "repeated-row-lost": _drop_repeated_rows,
     "row-beside-the-refusal": _row_beside_the_refusal,
 }
 """Faults in rows that come of one wrong reading."""

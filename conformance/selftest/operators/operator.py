@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
@@ -16,11 +16,11 @@ Image: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class MessageContext:
     """What a decoder could know of a message: its case, the changes in it, the rows of the message
-    that it read before, and the message itself.
+    that it read `before`, and the message itself.
 
-    `changes` are those that the level has rows of.
+    `changes` are those that have rows at the case's level.
     """
 
     case: Case
@@ -29,17 +29,20 @@ class Seen:
     message: Message | None = None
 
     @property
-    def text(self) -> str:
+    def value_text(self) -> str:
         """The message's value, a character for each byte; "" for none."""
         return ((self.message and self.message.value) or b"").decode("latin-1")
 
-    def cells(self, row: OutputRow, side: str) -> Mapping[str, Cell]:
+    def cells(self, output_row: OutputRow, side: str) -> Mapping[str, Cell]:
         """The owed cells of a row's image: an operator reads their types alone."""
-        change = next((change for change in self.changes if change.row == row.row), None)
-        return (change.image(side, self.case.level) if change else None) or {}
+        for change in self.changes:
+            if change.row == output_row.row:
+                return change.image(side, self.case.level) or {}
+        return {}
 
 
-Alter: TypeAlias = Callable[[Rows, Seen], Rows]
+Alter: TypeAlias = Callable[[Rows, MessageContext], Rows]
+"""What a wrong decoder makes of the rows that a right one has of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,93 +65,113 @@ class Operator:
         return any(fnmatchcase(rule, glob) for glob in self.apt)
 
 
-ImageChange: TypeAlias = Callable[[Image, Mapping[str, Cell], Seen], Image]
-"""Another image for one, by the cells that it owes and what could be known of the message."""
+ImageChange: TypeAlias = Callable[[Image, Mapping[str, Cell], MessageContext], Image]
+"""A wrong image for a right one, its owed cells and the message's context."""
 CellChange: TypeAlias = Callable[[SourceType, Any], Any]
-"""Another text (level one) or value (level two) for a value of a type; None for NULL, the same for
-no change.
+"""A wrong text (level one) or value (level two) for a right one of a type: None for NULL, the same
+for no change. Never called for NULL.
 """
+RowChange: TypeAlias = Callable[[OutputRow], OutputRow]
+"""A wrong row for a right one."""
+Side: TypeAlias = Literal["before", "after"]
+"""One of a row's two images."""
+SIDES: Final[tuple[Side, ...]] = ("before", "after")
 
 
 def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
     """Changes every value of these types, in both images."""
 
-    def alter(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
-        changed = dict(_changed(image, cells))
-        return {**image, **changed} if changed else image
-
-    def _changed(image: Image, cells: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
+    def alter(image: Image, cells: Mapping[str, Cell], _context: MessageContext) -> Image:
+        changed_values: dict[str, Any] = {}
         for column, cell in cells.items():
-            held = image.get(column)
-            if held is not None and cell.type.logical in logicals:
-                other = _other(cell.type, held)
-                if repr(other) != repr(held):
-                    yield column, other
+            value = image.get(column)
+            if value is not None and cell.type.logical in logicals:
+                changed = change_value(cell.type, value)
+                # By text, since 0.0 == -0.0 and 1 == True.
+                if repr(changed) != repr(value):
+                    changed_values[column] = changed
+        return {**image, **changed_values} if changed_values else image
 
-    def _other(type: SourceType, held: Any) -> Any:
-        if not isinstance(held, Typed):
-            return change(type, held)
-        other = change(type, held.value)
-        return other if other is None or isinstance(other, Typed) else Typed(held.family, other)
+    def change_value(type: SourceType, value: Any) -> Any:
+        if not isinstance(value, Typed):
+            return change(type, value)
+        changed = change(type, value.value)
+        if changed is None or isinstance(changed, Typed):
+            return changed
+        return Typed(value.family, changed)
 
     return on_images(alter)
 
 
-def with_image(row: OutputRow, side: str, image: Image | None) -> OutputRow:
+def with_image(output_row: OutputRow, side: str, image: Image | None) -> OutputRow:
     """The row with another image on that side."""
-    return replace(row, before=image) if side == "before" else replace(row, after=image)
+    if side == "before":
+        return replace(output_row, before=image)
+    return replace(output_row, after=image)
 
 
 def on_images(change: ImageChange) -> Alter:
-    """Changes each image by itself; the very same one is no change."""
+    """Changes each image of each row by itself. `change` returns the very same object for an image
+    that stays.
+    """
 
-    def alter_row(row: OutputRow, seen: Seen) -> OutputRow:
-        for side in ("before", "after"):
-            image: Image | None = getattr(row, side)
-            if (
-                image is not None
-                and (other := change(image, seen.cells(row, side), seen)) is not image
-            ):
-                row = with_image(row, side, other)
-        return row
+    def alter_row(output_row: OutputRow, context: MessageContext) -> OutputRow:
+        for side in SIDES:
+            image: Image | None = getattr(output_row, side)
+            if image is None:
+                continue
+            changed = change(image, context.cells(output_row, side), context)
+            if changed is not image:
+                output_row = with_image(output_row, side, changed)
+        return output_row
 
-    return lambda rows, seen: [alter_row(row, seen) for row in rows]
+    def alter(output_rows: Rows, context: MessageContext) -> Rows:
+        return [alter_row(output_row, context) for output_row in output_rows]
+
+    return alter
 
 
-def of_update(
-    side: str, change: Callable[[Image, Image, OutputRow], Image]
-) -> Callable[[OutputRow], OutputRow]:
-    """Another image on that side of an UPDATE that has both, made of its before and after image."""
+def update_image_change(
+    side: Side, change: Callable[[Image, Image, OutputRow], Image]
+) -> RowChange:
+    """Replaces one image of the UPDATEs that have both: `change(before, after, output_row)` returns
+    the image for that side. Other rows stay.
+    """
 
-    def alter_row(row: OutputRow) -> OutputRow:
-        if row.op != Op.UPDATE.value or row.before is None or row.after is None:
-            return row
-        return with_image(row, side, change(row.before, row.after, row))
+    def alter_row(output_row: OutputRow) -> OutputRow:
+        before, after = output_row.before, output_row.after
+        if output_row.op != Op.UPDATE.value or before is None or after is None:
+            return output_row
+        return with_image(output_row, side, change(before, after, output_row))
 
     return alter_row
 
 
-def changed(image: Image, other: Image) -> Image:
-    """What of an image the other has not, or with another value."""
+def changed_columns(image: Image, other_image: Image) -> Image:
+    """The columns of an image that the other image lacks, or has with another value."""
     return {
-        name: held
-        for name, held in image.items()
-        if name not in other or repr(other[name]) != repr(held)
+        name: value
+        for name, value in image.items()
+        if name not in other_image or repr(other_image[name]) != repr(value)
     }
 
 
-def of_field(
-    name: str, change: Callable[[Any, OutputRow], Any]
-) -> Callable[[OutputRow], OutputRow]:
-    """Another value of a field, unless it is NULL or empty."""
+def field_change(name: str, change: Callable[[Any, OutputRow], Any]) -> RowChange:
+    """Changes a field of the envelope, unless it is NULL or empty."""
 
-    def alter_row(row: OutputRow) -> OutputRow:
-        held = row.fields.get(name)
-        return replace(row, fields={**row.fields, name: change(held, row)}) if held else row
+    def alter_row(output_row: OutputRow) -> OutputRow:
+        value = output_row.fields.get(name)
+        if not value:
+            return output_row
+        return replace(output_row, fields={**output_row.fields, name: change(value, output_row)})
 
     return alter_row
 
 
 def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:
     """Changes each row by itself; None drops it."""
-    return lambda rows, _seen: [other for row in rows if (other := change(row)) is not None]
+
+    def alter(output_rows: Rows, _context: MessageContext) -> Rows:
+        return [changed for changed in map(change, output_rows) if changed is not None]
+
+    return alter

@@ -1,8 +1,8 @@
-"""Faults in rows, images and envelopes that no words say."""
+"""Faults in rows, images and envelopes that the words of catalogue.toml cannot describe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -11,13 +11,13 @@ from conformance.judging.output import OutputRow
 from conformance.selftest.operators.operator import (
     Alter,
     Image,
+    MessageContext,
     Rows,
-    Seen,
-    changed,
-    of_field,
-    of_update,
+    changed_columns,
+    field_change,
     on_images,
     on_rows,
+    update_image_change,
 )
 from generators.model import Cell, Kind, Op, State
 
@@ -27,229 +27,288 @@ _ROW, _DDL = Kind.ROW.value, Kind.DDL.value
 _INSERT, _UPDATE, _DELETE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE))
 
 
-def _split_update(rows: Rows, _seen: Seen) -> Rows:
+def _split_update(output_rows: Rows, _context: MessageContext) -> Rows:
     """An UPDATE as a DELETE and an INSERT."""
-    out: list[OutputRow] = []
-    for row in rows:
-        if row.kind == _ROW and row.op == _UPDATE and row.before is not None:
-            out += [replace(row, op=_DELETE, after=None), replace(row, op=_INSERT, before=None)]
+    altered: list[OutputRow] = []
+    for output_row in output_rows:
+        if output_row.kind == _ROW and output_row.op == _UPDATE and output_row.before is not None:
+            altered.append(replace(output_row, op=_DELETE, after=None))
+            altered.append(replace(output_row, op=_INSERT, before=None))
         else:
-            out.append(row)
-    return out if len(out) == len(rows) else _renumbered(out)
+            altered.append(output_row)
+    return output_rows if len(altered) == len(output_rows) else _renumber(altered)
 
 
-def _key_of(row: OutputRow) -> tuple[str, ...]:
-    return tuple(row.fields.get("keys") or ()) or tuple(
-        name for name in ("id", "ID") if name in (row.after or {})
-    )
+def _key_columns_of(output_row: OutputRow) -> tuple[str, ...]:
+    """The row's field `keys`; without it the column `id` of the after image."""
+    if output_row.fields.get("keys"):
+        return tuple(output_row.fields["keys"])
+    return tuple(name for name in ("id", "ID") if name in (output_row.after or {}))
 
 
-def _with_key(held: Image, other: Image, row: OutputRow) -> Image:
+def _newest_image(output_row: OutputRow) -> Image | None:
+    """The after image, or the before image of a row without one."""
+    return output_row.after if output_row.after is not None else output_row.before
+
+
+def _with_key_values_of(image: Image, other_image: Image, output_row: OutputRow) -> Image:
+    """The image with the other image's values in the row's key columns."""
+    keys = _key_columns_of(output_row)
     return {
-        name: other.get(name, value) if name in _key_of(row) else value
-        for name, value in held.items()
+        name: other_image.get(name, value) if name in keys else value
+        for name, value in image.items()
     }
 
 
-_only_changed: Final = of_update("after", lambda old, new, _row: changed(new, old))
-_whole_before: Final = on_rows(of_update("before", lambda old, new, _row: {**new, **old}))
+_changed_columns_alone: Final = update_image_change(
+    "after", lambda before, after, _output_row: changed_columns(after, before)
+)
+_complete_before: Final = on_rows(
+    update_image_change("before", lambda before, after, _output_row: {**after, **before})
+)
 
 
-def _keys_only(row: OutputRow) -> OutputRow:
-    if row.op != _DELETE or not row.before:
-        return row
-    keys = _key_of(replace(row, after=row.before))
-    return replace(
-        row, before={c: v if c in keys or len(keys) == 0 else None for c, v in row.before.items()}
-    )
+def _delete_with_key_alone(output_row: OutputRow) -> OutputRow:
+    """A DELETE whose image is NULL outside its key; without a key it stays."""
+    if output_row.op != _DELETE or not output_row.before:
+        return output_row
+    keys = _key_columns_of(replace(output_row, after=output_row.before))
+    if not keys:
+        return output_row
+    image = {name: value if name in keys else None for name, value in output_row.before.items()}
+    return replace(output_row, before=image)
 
 
-def _reversed_images(rows: Rows, _seen: Seen) -> Rows:
+def _reverse_rows(output_rows: Rows, _context: MessageContext) -> Rows:
     """The rows of a message in the opposite order."""
-    numbers = [row.row for row in rows]
-    return [replace(row, row=number) for row, number in zip(reversed(rows), numbers, strict=True)]
+    numbers = [output_row.row for output_row in output_rows]
+    return [
+        replace(output_row, row=number)
+        for output_row, number in zip(reversed(output_rows), numbers, strict=True)
+    ]
 
 
-def _renumbered(rows: list[OutputRow]) -> Rows:
-    return [replace(row, row=i) for i, row in enumerate(rows)]
+def _renumber(output_rows: Iterable[OutputRow]) -> Rows:
+    return [replace(output_row, row=number) for number, output_row in enumerate(output_rows)]
 
 
-def _no_equal_rows(rows: Rows, _seen: Seen) -> Rows:
-    kept: dict[str, OutputRow] = {}
-    for row in rows:
-        kept.setdefault(repr(replace(row, row=0)), row)
-    return rows if len(kept) == len(rows) else _renumbered(list(kept.values()))
+def _first_of_equal_rows(output_rows: Rows, _context: MessageContext) -> Rows:
+    """The first of the rows that differ in nothing but their number."""
+    first_of_equal: dict[str, OutputRow] = {}
+    for output_row in output_rows:
+        first_of_equal.setdefault(repr(replace(output_row, row=0)), output_row)
+    return _renumber_if_fewer(output_rows, first_of_equal.values())
 
 
-def _other_image_rows(rows: Rows, _seen: Seen) -> Rows:
+def _renumber_if_fewer(output_rows: Rows, altered: Collection[OutputRow]) -> Rows:
+    """The altered rows, numbered from zero; the right ones if none of them was dropped."""
+    return output_rows if len(altered) == len(output_rows) else _renumber(altered)
+
+
+def _first_before_in_every_row(output_rows: Rows, _context: MessageContext) -> Rows:
     """The first row's before image in every row."""
-    if len(rows) < 2 or rows[0].before is None:
-        return rows
-    return [replace(row, before=rows[0].before) if row.before is not None else row for row in rows]
+    if len(output_rows) < 2 or output_rows[0].before is None:
+        return output_rows
+    first_before = output_rows[0].before
+    return [
+        replace(output_row, before=first_before) if output_row.before is not None else output_row
+        for output_row in output_rows
+    ]
 
 
-def _upserted(rows: Rows, _seen: Seen) -> Rows:
-    """Of rows with one key the last alone."""
+def _last_row_of_each_key(output_rows: Rows, _context: MessageContext) -> Rows:
+    """Of several rows with one key only the last; a row without a key stays."""
     last: dict[str, OutputRow] = {}
-    for row in rows:
-        image = row.after if row.after is not None else row.before
-        keys = _key_of(replace(row, after=image))
-        last[repr([image.get(k) for k in keys]) if image and keys else repr(row.row)] = row
-    return rows if len(last) == len(rows) else _renumbered(list(last.values()))
+    for output_row in output_rows:
+        image = _newest_image(output_row)
+        keys = _key_columns_of(replace(output_row, after=image))
+        if image and keys:
+            last[repr([image.get(key) for key in keys])] = output_row
+        else:
+            last[repr(output_row.row)] = output_row
+    return _renumber_if_fewer(output_rows, last.values())
 
 
-def _as_one(held: Image, _cells: Cells, _seen: Seen) -> Image:
+def _merge_names_by_case(image: Image, _cells: Cells, _context: MessageContext) -> Image:
     """Columns whose names differ in case alone all hold the last one's value."""
-    last = {name.lower(): value for name, value in held.items()}
-    return {name: last[name.lower()] for name in held}
+    last = {name.lower(): value for name, value in image.items()}
+    return {name: last[name.lower()] for name in image}
 
 
-def _without_nulls(held: Image, _cells: Cells, _seen: Seen) -> Image:
-    return {name: value for name, value in held.items() if value is not None}
+def _without_nulls(image: Image, _cells: Cells, _context: MessageContext) -> Image:
+    return {name: value for name, value in image.items() if value is not None}
 
 
-def _zero_for_null(held: Image, cells: Cells, seen: Seen) -> Image:
-    zero = "0" if seen.case.level == 1 else Typed("int", 0)
+def _zero_for_null(image: Image, cells: Cells, context: MessageContext) -> Image:
+    zero = "0" if context.case.level == 1 else Typed("int", 0)
     numbers = {
         name for name, cell in cells.items() if cell.type.logical in ("int", "decimal", "bit")
     }
     return {
-        name: zero if value is None and name in numbers else value for name, value in held.items()
+        name: zero if value is None and name in numbers else value for name, value in image.items()
     }
 
 
-def _absent_as_null(held: Image, cells: Cells, seen: Seen) -> Image:
-    return dict.fromkeys(cells, None) | dict(held) if seen.case.level == 1 else held
+def _absent_as_null(image: Image, cells: Cells, context: MessageContext) -> Image:
+    return dict.fromkeys(cells, None) | dict(image) if context.case.level == 1 else image
 
 
-def _absent_from_other(rows: Rows, seen: Seen) -> Rows:
+def _absent_from_after(output_rows: Rows, context: MessageContext) -> Rows:
     """Columns that an UPDATE's before image has not, from its after image."""
-    return _whole_before(rows, seen) if seen.case.level == 1 else rows
+    return _complete_before(output_rows, context) if context.case.level == 1 else output_rows
 
 
-def _shifted_columns(held: Image, _cells: Cells, _seen: Seen) -> Image:
-    values = list(held.values())
-    return dict(zip(held, [*values[1:], *values[:1]], strict=True))
+def _values_of_next_column(image: Image, _cells: Cells, _context: MessageContext) -> Image:
+    values = list(image.values())
+    return dict(zip(image, [*values[1:], *values[:1]], strict=True))
 
 
-def _carried(held: Image, _cells: Cells, seen: Seen) -> Image:
+def _nulls_from_message_before(image: Image, _cells: Cells, context: MessageContext) -> Image:
     """NULL becomes the value that the message before had in that column."""
-    earlier = (
-        next(
-            (row.after or row.before for row in reversed(seen.before) if row.after or row.before),
-            None,
-        )
-        or {}
-    )
-    return {name: earlier.get(name) if value is None else value for name, value in held.items()}
+    image_before = _last_image(context.before) or {}
+    return {
+        name: image_before.get(name) if value is None else value for name, value in image.items()
+    }
 
 
-def _before_from_the_past(rows: Rows, seen: Seen) -> Rows:
+def _last_image(output_rows: Rows) -> Image | None:
+    """The last image with columns in these rows, of a row's two the after image."""
+    for output_row in reversed(output_rows):
+        image = output_row.after or output_row.before
+        if image:
+            return image
+    return None
+
+
+def _before_from_message_before(output_rows: Rows, context: MessageContext) -> Rows:
     """An UPDATE or DELETE without a before image has the last image of the message before."""
-    images = (row.after or row.before for row in reversed(seen.before))
-    last = next((image for image in images if image), None)
+    image_before = _last_image(context.before)
+    if image_before is None:
+        return output_rows
     return [
-        replace(row, before=last)
-        if row.op in (_UPDATE, _DELETE) and row.before is None and last is not None
-        else row
-        for row in rows
+        replace(output_row, before=image_before)
+        if output_row.op in (_UPDATE, _DELETE) and output_row.before is None
+        else output_row
+        for output_row in output_rows
     ]
 
 
-def _same_as_before_dropped(rows: Rows, seen: Seen) -> Rows:
+def _drop_equal_message(output_rows: Rows, context: MessageContext) -> Rows:
     """A message whose rows equal those of the message before is taken for a redelivery."""
-    return [] if rows and repr(list(rows)) == repr(list(seen.before)) else rows
+    is_repeat = repr(list(output_rows)) == repr(list(context.before))
+    return [] if output_rows and is_repeat else output_rows
 
 
-def _placeholder(held: Image, cells: Cells, seen: Seen) -> Image:
-    """Debezium's placeholder as the value of a cell that nobody knows."""
-    text = "__debezium_unavailable_value"
+def _placeholder_as_value(image: Image, cells: Cells, context: MessageContext) -> Image:
+    """Debezium's placeholder as the value of the cells that the server did not send."""
+    placeholder = "__debezium_unavailable_value"
     unknown = {
         name
         for name, cell in cells.items()
-        if name in held and cell.state is State.ANY and cell.cls == "unavailable"
+        if name in image and cell.state is State.ANY and cell.cls == "unavailable"
     }
-    value = text if seen.case.level == 1 else Typed("string", text)
-    return {**held, **dict.fromkeys(unknown, value)} if unknown else held
+    value = placeholder if context.case.level == 1 else Typed("string", placeholder)
+    return {**image, **dict.fromkeys(unknown, value)} if unknown else image
 
 
-def _namesake(rows: Rows, seen: Seen) -> Rows:
-    """Rows of a table of that name elsewhere, as those of the message before."""
-    return seen.before if seen.case.level == 2 and not rows and not seen.changes else rows
+def _namesake_as_the_table(output_rows: Rows, context: MessageContext) -> Rows:
+    """At level two, a message of another table is read as the message before it: as if it were of
+    the requested table, whose name the other has in another database.
+    """
+    is_of_another_table = not output_rows and not context.changes
+    return context.before if context.case.level == 2 and is_of_another_table else output_rows
 
 
-def _swapped(row: OutputRow) -> OutputRow:
-    return replace(row, before=row.after, after=row.before) if row.op == _UPDATE else row
+def _swap_images(output_row: OutputRow) -> OutputRow:
+    if output_row.op != _UPDATE:
+        return output_row
+    return replace(output_row, before=output_row.after, after=output_row.before)
 
 
-def _unless_nothing_changed(row: OutputRow) -> OutputRow | None:
-    return None if row.op == _UPDATE and not _only_changed(row).after else row
+def _drop_unchanged_update(output_row: OutputRow) -> OutputRow | None:
+    changes_nothing = not _changed_columns_alone(output_row).after
+    return None if output_row.op == _UPDATE and changes_nothing else output_row
 
 
-def _keys(change: Callable[[list[str]], list[str]]) -> Alter:
-    """Another list of a key's columns."""
-    return on_rows(of_field("keys", lambda keys, _row: change(keys)))
+def _on_key_columns(change: Callable[[list[str]], list[str]]) -> Alter:
+    """Changes the field `keys` of each row."""
+    return on_rows(field_change("keys", lambda keys, _output_row: change(keys)))
 
 
-def _of_32_bits(position: str, _row: OutputRow) -> str:
+def _position_of_32_bits(position: str, _output_row: OutputRow) -> str:
     return str(int(position) & 0xFFFFFFFF) if position.isdigit() else position
 
 
-def _every_column_a_key(row: OutputRow) -> OutputRow:
-    image = row.after if row.after is not None else row.before
-    if row.kind != _ROW or not image or row.fields.get("keys"):
-        return row
-    return replace(row, fields={**row.fields, "keys": list(image)})
+def _every_column_a_key(output_row: OutputRow) -> OutputRow:
+    image = _newest_image(output_row)
+    if output_row.kind != _ROW or not image or output_row.fields.get("keys"):
+        return output_row
+    return replace(output_row, fields={**output_row.fields, "keys": list(image)})
 
 
-def _split_sql(rows: Rows, _seen: Seen) -> Rows:
-    if len(rows) != 1 or rows[0].kind != _DDL or ";" not in (rows[0].fields.get("sql") or ""):
-        return rows
-    row = rows[0]
-    parts = [part for part in row.fields["sql"].split(";") if part.strip()]
-    return _renumbered([replace(row, fields={**row.fields, "sql": part}) for part in parts])
+def _split_sql(output_rows: Rows, _context: MessageContext) -> Rows:
+    """A row of its own for each part of a statement between semicolons."""
+    if len(output_rows) != 1 or output_rows[0].kind != _DDL:
+        return output_rows
+    output_row = output_rows[0]
+    statement = output_row.fields.get("sql") or ""
+    if ";" not in statement:
+        return output_rows
+    parts = [part for part in statement.split(";") if part.strip()]
+    return _renumber(
+        replace(output_row, fields={**output_row.fields, "sql": part}) for part in parts
+    )
 
 
-def _no_doubtful_rows(rows: Rows, seen: Seen) -> Rows:
+def _last_row_alone(output_rows: Rows, _context: MessageContext) -> Rows:
+    return _renumber(output_rows[-1:]) if len(output_rows) > 1 else output_rows
+
+
+def _drop_doubtful_rows(output_rows: Rows, context: MessageContext) -> Rows:
     """No answer to a message that is spoiled, but may be read."""
-    return [] if any(change.anything for change in seen.changes) else rows
+    return [] if any(change.anything for change in context.changes) else output_rows
 
 
 ALTERS: Final[Mapping[str, Alter]] = {
     "update-as-two": _split_update,
-    "update-of-nothing-lost": on_rows(_unless_nothing_changed),
-    "delete-with-key-alone": on_rows(_keys_only),
-    "images-swapped": on_rows(_swapped),
-    "changed-columns-alone": on_rows(_only_changed),
-    "new-key-in-before": on_rows(of_update("before", _with_key)),
-    "old-key-in-after": on_rows(of_update("after", lambda old, new, row: _with_key(new, old, row))),
-    "rows-reversed": _reversed_images,
-    "first-row-alone": lambda rows, _: rows[:1],
-    "first-hundred-rows": lambda rows, _: rows[:100],
-    "last-row-alone": lambda rows, _: _renumbered(list(rows[-1:])) if len(rows) > 1 else rows,
-    "equal-rows-as-one": _no_equal_rows,
-    "rows-of-a-key-as-one": _upserted,
-    "first-before-in-every-row": _other_image_rows,
-    "rows-twice": lambda rows, _: [*rows, *rows],
-    "before-from-the-message-before": _before_from_the_past,
-    "equal-message-lost": _same_as_before_dropped,
+    "update-of-nothing-lost": on_rows(_drop_unchanged_update),
+    "delete-with-key-alone": on_rows(_delete_with_key_alone),
+    "images-swapped": on_rows(_swap_images),
+    "changed-columns-alone": on_rows(_changed_columns_alone),
+    "new-key-in-before": on_rows(update_image_change("before", _with_key_values_of)),
+    "old-key-in-after": on_rows(
+        update_image_change(
+            "after",
+            lambda before, after, output_row: _with_key_values_of(after, before, output_row),
+        )
+    ),
+    "rows-reversed": _reverse_rows,
+    "first-row-alone": lambda output_rows, _: output_rows[:1],
+    "first-hundred-rows": lambda output_rows, _: output_rows[:100],
+    "last-row-alone": _last_row_alone,
+    "equal-rows-as-one": _first_of_equal_rows,
+    "rows-of-a-key-as-one": _last_row_of_each_key,
+    "first-before-in-every-row": _first_before_in_every_row,
+    "rows-twice": lambda output_rows, _: [*output_rows, *output_rows],
+    "before-from-the-message-before": _before_from_message_before,
+    "equal-message-lost": _drop_equal_message,
     "null-as-zero": on_images(_zero_for_null),
     "null-left-out": on_images(_without_nulls),
-    "null-from-the-message-before": on_images(_carried),
+    "null-from-the-message-before": on_images(_nulls_from_message_before),
     "absent-as-null": on_images(_absent_as_null),
-    "absent-from-after": _absent_from_other,
-    "values-of-the-next-column": on_images(_shifted_columns),
-    "columns-alike-but-for-case": on_images(_as_one),
-    "placeholder-as-a-value": on_images(_placeholder),
-    "namesake-as-the-table": _namesake,
+    "absent-from-after": _absent_from_after,
+    "values-of-the-next-column": on_images(_values_of_next_column),
+    "columns-alike-but-for-case": on_images(_merge_names_by_case),
+    "placeholder-as-a-value": on_images(_placeholder_as_value),
+    "namesake-as-the-table": _namesake_as_the_table,
     "statement-split": _split_sql,
-    "doubtful-lost": _no_doubtful_rows,
-    "keys-sorted": _keys(sorted),
-    "keys-reversed": _keys(lambda keys: keys[::-1]),
-    "keys-first-alone": _keys(lambda keys: keys[:1]),
-    "keys-split-at-commas": _keys(lambda keys: ",".join(keys).split(",")),
+    "doubtful-lost": _drop_doubtful_rows,
+    "keys-sorted": _on_key_columns(sorted),
+    "keys-reversed": _on_key_columns(lambda keys: keys[::-1]),
+    "keys-first-alone": _on_key_columns(lambda keys: keys[:1]),
+    "keys-split-at-commas": _on_key_columns(lambda keys: ",".join(keys).split(",")),
     "keys-of-every-column": on_rows(_every_column_a_key),
-    "keys-twice": _keys(lambda keys: [*keys, *keys]),
-    "position-of-32-bits": on_rows(of_field("position", _of_32_bits)),
+    "keys-twice": _on_key_columns(lambda keys: [*keys, *keys]),
+    "position-of-32-bits": on_rows(field_change("position", _position_of_32_bits)),
 }
-"""Faults in rows that no words say."""
+"""The operators on rows that are written here and not in catalogue.toml, by name."""

@@ -19,7 +19,7 @@ from conformance.judging.sentences import describe_traits, merge_alternatives
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import alter_of
-from conformance.selftest.operators.operator import Seen
+from conformance.selftest.operators.operator import MessageContext
 from generators.model import Kind
 from generators.wire_format import get
 
@@ -74,11 +74,11 @@ def judged(alter, level=1, name=NAME, law=""):
     for case in cases(level, name):
         rows = []
         for written in case.written:
-            owed = perfect.owed(case, written)
+            owed = perfect.owed_changes(case, written)
             rows.append(
                 alter(
-                    [perfect.row(change, level) for change in owed],
-                    Seen(case, owed, (), written.message),
+                    [perfect.row_of_change(change, level) for change in owed],
+                    MessageContext(case, owed, (), written.message),
                 )
             )
         results.append(judge.judge(case, rows))
@@ -303,9 +303,9 @@ def both_levels(alter):
         for case in cases(level):
             decoded = []
             for written in case.written:
-                owed = perfect.owed(case, written)
-                right = [perfect.row(change, level) for change in owed]
-                decoded.append(alter(right, Seen(case, owed, (), written.message)))
+                owed = perfect.owed_changes(case, written)
+                right = [perfect.row_of_change(change, level) for change in owed]
+                decoded.append(alter(right, MessageContext(case, owed, (), written.message)))
             results.append(judge.judge(case, decoded))
     every = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
     result = FormatResult(NAME, "mine", (1, 2), tuple(results), every, (), {}, 0, {})

@@ -8,7 +8,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import Provenance, rules
 from conformance.rules.sources import fact, pages, read
-from conformance.selftest.bench import of_cases
+from conformance.selftest.bench import bench_of_cases
 from generators.errors import UnknownName, UsageError
 from generators.recorded import store
 from generators.wire_format import FORMATS, get
@@ -151,6 +151,6 @@ def test_an_unknown_citation_names_the_nearest(cited, words):
 
 @pytest.mark.parametrize("name", ["huawei-cdl-json", "tencent-dts-json"])
 def test_a_rule_is_exercised_by_a_message_of_its_own(name):
-    tried = of_cases(get(name), named_cases(get(name), get(name).profiles))
+    tried = bench_of_cases(get(name), named_cases(get(name), get(name).profiles))
     reached = {rule for rule, _ in tried.judge.seen}
     assert [rule.id for rule in rules(name) if not rule.law and rule.id not in reached] == []

@@ -24,7 +24,7 @@ from conformance.running.prepared import Settings
 from conformance.running.replay import ReplayOutcome
 from conformance.running.run import run
 from generators.wire_format import get
-from tests.shared.right import owed, row
+from tests.shared.right import owed_changes, row_of_change
 
 NAME = "ticdc-canal-json"
 BATCH = f"{NAME}/law/batch-independence"
@@ -105,7 +105,7 @@ def decoder(tmp_path_factory):
         if case.level == 1:
             for written in case.written:
                 message = written.message
-                rows = [line(row(change, 1)) for change in owed(case, written)]
+                rows = [line(row_of_change(change, 1)) for change in owed_changes(case, written)]
                 answers[repr((held(message.key), held(message.value)))] = rows
     (folder / "answers.json").write_text(json.dumps(answers))
     (folder / "decoder.py").write_text(textwrap.dedent(DECODER))

@@ -14,7 +14,7 @@ from conformance.judging.output import OutputRow
 from conformance.rules.rules import Obligation, rules
 from conformance.running.clocks import Clock, Reading, fitting
 from conformance.running.readings import LAWS, Readings
-from conformance.selftest.bench import judged, of_cases
+from conformance.selftest.bench import bench_of_cases, judge_rows
 from conformance.selftest.operators.operator import Operator, on_cells, on_rows
 from generators.model import (
     Case,
@@ -116,7 +116,7 @@ def tried():
             chosen = [fmt.profiles[i] for i in sorted({0, last // 2, last})]
             typed = ("rows/every-type/", "shape/insert", "shape/update")
             cases = [case for case in named_cases(fmt, chosen) if case.scenario.startswith(typed)]
-            benches[name] = of_cases(fmt, [case for case in cases if not case.fault])
+            benches[name] = bench_of_cases(fmt, [case for case in cases if not case.fault])
         return benches[name]
 
     return cases_of
@@ -132,7 +132,7 @@ def broken_by(tried, operator):
         rows = answered.altered(operator)
         changed += rows is not None
         if rows is not None:
-            result = judged(judge, answered.case, rows)
+            result = judge_rows(judge, answered.case, rows)
             broken |= {finding.rule for finding in result.findings}
         read.take(answered.case, rows or answered.rows)
     broken |= {finding.rule for finding in read.findings()}

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from conformance.judging.causes import cells
-from conformance.selftest.bench import judged, of_cases
+from conformance.selftest.bench import bench_of_cases, judge_rows
 from conformance.selftest.operators.catalogue import OPERATORS
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import Case, Logical, State
@@ -139,7 +139,7 @@ def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_o
             for glob, words in CANNOT.get(trait, {}).items()
             if fnmatch.fnmatchcase(name, glob)
         ]
-        tried = of_cases(fmt, mine)
+        tried = bench_of_cases(fmt, mine)
         altered = [
             (answered.case, answered.altered(OPERATORS[operator]))
             for answered in tried.cases.values()
@@ -147,6 +147,6 @@ def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_o
         convicted = [
             case.id
             for case, rows in altered
-            if rows is not None and judged(tried.fresh(), case, rows).findings
+            if rows is not None and judge_rows(tried.fresh(), case, rows).findings
         ]
         assert bool(convicted) != bool(why), (name, trait, operator, len(mine), why)

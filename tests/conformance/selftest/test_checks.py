@@ -18,9 +18,9 @@ from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import bench, checks, memory, staging
-from conformance.selftest.bench import of_cases
+from conformance.selftest.bench import bench_of_cases
 from conformance.selftest.checks import Check
-from conformance.selftest.keeping import ARRIVED
+from conformance.selftest.keeping import LAST_ARRIVAL_WINS
 from conformance.selftest.liars.table import Liar
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
@@ -40,7 +40,7 @@ HONEST = Operator("honest", (), lambda rows, _seen: list(rows))
 def tried():
     """A few named cases of every kind, answered rightly."""
     shapes = ("/shape/", "/fault/truncated/", "/fault/empty/", "/fault/duplicate-key/")
-    return of_cases(
+    return bench_of_cases(
         FMT,
         [
             c
@@ -60,7 +60,7 @@ def check_of(monkeypatch, tried, convicts, operator=None, scenario="", breach=""
     """The check of one liar of the table."""
     liar = Liar("liar", NAME, 1, convicts, "why", operator, scenario, breach)
     monkeypatch.setattr(checks, "liars", lambda _fmt: (liar,))
-    (check,) = checks.table_liars(tried, 1)
+    (check,) = checks.check_table_liars(tried, 1)
     assert (check.format, check.name) == (NAME, "liar")
     return check
 
@@ -156,21 +156,21 @@ def test_the_law_that_decoding_returns_is_broken_by_unreadable_messages_alone(mo
 
 
 def altered(tried):
-    return {check.name: check for check in checks.altered(tried)}
+    return {check.name: check for check in checks.check_altered_outputs(tried)}
 
 
 def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
     monkeypatch.setattr(
         checks, "OPERATORS", {name: OPERATORS[name] for name in ("keys-null", "delete-lost")}
     )
-    (check,) = checks.blame(tried)
+    (check,) = checks.check_blame(tried)
     assert check.ok and check.detail.endswith(" liars and operators, 0 weaker verdicts")
     monkeypatch.setattr(
         bench,
         "ruled",
         lambda _judge, results, _known: [replace(r, verdict=Verdict.PASS) for r in results],
     )
-    (check,) = checks.blame(tried)
+    (check,) = checks.check_blame(tried)
     assert not check.ok and "; keys-null; " in f"{check.detail}; "
 
 
@@ -183,7 +183,7 @@ def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
 )
 def test_every_altered_output_is_answered_by_its_rule_alone(tried, typed, some):
     if typed:
-        tried = of_cases(FMT, named_cases(FMT, [PROFILE], ("*/rows/every-type/alone-*",)))
+        tried = bench_of_cases(FMT, named_cases(FMT, [PROFILE], ("*/rows/every-type/alone-*",)))
     by_rule, shown = (
         altered(tried),
         {rule for rule, sites in tried.judge.sites.items() if sites and "/law/" not in rule},
@@ -237,7 +237,7 @@ def answered(rule, compared, broken):
 
 
 def test_right_rows_that_are_accused_of_nothing_are_right():
-    (check,) = checks.reference(answered(rules(NAME)[0], 7, 0))
+    (check,) = checks.check_right_rows(answered(rules(NAME)[0], 7, 0))
     assert check == Check(
         "reference", NAME, "no false alarm", True, "2 cases, 1 rules, 7 comparisons, 0 accusations"
     )
@@ -246,13 +246,13 @@ def test_right_rows_that_are_accused_of_nothing_are_right():
 @pytest.mark.parametrize("obligation", [Obligation.MUST, Obligation.SHOULD])
 def test_right_rows_that_break_a_rule_fail_the_self_test(obligation):
     rule = replace(rules(NAME)[0], obligation=obligation)
-    first, last = checks.reference(answered(rule, 7, 2))
+    first, last = checks.check_right_rows(answered(rule, 7, 2))
     assert (first.ok, first.name, first.detail) == (False, rule.id, "broken 2 times by right rows")
     assert not last.ok
 
 
 def test_a_rule_that_compared_nothing_fails_the_self_test():
-    first, _ = checks.reference(answered(rules(NAME)[0], 0, 0))
+    first, _ = checks.check_right_rows(answered(rules(NAME)[0], 0, 0))
     assert (first.ok, first.detail) == (False, "the rule owned no comparison")
 
 
@@ -287,11 +287,11 @@ def in_spark(monkeypatch, tried, dies=False, **names):
     engine = Spark({}, known, dies)
 
     def opened(_engine, placed):
-        engine.truth = staging.truth(tried, placed)
+        engine.truth = staging.right_rows_by_place(tried, placed)
         return placed
 
-    monkeypatch.setattr(checks, "_opened", opened)
-    by_name = {check.name: check for check in checks.in_spark(engine, tried, 1)}
+    monkeypatch.setattr(checks, "_open_records", opened)
+    by_name = {check.name: check for check in checks.check_liars_in_spark(engine, tried, 1)}
     assert engine.released == [NAME]
     return by_name
 
@@ -332,10 +332,10 @@ def lying(tried, monkeypatch, convicts, findings, changed=1):
     made = tuple(Finding(case.id, rule, 0, 0, Aspect.FIELD, "table", "", "") for rule in findings)
     engine = Spark({}, ())
     monkeypatch.setattr(checks, "lies", lambda _name: (lie,), raising=False)
-    monkeypatch.setattr(checks, "_lie", lambda _fmt, _lie, _unsent: ([case], changed))
-    monkeypatch.setattr(checks, "_opened", lambda _engine, placed: placed)
-    monkeypatch.setattr(staging, "judged", lambda *_: [CaseResult(case, Verdict.FAIL, made)])
-    (check,) = checks.writers(engine, tried)
+    monkeypatch.setattr(checks, "_cases_of_lie", lambda _fmt, _lie, _unsent: [case][:changed])
+    monkeypatch.setattr(checks, "_open_records", lambda _engine, placed: placed)
+    monkeypatch.setattr(staging, "judge_cases", lambda *_: [CaseResult(case, Verdict.FAIL, made)])
+    (check,) = checks.check_lying_writers(engine, tried)
     assert engine.released == [NAME]
     return check
 
@@ -411,34 +411,34 @@ def keepers(monkeypatch, **wrong):
 
     monkeypatch.setattr(checks, "judge", judged)
     monkeypatch.setattr(
-        checks, "kept", lambda _group, mistake=None: "liar" if mistake else "reference"
+        checks, "keep_tables", lambda _group, mistake=None: "liar" if mistake else "reference"
     )
-    monkeypatch.setattr(checks, "mistakes_of", lambda _name: [ARRIVED])
-    monkeypatch.setattr(checks, "IN_SPARK", {NAME: [ARRIVED]})
-    return [(check.name, check.ok) for check in checks.keepers(TRAPS)]
+    monkeypatch.setattr(checks, "mistakes_of", lambda _name: [LAST_ARRIVAL_WINS])
+    monkeypatch.setattr(checks, "IN_SPARK", {NAME: [LAST_ARRIVAL_WINS]})
+    return [(check.name, check.ok) for check in checks.check_keepers(TRAPS)]
 
 
 def kept_in_spark(monkeypatch, tmp_path, query=None, **wrong):
     """The same of keepers in Spark."""
-    keepers(monkeypatch, **{ARRIVED.name: wrong.pop("liar", ()), **wrong})
+    keepers(monkeypatch, **{LAST_ARRIVAL_WINS.name: wrong.pop("liar", ()), **wrong})
     engine = Spark({}, ())
     engine.directory = tmp_path
     monkeypatch.setattr(checks.streams, "made", lambda *_: {})
     monkeypatch.setattr(checks, "decoder_spec", lambda *_: "honest")
     monkeypatch.setattr(checks.streams, "GroupReader", query or Query(STOPPED, {}))
-    return [(check.name, check.ok) for check in checks.keepers_in_spark(engine, TRAPS)]
+    return [(check.name, check.ok) for check in checks.check_keepers_in_spark(engine, TRAPS)]
 
 
 def test_a_wrong_keeper_is_convicted_by_its_rule_and_the_right_one_by_none(monkeypatch, tmp_path):
-    assert keepers(monkeypatch, liar=["order"]) == [*RIGHT, (ARRIVED.name, True)]
-    wanted = [("reference under none", True), (f"{ARRIVED.name} in Spark", True)]
+    assert keepers(monkeypatch, liar=["order"]) == [*RIGHT, (LAST_ARRIVAL_WINS.name, True)]
+    wanted = [("reference under none", True), (f"{LAST_ARRIVAL_WINS.name} in Spark", True)]
     assert kept_in_spark(monkeypatch, tmp_path, liar=["order"]) == wanted
 
 
 def test_a_wrong_keeper_that_nobody_notices_fails_the_self_test(monkeypatch, tmp_path):
-    assert keepers(monkeypatch) == [*RIGHT, (ARRIVED.name, False)]
+    assert keepers(monkeypatch) == [*RIGHT, (LAST_ARRIVAL_WINS.name, False)]
     assert kept_in_spark(monkeypatch, tmp_path, liar=["delete"])[1] == (
-        f"{ARRIVED.name} in Spark",
+        f"{LAST_ARRIVAL_WINS.name} in Spark",
         False,
     )
 
@@ -466,15 +466,15 @@ def test_spark_has_the_keepers_that_are_tried_in_it():
 
 
 PARTS = {
-    "reference": "reference",
-    "altered": "altered",
-    "table_liars": "liar",
-    "blame": "blame",
-    "operators": "operator",
-    "in_spark": "spark",
-    "writers": "writer",
-    "keepers": "stream",
-    "keepers_in_spark": "stream",
+    "check_right_rows": "reference",
+    "check_altered_outputs": "altered",
+    "check_table_liars": "liar",
+    "check_blame": "blame",
+    "check_operators": "operator",
+    "check_liars_in_spark": "spark",
+    "check_lying_writers": "writer",
+    "check_keepers": "stream",
+    "check_keepers_in_spark": "stream",
 }
 
 
@@ -482,8 +482,8 @@ PARTS = {
 def parts(monkeypatch):
     """Every part of the self test shows one thing; what fails is named in the set."""
     failing = set()
-    monkeypatch.setattr(checks, "bench", lambda *_: SimpleNamespace(fmt=FMT))
-    monkeypatch.setattr(checks, "traps", lambda *_: TRAPS)
+    monkeypatch.setattr(checks, "make_bench", lambda *_: SimpleNamespace(fmt=FMT))
+    monkeypatch.setattr(checks, "group_of_traps", lambda *_: TRAPS)
     monkeypatch.setattr(checks, "IN_SPARK", {NAME: ()})
     for part, kind in PARTS.items():
         monkeypatch.setattr(

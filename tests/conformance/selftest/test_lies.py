@@ -23,7 +23,7 @@ from conformance.selftest.lies.altering import (
     Edit,
     in_avro,
     in_json,
-    respelled,
+    respell,
 )
 from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
@@ -135,7 +135,7 @@ def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
 
 
 def test_spellings_are_replaced_whole() -> None:
-    alter = respelled({"\\u003c": "<", "\x7f": "\\u007F"})
+    alter = respell({"\\u003c": "<", "\x7f": "\\u007F"})
     assert altered(alter, b'"\\u003ca\\\\u003c\\n\x7f\\u003e"') == b'"<a\\\\u003c\\n\\u007F\\u003e"'
 
 

@@ -12,11 +12,11 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
 from conformance.selftest import measuring
-from conformance.selftest.bench import Bench, of_cases
+from conformance.selftest.bench import Bench, bench_of_cases
 from conformance.selftest.measuring import Answer
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import WORDS, when
-from conformance.selftest.operators.operator import Operator, Seen
+from conformance.selftest.operators.operator import MessageContext, Operator
 from generators.model import Case, Cell, Change, Deployment, Kind, Message, Op, State
 from generators.sources import mysql
 from generators.wire_format import FORMATS, get
@@ -30,7 +30,7 @@ def altered(name: str, slug: str, held: object, level: int = 1) -> object:
         Case("f/p/s", "f", "p", Deployment(), level, (), ()),
     )
     (row,) = OPERATORS[name].alter(
-        [OutputRow(0, "ROW", "INSERT", after={"c": held})], Seen(case, (change,))
+        [OutputRow(0, "ROW", "INSERT", after={"c": held})], MessageContext(case, (change,))
     )
     assert row.after is not None
     return row.after["c"]
@@ -117,7 +117,7 @@ ROW = OutputRow(
 def general(*does: object, **conditions: str) -> list[OutputRow]:
     """What a general operator makes of a row."""
     alter = when(WORDS[str(does[0])](*does[1:]), conditions)
-    return list(alter([ROW], Seen(CASE, (), (replace(ROW, op="READ"),), MESSAGE)))
+    return list(alter([ROW], MessageContext(CASE, (), (replace(ROW, op="READ"),), MESSAGE)))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,10 @@ def test_what_becomes_of_an_operator() -> None:
     counted.
     """
     fmt = get("huawei-cdl-json")
-    tried, upper = of_cases(fmt, named_cases(fmt, fmt.profiles[:1])), OPERATORS["text-upper-case"]
+    tried, upper = (
+        bench_of_cases(fmt, named_cases(fmt, fmt.profiles[:1])),
+        OPERATORS["text-upper-case"],
+    )
     corrupt = OutputRow(0, "CORRUPT", None, error="x")
     unseen = Operator(
         "unseen", ("*",), lambda rows, _: [row if row.error is None else corrupt for row in rows]
@@ -219,7 +222,7 @@ def test_what_becomes_of_an_operator() -> None:
         Answer.UNTRIED,
         Answer.IMPOSSIBLE,
     ]
-    text = measuring.rate(list(measured.values()))
+    text = measuring.rate_text(list(measured.values()))
     assert (
         "1 that the format makes impossible" not in text
         and "2 that no case has" in text
@@ -231,7 +234,7 @@ def test_what_the_cover_does_not_convict_is_tried_on_every_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fmt, upper = get("huawei-cdl-json"), OPERATORS["text-upper-case"]
-    tried = of_cases(fmt, named_cases(fmt, fmt.profiles[:1]))
+    tried = bench_of_cases(fmt, named_cases(fmt, fmt.profiles[:1]))
 
     def alter(rows, seen):
         return upper.alter([replace(row, error=row.error and "x") for row in rows], seen)

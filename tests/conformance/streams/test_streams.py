@@ -85,7 +85,7 @@ def test_each_wrong_table_is_owned_by_its_rule(
     nemesis: str, how: str, fault: str, rule: str
 ) -> None:
     group = group_of("ticdc-simple-json", "v7.5.7+auto-bootstrap+one-partition", nemesis)
-    state = keeping.kept(group)
+    state = keeping.keep_tables(group)
     assert rules_of(judge(group, replace(state, rows=spoil(fault, group, state)), how)) == {rule}
 
 
@@ -97,7 +97,7 @@ def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
         if nemesis.name in ("none", "copied", "append-time", "compacted")
     ]
     group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), nemeses, 1)
-    state = keeping.kept(group)
+    state = keeping.keep_tables(group)
     tables = {stream.nemesis.name: stream.story.table.name for stream in group.streams}
 
     def broken(*spoiled: str) -> dict[str, set[str]]:
@@ -134,7 +134,9 @@ def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
         assert {(m.topic, m.partition) for stage in range(4) for m in stream.placed(stage)} <= set(
             stream.places
         )
-    assert [outcome.wrong for outcome in judge(group, keeping.kept(group))] == [[]] * len(names)
+    assert [outcome.wrong for outcome in judge(group, keeping.keep_tables(group))] == [[]] * len(
+        names
+    )
     alone = streams.group_of(
         fmt, fmt.profiles[:1], select_nemeses("none"), 1, pattern="{database}_{table}"
     )
@@ -143,7 +145,7 @@ def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
 
 def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
     group = group_of("ticdc-canal-json", "v7.1.6+extension", "corrupt")
-    state = keeping.kept(group)
+    state = keeping.keep_tables(group)
     assert state.corrupt
     partition, (count, last) = next(iter(state.seen.items()))
     spoiled: list[tuple[dict[str, Any], str]] = [
@@ -163,7 +165,11 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
 def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
     group = group_of("alibaba-canal-json", "1.1.6", "none")
     (stream,) = group.streams
-    state, table, key = keeping.kept(group), stream.story.table.name, stream.story.table.primary_key
+    state, table, key = (
+        keeping.keep_tables(group),
+        stream.story.table.name,
+        stream.story.table.primary_key,
+    )
     places: Counter[int] = Counter()
     doubtful, certain, keys = set(), set(), set()
     for written in (written for stage in stream.stages for written in stage):
@@ -236,7 +242,7 @@ def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result(
             assert [
                 message.value for stage in range(4) for message in again.placed(stage)
             ] == written
-    outcomes = judge(group, keeping.kept(group))
+    outcomes = judge(group, keeping.keep_tables(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]
     assert [(outcome.profile, outcome.nemesis) for outcome in outcomes] == [
         (n, m.name) for n in order for m in select_nemeses("re*")
@@ -344,7 +350,7 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", selftest.IN_SPARK)
 def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
-    group = selftest.traps(get(name), 1)
+    group = selftest.group_of_traps(get(name), 1)
     by_nemesis = {stream.nemesis.name: stream for stream in group.streams}
     order = order_of(name)
     left_out = {
@@ -622,7 +628,7 @@ def test_a_stream_whose_query_ends_is_no_matter_of_the_other_streams_of_its_depl
         return done(DecodeRaised("cannot read it") if bad in names else {})
 
     monkeypatch.setattr(streams, "read_state", lambda _: None)
-    monkeypatch.setattr(streams, "judge", lambda part, _: judge(part, keeping.kept(part)))
+    monkeypatch.setattr(streams, "judge", lambda part, _: judge(part, keeping.keep_tables(part)))
     outcomes = streams.plainly(Answering(tmp_path, ends), group, "x:y", None, tmp_path / "home")
     assert {o.nemesis: [what for _, what in o.wrong] for o in outcomes if o.broken} == {
         "corrupt": ["the query ended: cannot read it"]
@@ -653,7 +659,7 @@ def test_a_reading_that_ends_before_its_kill_is_not_judged(tmp_path, monkeypatch
     @contextlib.contextmanager
     def published(*_: Any) -> Any:
         reader = streams.GroupReader(Answering(tmp_path, ends), group, "x:y", {}, tmp_path)  # type: ignore[arg-type]
-        yield reader, lambda how: judge(group, keeping.kept(group), how)
+        yield reader, lambda how: judge(group, keeping.keep_tables(group), how)
 
     monkeypatch.setattr(streams, "_published", published)
     (outcome,) = streams.killed(

@@ -48,7 +48,7 @@ def state_of(group, turn=1):
     in the other one.
     """
     state, keys = (
-        keeping.kept(group),
+        keeping.keep_tables(group),
         {stream.story.table.name: stream.story.table.primary_key for stream in group.streams},
     )
     rows = {
