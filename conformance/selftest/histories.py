@@ -1,5 +1,5 @@
-"""Histories of type 2 (SCD type 2) that are kept right, and wrong on purpose, over right changes and
-without Spark.
+"""Histories of type 2 (SCD type 2) that are kept right, and wrong on purpose, over right changes
+and without Spark.
 
 A fold keeps each version of a row with the interval in which it was the current one;
 `conformance.pipelines` judges them as it judges a user's history. Its table shows the open ones.
@@ -58,7 +58,9 @@ class HistoryFold(Fold):
         return self._spans_of_changes(key, self._changes(key))
 
     def _spans_of_changes(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
-        """The versions that changes leave, each with what the one before had and it did not send."""
+        """The versions that changes leave; a value that a change did not send is that of the
+        version before.
+        """
         completed: list[KeptRow] = []
         for state in self._with_clears(key, changes):
             completed.append(self._overlay(completed[-1] if completed else None, state))
@@ -69,7 +71,9 @@ class HistoryFold(Fold):
         return sorted(self.states_of_keys[key].values(), key=_place)
 
     def _with_clears(self, key: RowKey, changes: list[KeptRow]) -> list[KeptRow]:
-        """The changes with what TRUNCATE and DROP TABLE did behind those that are older."""
+        """The changes in order with a delete for each TRUNCATE or DROP TABLE, right after the
+        newest change that is older.
+        """
         for cleared in sorted(self.clears.get(key[0], ())):
             older = [n for n, state in enumerate(changes) if state.version < cleared]
             if older:
@@ -84,7 +88,7 @@ class HistoryFold(Fold):
         }
 
     def snapshot(self) -> Snapshot:
-        """See Fold; the open versions are the rows."""
+        """The history, and the table whose rows are the open versions."""
         history: list[KeptVersion] = []
         for key in self.states_of_keys:
             for span in self.spans(key):
@@ -117,7 +121,9 @@ class LateOpenHistory(HistoryFold):
         HistoryFold._fold_events(self, sorted(events, key=lambda event: _place(event.state)))
 
     def spans(self, key: RowKey) -> list[Span]:
-        """Of what came in order, and of what came late."""
+        """The versions of the changes that came in order, and an open one for each that came
+        late.
+        """
         in_order: list[KeptRow] = []
         late: list[KeptRow] = []
         for state in self.states_of_keys[key].values():
@@ -150,7 +156,7 @@ class ClosedBeforeHistory(HistoryFold):
     """A version ends a step before the next one begins, as BETWEEN needs it."""
 
     def spans(self, key: RowKey) -> list[Span]:
-        """With ends that no version begins at."""
+        """The versions, each of which ends a little before the next begins."""
         return [
             Span(span.state, span.start, None if span.end is None else _before(span.end))
             for span in HistoryFold.spans(self, key)
@@ -161,7 +167,7 @@ class NotClosedHistory(HistoryFold):
     """A version's end is that of the row: an UPDATE opens one and closes none."""
 
     def spans(self, key: RowKey) -> list[Span]:
-        """All with the end of the last."""
+        """The versions, all with the end of the last one."""
         spans = HistoryFold.spans(self, key)
         return [Span(span.state, span.start, spans[-1].end) for span in spans]
 

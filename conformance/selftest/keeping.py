@@ -149,8 +149,9 @@ class Keeper:
     `rows` has one state of each key, several only if the mistake applies changes twice; `waiting`
     the rows that came before their schema; `schemas` the key columns by table and schema version;
     `cleared` the newest TRUNCATE or DROP TABLE of each table, `dropped` the newest DROP COLUMN of
-    each column; `marks` the watermark of each lane; `unreadable` the lanes and offsets of unreadable
-    messages; `progress` the number of messages read of each lane, and the last one's offset.
+    each column; `marks` the watermark of each lane; `unreadable` the lanes and offsets of
+    unreadable messages; `progress` the number of messages read of each lane, and the last one's
+    offset.
     """
 
     group: Group

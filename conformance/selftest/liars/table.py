@@ -65,8 +65,8 @@ def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -
 
 @cache
 def _rules_by_name(fmt: str) -> dict[str, str]:
-    """The ids of a format's rules by the names under which a line may have them: the ids themselves,
-    and the ids with the name of the format that this one is like.
+    """The ids of a format's rules by the names that a line may give them: the ids themselves, and
+    the ids with the name of the format that this one is like.
     """
     like = book(fmt).like or fmt
     ids_by_name: dict[str, str] = {}

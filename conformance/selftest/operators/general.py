@@ -266,10 +266,10 @@ def _change_cell_texts(change: Callable[[str], Any]) -> Alter:
     return _on_each_cell(lambda _column, value, _cells: _change_cell_text(value, change))
 
 
-def _replace_in_cells(of_type: str, expression: str, replacement: str) -> Alter:
+def _replace_in_cells(type: str, expression: str, replacement: str) -> Alter:
     """Replaces what matches the expression in the texts of cells of a type."""
     change = _replace_matches(expression, replacement, re.DOTALL)
-    return _on_cells_of_type(of_type, lambda value: _change_cell_text(value, change))
+    return _on_cells_of_type(type, lambda value: _change_cell_text(value, change))
 
 
 def _as_text(value: Any) -> Any:
@@ -341,8 +341,8 @@ WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
     ),
     "texts-null": lambda expression: _change_cell_texts(_null_whole_matches(expression)),
     "cells": _replace_in_cells,
-    "cells-null": lambda of_type: _on_cells_of_type(of_type, lambda _value: None),
-    "cells-as-text": lambda of_type: _on_cells_of_type(of_type, _as_text),
+    "cells-null": lambda type: _on_cells_of_type(type, lambda _value: None),
+    "cells-as-text": lambda type: _on_cells_of_type(type, _as_text),
     "nulls-as": _replace_nulls,
     "all-null": lambda: _on_each_cell(lambda *_: None),
     "columns": lambda expression, replacement: _rename_columns(
@@ -370,7 +370,7 @@ ARGUMENTS: Final[Mapping[str, Legal]] = {
     "by": int,
     "kind": tuple(Kind),
     "spelling": tuple(SPELLINGS),
-    "of_type": (*Logical, *sorted(_TYPE_NAMES)),
+    "type": (*Logical, *sorted(_TYPE_NAMES - set(Logical))),
 }
 """The legal arguments of WORDS, by the names of parameters."""
 
