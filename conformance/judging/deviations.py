@@ -20,6 +20,7 @@ from conformance.judging.judge import NOT_THERE, Finding
 from conformance.judging.relations import (
     Relation,
     RelationKind,
+    generalize_relation,
     relate_fields,
     widen_relation,
 )
@@ -460,9 +461,27 @@ def unify_families(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Fail
         else:
             unified[deviation] = units
     for of_family in families.values():
-        for deviation, failing in _unify_family(of_family, families):
+        for deviation, failing in _unify_family(_generalize(of_family), families):
             unified[deviation][failing.unit] = failing
     return unified
+
+
+def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviation, list[Failing]]:
+    """The deviations of one family's values; with more general relations (a cut anywhere, any
+    shift) if nearly all have such a one in common and none as it is.
+    """
+    total = sum(map(len, of_family.values()))
+    if max(map(len, of_family.values())) >= NEARLY * total:
+        return of_family
+    general: dict[Deviation, list[Failing]] = defaultdict(list)
+    for deviation, failings in of_family.items():
+        relation = deviation.relation
+        if relation is not None:
+            deviation = replace(deviation, relation=generalize_relation(relation))
+        general[deviation] += failings
+    most = max(general, key=lambda deviation: len(general[deviation]))
+    is_one = most.relation is not None and len(general[most]) >= NEARLY * total
+    return general if is_one else of_family
 
 
 def _unify_family(

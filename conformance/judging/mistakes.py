@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from conformance.judging import deviations
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
 from conformance.judging.judge import CELL, CaseResult, Finding
-from conformance.judging.relations import RelationKind
+from conformance.judging.relations import RelationKind, signs_before_a_cut
 from conformance.judging.results import FormatResult
 from conformance.judging.sentences import (
     Quantity,
@@ -71,12 +71,28 @@ _CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BI
 _OF_MESSAGES: Final = frozenset(
     {
         *("any", "row", "op", "kind", "several", "later", "equal", "same", "rekeyed", "bare"),
+        "repeated",
         *("keys", "keyless", "changed-later", "changed-earlier", "other-schema", "null", "empty"),
     }
 )
 """Sorts of traits for which a decoder loses rows whatever is in their cells. Where rows depend on
 other messages, all others are chance: the cases of a type, a name or an option stand together.
 """
+_OF_CONTENTS: Final = frozenset({"held", "kin", "class", "like", "negative"})
+"""Sorts of traits on the value itself, which no Spark type of a column depends on."""
+_OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
+"""Sorts of traits of a case as a whole."""
+_SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    "table": frozenset({"table-sign", "table-capital"}),
+    "database": frozenset({"database-sign", "database-capital"}),
+    "keys": frozenset({"key-sign", "key-capital", "untold-key"}),
+    "types": frozenset({"type", "family", "unsigned", *_OF_NAMES}),
+}
+"""Sorts of traits, beside those of messages, that may explain a wrong column of the envelope."""
+_OF_NAMES_OF_TABLES: Final = frozenset().union(
+    *(sorts for field, sorts in _SORTS_OF_FIELDS.items() if field != "types")
+)
+"""Sorts of traits on the names of a table, its database and its key."""
 _MEMBERS: Final = frozenset({"null", "empty"})
 """Sorts of traits on a document's members."""
 _DRAWN: Final = "a fault that was drawn"
@@ -91,6 +107,8 @@ RARE: Final = 0.05
 """Share of the units that traits must explain where other messages may be the reason: a few of many
 agree by chance.
 """
+MAJORITY: Final = 0.5
+"""Share of the units of a family of types that must fail for most of them to be told."""
 LARGE: Final = 0.15
 """Share of a mistake's units that is told by a noun of its own."""
 
@@ -207,12 +225,12 @@ class _Told:
 @dataclass(frozen=True, slots=True)
 class _Part:
     """Units that fail with one deviation, and the traits that they share; () for those that nothing
-    tells from others. `is_sure` if no unit with the traits passes.
+    tells from others. `share` is the share of the units with the traits that fail.
     """
 
     traits: Traits
     failings: list[Failing]
-    is_sure: bool
+    share: float
 
     @property
     def families(self) -> frozenset[str]:
@@ -230,6 +248,8 @@ def _unit_name(deviation: Deviation) -> str:
         return "message"
     if deviation.is_of_presence:
         return "column"
+    if deviation == deviations.NOT_NULL:
+        return "NULL"
     return "value" if deviation.is_of_cells else "row"
 
 
@@ -249,8 +269,21 @@ def _explain(
         yield _Told((), Statement(deviation)), left
         return
     bad = _bad_traits(deviation, by_deviation)
+    favoured = _favoured_traits(deviation, list(by_deviation[deviation].values()))
     while left and len(parts) < MOST:
-        traits, is_sure = population.guilty(deviations.population_of(deviation), bad, left)
+        traits, is_sure = population.guilty(
+            deviations.population_of(deviation),
+            bad,
+            left,
+            lambda trait: may_explain(deviation, trait),
+            favoured,
+        )
+        if not traits:
+            part = _explain_by_content(deviation, population, bad, left, favoured)
+            if part is not None:
+                parts.append(part)
+                left = []
+                break
         explained = [failing for failing in left if failing.traits.issuperset(traits)]
         if deviation.is_of_faults:
             by_faults = not traits or traits[0][0] == "fault"
@@ -269,17 +302,85 @@ def _explain(
         groups = {"": explained}
         if deviation.is_of_cells and not traits:
             groups = _group_by_family(explained)
-        parts += [_Part(traits, group, is_sure) for group in groups.values()]
+        share = 1.0 if is_sure else NEARLY
+        parts += [_Part(traits, group, share) for group in groups.values()]
         if deviation.is_of_faults:
             left = []
         left = [failing for failing in left if not failing.traits.issuperset(traits)]
     rest = _group_by_family(left) if deviation.is_of_cells else {"": left} if left else {}
-    parts += [_Part((), group, False) for group in rest.values()]
+    parts += [_Part((), group, 0.0) for group in rest.values()]
     for group in _group_parts(deviation, parts):
         yield (
             _tell_parts(deviation, unit, _widen_group(group, bad, population, deviation)),
             (_failings_of(group)),
         )
+
+
+_CONTENTS_OF_CUTS: Final = {"a line end": "line ends", "a quote": "quotes"}
+"""What a value holds, where the cut is told by one of its characters."""
+_CONTENTS_OF_RELATIONS: Final = {
+    RelationKind.BLANKS_AT_ENDS: frozenset({"a blank at an end"}),
+    RelationKind.FRACTION: frozenset({"a fraction"}),
+    RelationKind.ROUNDED: frozenset({"a fraction"}),
+    RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
+    RelationKind.LAST_DIGITS: frozenset({"a fraction"}),
+    RelationKind.LETTER_CASE: frozenset({"capital letters", "small letters"}),
+    RelationKind.WITHIN_DOCUMENT: frozenset({"a fraction", "true or false", "null"}),
+}
+"""What a value holds that comes out in such a relation."""
+
+
+def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> frozenset[Trait]:
+    """The traits on what a value holds that the relation names, too: lost line ends are lost of
+    values with line ends.
+    """
+    relation = deviation.relation
+    if relation is None:
+        return frozenset()
+    names = {relation.name, _CONTENTS_OF_CUTS.get(relation.before, relation.before)}
+    names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
+    contents = {("held", failing.family, f"with {name}") for failing in failings for name in names}
+    signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
+    return frozenset(contents | signs)
+
+
+def _explain_by_content(
+    deviation: Deviation,
+    population: Population,
+    bad: Sequence[frozenset[Trait]],
+    left: Sequence[Failing],
+    favoured: Collection[Trait],
+) -> _Part | None:
+    """The units as one part, if all have a trait that the relation makes likely, though many others
+    with it pass.
+    """
+    shared = frozenset.intersection(*(failing.traits for failing in left))
+    name = deviations.population_of(deviation)
+    shares = [
+        (population.failing_share(name, bad, [(trait,)]), trait)
+        for trait in sorted(shared.intersection(favoured))
+    ]
+    if not shares:
+        return None
+    share, trait = max(shares)
+    return _Part((trait,), list(left), share)
+
+
+def may_explain(deviation: Deviation, trait: Trait) -> bool:
+    """Whether a decoder could deviate so because of the trait: no cell of a row makes its envelope
+    wrong, or an image of its own too many.
+    """
+    sort = trait[0]
+    if deviation.kind is DeviationKind.FIELD_WRONG:
+        of_field = _SORTS_OF_FIELDS.get(deviation.name, frozenset())
+        return sort in _OF_MESSAGES | _OF_CASES | of_field
+    if deviation.is_of_images:
+        return sort in _OF_MESSAGES | _OF_CASES
+    if deviation.relation_kind is RelationKind.COMES_AS and sort in _OF_CONTENTS:
+        return False
+    if sort == "held" and trait[-1] == "with a time of day":
+        return deviation.relation_kind is RelationKind.TIME_OF_DAY
+    return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells
 
 
 def _widen_group(
@@ -288,15 +389,32 @@ def _widen_group(
     population: Population,
     deviation: Deviation,
 ) -> list[_Part]:
-    """The parts as one part of their family of types, if no trait explains some of them and nearly
-    every value of the family fails: a narrower trait would be false of those.
+    """The parts as parts of their families of types, one of each, if the traits do not explain all
+    of them, or only together, and most values of the families fail: a narrower trait would be false
+    of some.
     """
-    families = {failing.family for failing in _failings_of(group)}
-    if not deviation.is_of_cells or all(part.traits for part in group) or len(families) != 1:
+    failings = _failings_of(group)
+    if not deviation.is_of_cells or not _are_scattered(group):
         return group
-    traits: Traits = (("family", families.pop()),)
-    share = population.failing_share(deviations.population_of(deviation), bad, traits)
-    return [_Part(traits, _failings_of(group), share == 1)] if share >= NEARLY else group
+    by_family: dict[Trait, list[Failing]] = defaultdict(list)
+    for failing in failings:
+        by_family[next((t for t in failing.traits if t[0] == "family"), ("family", ""))] += [
+            failing
+        ]
+    if ("family", "") in by_family or len({failing.family for failing in failings}) != 1:
+        return group
+    population_name = deviations.population_of(deviation)
+    share = population.failing_share(population_name, bad, [(family,) for family in by_family])
+    if share < MAJORITY:
+        return group
+    return [_Part((family,), of_family, share) for family, of_family in sorted(by_family.items())]
+
+
+def _are_scattered(group: Sequence[_Part]) -> bool:
+    """Whether no trait explains some of the parts, or several traits explain them."""
+    if any(not part.traits for part in group):
+        return True
+    return len(merge_alternatives(part.traits for part in group)) > 1
 
 
 def _failings_of(parts: Iterable[_Part]) -> list[Failing]:
@@ -327,6 +445,8 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         for _, kind in kinds:
             unit = f"{kind} message"
     families = tuple(group[0].families) if len(group[0].families) == 1 else ()
+    if not deviation.is_of_cells:
+        families = ()
     traits = group[0].traits or tuple(("family", name) for name in families)
     ops = tuple(dict.fromkeys(str(f.finding.came) for f in _failings_of(group)))
     if deviation.kind is not DeviationKind.OTHER_OP:
@@ -334,7 +454,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     if not large:
         statement = Statement(deviation, Quantity.SOME, unit, families=families, ops_that_came=ops)
         return _Told(traits, statement)
-    alternatives = merge_alternatives(part.traits for part in large)
+    alternatives = merge_alternatives(_without_narrower(part.traits for part in large))
     # Units that no trait explains are part of the mistake, too: the sentence must not say that all
     # have the traits.
     has_rest = any(not part.traits for part in group)
@@ -342,11 +462,26 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     if deviation.kind is DeviationKind.FIELD_WRONG or deviation.is_of_other_image:
         others |= len(alternatives) > 1
         alternatives = alternatives[:1]
-    quantity = Quantity.EVERY if large[0].is_sure else Quantity.NEARLY_EVERY
+    quantity = _quantity_of(large[0].share)
     statement = Statement(
         deviation, quantity, unit, tuple(alternatives[:NOUNS]), others, ops_that_came=ops
     )
     return _Told(traits, statement)
+
+
+def _without_narrower(alternatives: Iterable[Traits]) -> list[Traits]:
+    """The sets of traits without those that have all traits of another, and more."""
+    every = list(dict.fromkeys(alternatives))
+    return [traits for traits in every if not any(set(other) < set(traits) for other in every)]
+
+
+def _quantity_of(share: float) -> Quantity:
+    """How many of the units fail, of which this share does."""
+    if share == 1:
+        return Quantity.EVERY
+    if share >= NEARLY:
+        return Quantity.NEARLY_EVERY
+    return Quantity.MOST if share >= MAJORITY else Quantity.SOME
 
 
 def _bad_traits(deviation: Deviation, by_deviation: ByDeviation) -> Sequence[frozenset[Trait]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any, Final
 
 from conformance.judging.compare import Typed, is_accepted, same_value
 from conformance.judging.wording import of_type
-from generators.model import Case, Cell, Change, Logical, State
+from generators.model import Case, Cell, Change, Json, Logical, State
 
 
 class RelationKind(enum.StrEnum):
@@ -28,10 +29,17 @@ class RelationKind(enum.StrEnum):
     SPELLING = "spelling"
     SIGN = "sign"
     FRACTION = "fraction"
+    ROUNDED = "rounded"
+    WHOLE_DAYS = "whole-days"
+    HUNDREDS_OF_HOURS = "hundreds-of-hours"
+    TIME_OF_DAY = "time-of-day"
     SHIFT = "shift"
     WRAP = "wrap"
     DOUBLE = "double"
+    LAST_DIGITS = "last-digits"
     FACTOR = "factor"
+    DECIMAL_POINT = "decimal-point"
+    BITS_REVERSED = "bits-reversed"
     BYTES_REVERSED = "bytes-reversed"
     LETTER_CASE = "letter-case"
     BLANKS_AT_ENDS = "blanks-at-ends"
@@ -39,6 +47,8 @@ class RelationKind(enum.StrEnum):
     LOST_CHARACTERS = "lost-characters"
     ADDED_CHARACTERS = "added-characters"
     REPLACED_CHARACTERS = "replaced-characters"
+    BYTES_AS_LATIN = "bytes-as-latin"
+    WITHIN_DOCUMENT = "within-document"
     OTHER_IMAGE = "other-image"
     OTHER_ROW = "other-row"
     OTHER_COLUMN = "other-column"
@@ -49,15 +59,18 @@ class RelationKind(enum.StrEnum):
 class Relation:
     """A relation with its arguments.
 
-    `number` is the shift in microseconds (positive if what came is later), the bits of a wrap, the
-    power of ten of a factor, the length after a cut, or the other row; `total` is the length before
-    a cut. `name` is the sort of characters, the other image or column, or the Spark type.
+    `number` is the shift in microseconds (positive if what came is later; 0 for shifts that differ),
+    the bits of a wrap, the power of ten of a factor, the length after a cut, or the other row;
+    `total` is the length before a cut. `name` is the sort of characters, the other image or column,
+    the part of a document, or the Spark type. `before` is the sort of characters before which a
+    text was cut; "" if a cut there may be chance.
     """
 
     kind: RelationKind
     number: int = 0
     total: int = 0
     name: str = ""
+    before: str = ""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -95,6 +108,7 @@ OF_TEXTS: Final = frozenset(
         RelationKind.LETTER_CASE,
         RelationKind.BLANKS_AT_ENDS,
         RelationKind.SPELLING,
+        RelationKind.BYTES_AS_LATIN,
     }
 )
 """Relations on the characters of a text."""
@@ -103,9 +117,23 @@ _EXPLAINS_ALONE: Final = OF_TEXTS | {
     RelationKind.SIGN,
     RelationKind.CUT,
     RelationKind.COMES_AS,
+    RelationKind.WITHIN_DOCUMENT,
 }
+_CUT_BEFORE: Final = (
+    ("a line end", "\r\n\v\f\x85\u2028\u2029"),
+    ("a zero byte", "\0"),
+    ("a colon", ":"),
+    ("a comma", ","),
+    ("a semicolon", ";"),
+    ("a dot", "."),
+    ("a quote", "\"'`"),
+)
+"""Characters at which readers end a text by mistake."""
 _SECOND: Final = 1_000_000
-_DAY: Final = 86_400 * _SECOND
+_HOUR: Final = 3_600 * _SECOND
+_DAY: Final = 24 * _HOUR
+_CLOSE: Final = Decimal("0.001")
+"""Share of a number by which one that lost its last digits differs at most."""
 _EPOCH: Final = dt.date(1970, 1, 1)
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
 _NUMBERS: Final = frozenset(
@@ -172,10 +200,14 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
     """How two different texts are related; `unit` names what a cut counts."""
     if expected.casefold() == actual.casefold():
         return Relation(RelationKind.LETTER_CASE)
-    if expected.strip() == actual.strip():
+    is_part = actual in expected or expected in actual
+    if is_part and expected.strip() == actual.strip():
         return Relation(RelationKind.BLANKS_AT_ENDS)
     if actual and len(actual) < len(expected) and expected.startswith(actual):
-        return Relation(RelationKind.CUT, len(actual), len(expected), unit)
+        before = _describe_character(expected[len(actual)])
+        return Relation(RelationKind.CUT, len(actual), len(expected), unit, before)
+    if _read_as_latin(expected) == actual:
+        return Relation(RelationKind.BYTES_AS_LATIN)
     for kind, rest in (
         (RelationKind.LOST_CHARACTERS, _characters_left_out(expected, actual)),
         (RelationKind.ADDED_CHARACTERS, _characters_left_out(actual, expected)),
@@ -187,6 +219,20 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
         if _differs_only_at(expected, actual, pattern):
             return Relation(RelationKind.REPLACED_CHARACTERS, name=sort)
     return None
+
+
+def _describe_character(character: str) -> str:
+    """The sort of a character at which readers end a text; "" for another."""
+    return next((name for name, signs in _CUT_BEFORE if character in signs), "")
+
+
+def signs_before_a_cut(relation: Relation) -> str:
+    """The characters before which a text was cut; "" if a cut there may be chance."""
+    return next((signs for name, signs in _CUT_BEFORE if name == relation.before), "")
+
+
+def _read_as_latin(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def is_value_of(cell: Cell, came: Any) -> bool:
@@ -208,7 +254,9 @@ def is_value_of(cell: Cell, came: Any) -> bool:
 def widen_relation(relation: Relation) -> Relation:
     """The relation without numbers, and the wider of two sorts where both occur in one mistake."""
     if relation.kind is RelationKind.CUT:
-        return Relation(RelationKind.CUT, name=relation.name)
+        return Relation(RelationKind.CUT, name=relation.name, before=relation.before)
+    if relation.kind is RelationKind.ROUNDED:
+        return Relation(RelationKind.FRACTION)
     if relation.kind is RelationKind.BLANKS_AT_ENDS:
         return Relation(RelationKind.LOST_CHARACTERS, name="blanks")
     lost_or_replaced = relation.kind in (
@@ -218,6 +266,24 @@ def widen_relation(relation: Relation) -> Relation:
     if lost_or_replaced and relation.name in _IN_BEYOND_ASCII:
         return Relation(relation.kind, name=_BEYOND_ASCII)
     return relation
+
+
+def generalize_relation(relation: Relation) -> Relation:
+    """The relation that others of its kind have in common with it: a cut anywhere, any shift, a
+    number that is only about right.
+    """
+    match relation.kind:
+        case RelationKind.CUT:
+            return Relation(RelationKind.CUT, name=relation.name)
+        case RelationKind.DOUBLE:
+            return Relation(RelationKind.LAST_DIGITS)
+        case RelationKind.SHIFT:
+            return Relation(RelationKind.SHIFT)
+        case RelationKind.WRAP:
+            return Relation(RelationKind.WRAP)
+        case RelationKind.FACTOR:
+            return Relation(RelationKind.DECIMAL_POINT)
+    return widen_relation(relation)
 
 
 def _is_spelled_alike(cell: Cell, came: Any) -> bool:
@@ -259,7 +325,7 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
         return Relation(RelationKind.SPARK_TYPE)
     if cell.type.logical in _CLOCKS:
         want, got = _wire_micros(cell, expected), _wire_micros(cell, actual)
-        relation = _relate_clocks(want, got)
+        relation = _relate_clocks(want, got, cell.type.logical)
         if relation is not None:
             return relation
         if want is not None and want == got:
@@ -271,10 +337,15 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
         return relate_texts(expected, actual)
     want_number, got_number = _as_number(expected), _as_number(actual)
     if want_number is not None and got_number is not None:
+        if want_number != got_number and _has_bits_reversed(cell, got_number):
+            return Relation(RelationKind.BITS_REVERSED)
         return _relate_numbers(want_number, got_number)
-    if cell.type.logical in _SPELLED_AS_TEXT:
-        return relate_texts(expected, actual)
-    return None
+    if cell.type.logical not in _SPELLED_AS_TEXT:
+        return None
+    relation = None
+    if cell.type.logical is Logical.JSON:
+        relation = _relate_documents(expected, actual)
+    return relation or relate_texts(expected, actual)
 
 
 def _relate_typed(cell: Cell, came: Typed) -> Relation | None:
@@ -294,9 +365,14 @@ def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
         return _relate_bytes(owed, got) if isinstance(got, bytes) else None
     if isinstance(owed, str):
         return relate_texts(owed, got) if isinstance(got, str) and got != owed else None
+    if isinstance(owed, Json) and isinstance(got, str):
+        owed_text = owed.text or json.dumps(owed.value, default=str, ensure_ascii=False)
+        return _relate_documents(owed_text, got)
     if cell.type.logical in _CLOCKS:
-        return _relate_clocks(_micros_of(owed), _micros_of(got))
+        return _relate_clocks(_micros_of(owed), _micros_of(got), cell.type.logical)
     if cell.type.logical in _NUMBERS:
+        if got != owed and _has_bits_reversed(cell, _as_number(got)):
+            return Relation(RelationKind.BITS_REVERSED)
         return _relate_numbers(_as_number(owed), _as_number(got))
     return None
 
@@ -314,8 +390,10 @@ def _are_equal(cell: Cell, came: Typed) -> bool:
     return False
 
 
-def _relate_clocks(expected: int | None, actual: int | None) -> Relation | None:
-    """The relation of two instants, dates or times, in microseconds."""
+def _relate_clocks(
+    expected: int | None, actual: int | None, logical: Logical = Logical.TIMESTAMP
+) -> Relation | None:
+    """The relation of two instants, dates or times of this type, in microseconds."""
     if expected is None or actual is None or expected == actual:
         return None
     for power in (3, 6):
@@ -329,8 +407,25 @@ def _relate_clocks(expected: int | None, actual: int | None) -> Relation | None:
         return Relation(RelationKind.FRACTION)
     if expected == -actual:
         return Relation(RelationKind.SIGN)
+    if abs(expected - actual) < _SECOND:
+        return Relation(RelationKind.ROUNDED)
+    if logical is Logical.TIME:
+        relation = _relate_long_times(expected, actual)
+        if relation is not None:
+            return relation
+    elif actual == expected // _DAY * _DAY and logical is not Logical.DATE:
+        return Relation(RelationKind.TIME_OF_DAY)
     if (actual - expected) % _SECOND == 0:
         return Relation(RelationKind.SHIFT, actual - expected)
+    return None
+
+
+def _relate_long_times(expected: int, actual: int) -> Relation | None:
+    """The relation of two times that differ by whole days, or by the first digit of the hours."""
+    if (actual - expected) % _DAY == 0:
+        return Relation(RelationKind.WHOLE_DAYS)
+    if (actual - expected) % (100 * _HOUR) == 0:
+        return Relation(RelationKind.HUNDREDS_OF_HOURS)
     return None
 
 
@@ -364,7 +459,63 @@ def _relate_finite_numbers(expected: Decimal, actual: Decimal) -> Relation | Non
             return Relation(RelationKind.FACTOR, power)
         if actual * factor == expected:
             return Relation(RelationKind.FACTOR, -power)
+    if actual and difference <= abs(expected) * _CLOSE:
+        return Relation(RelationKind.LAST_DIGITS)
+    if actual and _significant_digits(expected) == _significant_digits(actual):
+        return Relation(RelationKind.DECIMAL_POINT)
     return None
+
+
+def _significant_digits(number: Decimal) -> str:
+    return "".join(map(str, number.as_tuple().digits)).strip("0")
+
+
+def _has_bits_reversed(cell: Cell, actual: Decimal | None) -> bool:
+    """Whether what came are the bits of a BIT in reverse order."""
+    length, owed = cell.type.length, cell.value
+    if cell.type.logical is not Logical.BIT or not length or not isinstance(owed, int):
+        return False
+    return 0 < owed < 1 << length and actual == int(f"{owed:0{length}b}"[::-1], 2)
+
+
+def _relate_documents(expected: str, actual: str) -> Relation | None:
+    """The relation of two JSON documents: that of all their different texts, or the one sort of
+    parts in which they differ; None if there are several.
+    """
+    try:
+        owed, came = (json.loads(text, parse_float=Decimal) for text in (expected, actual))
+    except (ValueError, ArithmeticError, RecursionError):
+        return None
+    relations = set(_walk_differences(owed, came))
+    return relations.pop() if len(relations) == 1 else None
+
+
+def _walk_differences(owed: Any, came: Any) -> Iterator[Relation | None]:
+    """The relation of each two values of two documents that differ."""
+    if isinstance(owed, dict) and isinstance(came, dict):
+        if owed.keys() != came.keys():
+            yield Relation(RelationKind.WITHIN_DOCUMENT, name="names of members")
+        for name in owed.keys() & came.keys():
+            yield from _walk_differences(owed[name], came[name])
+    elif isinstance(owed, list) and isinstance(came, list) and len(owed) == len(came):
+        for want, got in zip(owed, came, strict=True):
+            yield from _walk_differences(want, got)
+    elif isinstance(owed, str) and isinstance(came, str) and owed != came:
+        relation = relate_texts(owed, came)
+        yield relation or Relation(RelationKind.WITHIN_DOCUMENT, name="texts")
+    elif type(owed) is not type(came) or owed != came:
+        yield Relation(RelationKind.WITHIN_DOCUMENT, name=_describe_part(owed))
+
+
+def _describe_part(owed: Any) -> str:
+    """The sort of a part of a document."""
+    if isinstance(owed, bool):
+        return "true and false"
+    if owed is None:
+        return "nulls"
+    if isinstance(owed, int | Decimal):
+        return "numbers"
+    return "texts" if isinstance(owed, str) else "objects and arrays"
 
 
 def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
@@ -380,7 +531,8 @@ def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
         if actual == without:
             return Relation(RelationKind.LOST_CHARACTERS, name=name)
     if actual and expected.startswith(actual):
-        return Relation(RelationKind.CUT, len(actual), len(expected), "bytes")
+        before = _describe_character(chr(expected[len(actual)]))
+        return Relation(RelationKind.CUT, len(actual), len(expected), "bytes", before)
     return None
 
 
@@ -494,7 +646,7 @@ def relate_fields(name: str, owed: Any, came: Any) -> Relation | None:
 def _without_lengths(relation: Relation | None) -> Relation | None:
     """The relation, where cuts after different numbers of characters are one."""
     is_cut = relation is not None and relation.kind is RelationKind.CUT
-    return Relation(RelationKind.CUT, name=relation.name) if relation and is_cut else relation
+    return widen_relation(relation) if relation and is_cut else relation
 
 
 def _relate_members(name: str, owed: list[Any], came: list[Any]) -> Relation | None:

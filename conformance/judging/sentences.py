@@ -23,6 +23,7 @@ class Quantity(enum.StrEnum):
 
     EVERY = "every "
     NEARLY_EVERY = "nearly every "
+    MOST = "most "
     SOME = "some "
     NOT_TOLD = ""
 
@@ -56,8 +57,12 @@ class Statement:
         return self.quantity is Quantity.SOME
 
 
+_SORTS_OF_ROWS: Final = said("sorts_of_rows")
+_CLASSES: Final = said("classes")
 _RELATIONS: Final = said("relations")
 _DEVIATIONS: Final = said("deviations")
+_VERBS_OF_ONE: Final = {"is": "is", "comes": "comes", "vanishes": "vanishes"}
+_VERBS_OF_MANY: Final = {"is": "are", "comes": "come", "vanishes": "vanish"}
 _NAMES_OF_FACTORS: Final = {
     2: "a hundred times as large",
     -2: "a hundredth",
@@ -78,17 +83,25 @@ def describe_relation(relation: Relation) -> str:
     """The relation in words, such as `cut after 255 of 900 characters`."""
     number, name = relation.number, relation.name
     match relation.kind:
+        case RelationKind.SHIFT if not number:
+            return "earlier or later by different times"
         case RelationKind.SHIFT:
             return describe_shift(number)
+        case RelationKind.WRAP if not number:
+            return "differs by a power of 2"
         case RelationKind.FACTOR:
             return _NAMES_OF_FACTORS.get(number, f"10^{number} times as large")
-        case RelationKind.CUT if not number:
-            return "cut"
-        case RelationKind.CUT if not relation.total:
-            return f"cut after {number:,} {name}"
         case RelationKind.CUT:
-            return f"cut after {number:,} of {relation.total:,} {name}"
+            return _describe_cut(relation)
     return _RELATIONS[relation.kind].format(number=number, name=name)
+
+
+def _describe_cut(relation: Relation) -> str:
+    words = "cut"
+    if relation.number:
+        of_total = f" of {relation.total:,}" if relation.total else ""
+        words += f" after {relation.number:,}{of_total} {relation.name}"
+    return f"{words} before {relation.before}" if relation.before else words
 
 
 def describe_statement(statement: Statement) -> str:
@@ -99,6 +112,7 @@ def describe_statement(statement: Statement) -> str:
     sentence = _DEVIATIONS[deviation.kind].format(
         units=_describe_units(statement),
         name=_describe_name(deviation, statement),
+        **(_VERBS_OF_MANY if statement.quantity is Quantity.MOST else _VERBS_OF_ONE),
     )
     relation = f": {describe_relation(deviation.relation)}" if deviation.relation else ""
     company = " only among certain other messages" if statement.by_company else ""
@@ -110,7 +124,9 @@ def describe_traits(traits: Traits, unit: str) -> str:
     told = tuple(trait for trait in traits if trait != ("row",)) or traits
     phrase = _describe_trait(told[0], unit)
     for (sort, *_), trait in itertools.pairwise(told):
-        noun = _describe_trait(trait, "" if trait[0] in _SAID_AFTER_UNIT else unit)
+        noun = _describe_trait(trait, unit)
+        if trait[0] in _SAID_AFTER_UNIT:
+            noun = noun.removeprefix(unit).strip()
         joint = " " if sort in _CONTINUED_SORTS else " and "
         phrase += f"{joint}{noun}"
     return phrase
@@ -118,7 +134,14 @@ def describe_traits(traits: Traits, unit: str) -> str:
 
 def _describe_trait(trait: Trait, unit: str) -> str:
     sort, *words = trait
-    return SORTS[sort].format(*words, unit=unit).strip()
+    sentence = _SORTS_OF_ROWS[sort] if unit == "row" and sort in _SORTS_OF_ROWS else SORTS[sort]
+    of_class = _describe_classes(words[-1]) if words else ""
+    return sentence.format(*words, **{"unit": unit, "class": of_class})
+
+
+def _describe_classes(classes: str) -> str:
+    """What classes say of a value: several, between commas, are told as alternatives."""
+    return " or ".join(_CLASSES.get(name, f"in the class {name}") for name in classes.split(", "))
 
 
 def merge_alternatives(alternatives: Iterable[Traits]) -> list[Traits]:
@@ -154,6 +177,8 @@ def _join_traits(first: Traits, second: Traits) -> Traits:
 def _describe_units(statement: Statement) -> str:
     """What deviates: the subject of the sentence."""
     unit, quantity = statement.unit, statement.quantity
+    if quantity is Quantity.MOST:
+        unit = f"{unit}s"
     if statement.faults:
         more = f" and {statement.more_faults} more" if statement.more_faults else ""
         return f"a message with {', '.join(statement.faults)}{more}"

@@ -49,18 +49,62 @@ _IN_NUMBER: Final = 3
 _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
 SORTS: Final = said("sorts")
-"""How a trait is said, by its sort; of traits that explain as much, the first sort here is taken.
-"""
-_RANK: Final = {sort: number for number, sort in enumerate(SORTS)}
+"""How a trait is said, by its sort."""
+_RANKED: Final = (
+    *("any", "row", "later", "equal", "same", "rekeyed", "repeated"),
+    *("table-sign", "table-capital", "database-sign", "database-capital"),
+    *(
+        "key-sign",
+        "key-capital",
+        "untold-key",
+        "keys",
+        "bare",
+        "op",
+        "kind",
+        "null",
+        "empty",
+        "several",
+    ),
+    *(
+        "image",
+        "side",
+        "changed-key",
+        "key",
+        "behind",
+        "unchanged",
+        "changed",
+        "unsigned",
+        "negative",
+        "family",
+    ),
+    *("held", "kin", "like", "type", "keyless", "other-schema"),
+    *("changed-later", "changed-earlier", "void", "nothing", "capital", "small", "sign", "long"),
+    *("quoted", "class", "fault", "packed", "option", "options", "trait", "release"),
+    *("plain", "level"),
+)
+"""Sorts of traits: of those that explain as much, the first is taken."""
+_RANK: Final = {sort: number for number, sort in enumerate(_RANKED)}
 _OF_PLACES: Final = frozenset(
-    {"image", "side", "void", "small", "key", "plain", "unchanged", "changed"}
+    {
+        "image",
+        "side",
+        "void",
+        "small",
+        "key",
+        "plain",
+        "unchanged",
+        "changed",
+        "changed-key",
+        "behind",
+    }
 )
 """Sorts of traits that say nothing of a row as a whole."""
 _UNSAID: Final = frozenset({"boundary", "drawn"})
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
 _CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 _SECOND: Final = 1_000_000
-_DAY: Final = 86_400 * _SECOND
+_HOUR: Final = 3_600 * _SECOND
+_DAY: Final = 24 * _HOUR
 _EPOCH: Final = dt.date(1970, 1, 1)
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
@@ -76,19 +120,29 @@ _WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
 """Bits of the integers that decoders hold."""
 _DIGITS: Final = (15, 18, 28, 38)
 """Digits of the decimals that decoders hold."""
+_PLACES: Final = (2, 6, 10, 18)
+"""Digits behind the point that decoders keep."""
+_LARGE: Final = (9, 18, 36)
+_SMALL: Final = (6, 36)
+"""Powers of ten at which decoders lose numbers, or spell them otherwise."""
 SIZES: Final = frozenset(
     f"of over {limit:,} {unit}"
     for limits, units in (
         (_LENGTHS, ("characters", "bytes")),
         (_WIDTHS, ("bits",)),
         (_DIGITS, ("digits",)),
+        (_PLACES, ("places",)),
     )
     for limit in limits
     for unit in units
 )
 """The words of `held` traits on how large a value is."""
 _IN_JSON: Final = (
-    *(("true or false", r"\b(true|false)\b"), ("null", r"\bnull\b"), ("a fraction", r"\d[.]\d")),
+    *(
+        ("true or false", r"\b(true|false)\b"),
+        ("null", r"\bnull\b"),
+        ("a fraction", r"\d[.]\d|\d[eE]-\d"),
+    ),
     *(
         ("an object", r"\{"),
         ("an array", r"\["),
@@ -102,11 +156,28 @@ _IN_TEXTS: Final = (
         ("a blank at an end", r"\A\s|\s\Z"),
         ("a tab", r"\t"),
         ("double quotes", r'"'),
+        ("several blanks together", r"\S[ \t]{2,}\S"),
+        ("capital letters", r"[A-Z]"),
+        ("small letters", r"[a-z]"),
+        ("a colon", r":"),
+        ("a comma", r","),
     ),
     *(
         ("characters beyond Latin-1", r"[^\x00-\xff]"),
         ("nothing but true or false", r"\A(true|false)\Z"),
+        ("nothing but digits", r"\A\d+\Z"),
+        ("leading zeros", r"\A0\d+\Z"),
     ),
+)
+_IN_BYTES: Final = (
+    ("a zero byte", r"\x00"),
+    ("leading zero bytes", r"\A\x00"),
+    ("zero bytes at the end", r"\x00\Z"),
+    ("bytes beyond ASCII", r"[\x80-\xff]"),
+    ("line ends", r"[\r\n]"),
+    ("control characters", r"[\x00-\x1f\x7f]"),
+    ("quotes", r"[\"'`]"),
+    ("backslashes", r"\\"),
 )
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
@@ -144,8 +215,16 @@ class Population:
     _has_both_levels: bool = False
     _of_company: dict[str, Mapping[tuple[int, int], frozenset[Trait]]] = field(default_factory=dict)
     _counts: dict[PopulationName, Counted[Trait]] = field(default_factory=dict)
+    _repeated: set[tuple[str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        messages = set[tuple[bytes | None, bytes | None]]()
+        for result in self.results:
+            for number, written in enumerate(result.case.written):
+                message = written.message.key, written.message.value
+                if message in messages:
+                    self._repeated.add((result.case.id, number))
+                messages.add(message)
         self._has_both_levels = len({result.case.level for result in self.results}) > 1
         having: dict[str, list[str]] = defaultdict(list)
         for profile in sorted({result.case.profile for result in self.results}):
@@ -158,15 +237,21 @@ class Population:
             )
 
     def guilty(
-        self, which: PopulationName, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]
+        self,
+        which: PopulationName,
+        bad: Sequence[frozenset[Trait]],
+        left: Sequence[Failing],
+        may_explain: Callable[[Trait], bool] = lambda _trait: True,
+        favoured: Container[Trait] = (),
     ) -> tuple[Traits, bool]:
         """The few traits of the most of these failing units that nearly no other unit has, () if
         there are none, and whether no other has them at all. `bad` are the traits of all units that
-        fail so, or show nothing of a trait's innocence.
+        fail so, or show nothing of a trait's innocence. Only traits that `may_explain` the
+        deviation are tried; of those that explain as much, the `favoured` are taken first.
         """
         every, failing, failed = (
             self._counted(which),
-            counted(unit.traits for unit in left),
+            counted(filter(may_explain, unit.traits) for unit in left),
             counted(bad),
         )
 
@@ -200,10 +285,15 @@ class Population:
                 if (part := share(traits)) >= enough and is_needed(traits)
             ]
             worth = [
-                (-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits)
+                (
+                    -held(traits) * part**2,
+                    not any(trait in favoured for trait in traits),
+                    [_RANK[sort] for sort, *_ in traits],
+                    traits,
+                )
                 for traits, part in fine
             ]
-            return min(worth, default=(0, [], ()))[2]
+            return min(worth, default=(0.0, True, [], ()))[3]
 
         chosen = best((trait,) for trait in failing.having)
         most = sorted(failing.having, key=lambda trait: (-held((trait,)), trait))[: _TRIED + 1]
@@ -212,17 +302,26 @@ class Population:
             key=lambda trait: (_RANK[trait[0]], trait),
         )
         for size in range(2, _MOST + 1):
-            if held(chosen) > len(left) / 2:
+            # Of one or two units nearly any two traits together are theirs alone.
+            if held(chosen) > len(left) / 2 or len(left) < _IN_NUMBER:
                 break
             chosen = max((chosen, best(filter(held, combinations(common, size)))), key=held)
         return chosen, share(chosen) == 1
 
     def failing_share(
-        self, which: PopulationName, bad: Sequence[frozenset[Trait]], traits: Traits
+        self,
+        which: PopulationName,
+        bad: Sequence[frozenset[Trait]],
+        alternatives: Iterable[Traits],
     ) -> float:
-        """The share of the units with these traits that fail; `bad` are the traits of those."""
-        units = self._counted(which).number(traits)
-        return min(1.0, counted(bad).number(traits) / units) if units else 1.0
+        """The share of the units with any of these sets of traits, which exclude each other, that
+        fail; `bad` are the traits of those.
+        """
+        every, failed, units, failing = self._counted(which), counted(bad), 0, 0
+        for traits in alternatives:
+            units += every.number(traits)
+            failing += failed.number(traits)
+        return min(1.0, failing / units) if units else 1.0
 
     def _counted(self, which: PopulationName) -> Counted[Trait]:
         if which not in self._counts:
@@ -250,11 +349,9 @@ class Population:
             return row | self._of_cells(change, case.level)
         side, column = finding.side, finding.column or ""
         row -= _OF_ENVELOPES
-        return row | (
-            self._of_cell(side, column, change, cell)
-            if cell is not None
-            else _of_name(side, column, change)
-        )
+        if cell is None:
+            return row | _of_name(side, column, change)
+        return row | self._of_cell(side, column, change, cell) | _of_null(which, cell)
 
     def _units(self, which: PopulationName) -> Iterator[frozenset[Trait]]:
         for result in self.results:
@@ -266,6 +363,11 @@ class Population:
                 for f in result.findings
                 if f.aspect in _HIDING
             }
+            unbound_rows = {
+                (f.message, f.row)
+                for f in result.findings
+                if f.aspect in _HIDING and f.rule not in self.rules
+            }
             open_ = {
                 (f.message, f.row, f.side, f.column)
                 for f in result.findings
@@ -274,7 +376,8 @@ class Population:
             for number, written in enumerate(case.written):
                 for change in written.changes:
                     if which in ("rows", "faults"):
-                        if (change.kind is Kind.CORRUPT) == (which == "faults"):
+                        is_unbound = which == "rows" and (number, change.row) in unbound_rows
+                        if (change.kind is Kind.CORRUPT) == (which == "faults") and not is_unbound:
                             of_all = (
                                 self._of_fault(case, number)
                                 if which == "faults"
@@ -294,7 +397,8 @@ class Population:
                                 and unit[:3] not in lost
                                 and _OWED[which](cell.state, case.level)
                             ):
-                                yield row | self._of_cell(side, column, change, cell)
+                                of_cell = self._of_cell(side, column, change, cell)
+                                yield row | of_cell | _of_null(which, cell)
 
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         members = _of_message(case.written[number].message.value)
@@ -304,6 +408,7 @@ class Population:
                 ("fault", case.fault or "none"),
                 *self._of_profile(case),
                 *self._of_level(case),
+                *self._of_repetition(case, number),
                 *members,
             }
         )
@@ -314,9 +419,11 @@ class Population:
             ("any",),
             *self._of_profile(case),
             *self._of_level(case),
+            *self._of_repetition(case, number),
             *_of_message(written.message.value),
             *_of_record(case, number),
             *_of_key(change),
+            *_of_table(change),
             *self._of_other_changes(case, number, change),
         }
         traits.add(
@@ -366,6 +473,11 @@ class Population:
         if self._has_both_levels:
             yield "level", "two" if case.level == 2 else "one"
 
+    def _of_repetition(self, case: Case, number: int) -> Iterator[Trait]:
+        """Whether an earlier message of the run has the same key and value."""
+        if (case.id, number) in self._repeated:
+            yield ("repeated",)
+
     def _of_other_changes(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
         """Whether earlier or later rows of the case change the same key."""
         if case.id not in self._of_company:
@@ -389,6 +501,14 @@ _OWED: Final[dict[PopulationName, Callable[[State, int], bool]]] = {
     "values": lambda state, level: state not in (State.NULL, State.ABSENT),
 }
 """Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
+
+
+def _of_null(which: PopulationName, cell: Cell) -> frozenset[Trait]:
+    """The family of a NULL's type, where NULLs alone are looked at: elsewhere it has no value that
+    could be of one.
+    """
+    is_null = which == "nulls" and cell.state in (State.NULL, State.ABSENT)
+    return frozenset([("family", cell.type.logical.value)]) if is_null else frozenset()
 
 
 def _of_record(case: Case, number: int) -> Iterator[Trait]:
@@ -465,6 +585,8 @@ def _members(document: Any, within: str = "") -> Iterator[Trait]:
 
 def _of_key(change: Change) -> Iterator[Trait]:
     keys, columns = change.keys, list(change.after or change.before or ())
+    if keys is None and change.kind is Kind.ROW:
+        yield ("untold-key",)
     if keys is not None and change.kind is Kind.ROW:
         yield "keys", "with a key" if keys else "without a key"
         if len(keys) > 1:
@@ -473,22 +595,47 @@ def _of_key(change: Change) -> Iterator[Trait]:
             yield "keys", "whose first columns are not its key"
 
 
+def _of_table(change: Change) -> Iterator[Trait]:
+    """The traits of the names of a row's table and database, and of its key's columns."""
+    names: dict[str, tuple[str, ...]] = {
+        "table": (change.table or "",),
+        "database": (change.database or "",),
+    }
+    if change.kind is Kind.ROW:
+        names["key"] = change.keys or ()
+    for sort, of_sort in names.items():
+        for name in of_sort:
+            if name != name.lower():
+                yield (f"{sort}-capital",)
+            for sign in _signs_of(name):
+                yield f"{sort}-sign", sign
+
+
 def _of_name(side: str, column: str, change: Change) -> set[Trait]:
     traits: set[Trait] = {("side", side), ("image", side, change.op or ""), *_of_column(column)}
-    traits.add(("key",) if column in (change.keys or ()) else ("plain",))
+    image = (change.before if side == "before" else change.after) or {}
+    if column != next(iter(image), column):
+        traits.add(("behind",))
+    is_of_key = column in (change.keys or ())
+    traits.add(("key",) if is_of_key else ("plain",))
     old, new = (change.before or {}).get(column), (change.after or {}).get(column)
     traits.update(
         [("unchanged" if old == new else "changed",)] if old is not None and new is not None else []
     )
+    if is_of_key and ("changed",) in traits:
+        traits.add(("changed-key",))
     return traits
+
+
+def _signs_of(name: str) -> frozenset[str]:
+    """The characters of a name that are no letters, digits or low lines of ASCII, in words."""
+    signs = (sign for sign in name if not (sign.isascii() and (sign.isalnum() or sign == "_")))
+    return frozenset(_SIGNS.get(sign, sign) if sign.isascii() else _BEYOND for sign in signs)
 
 
 @lru_cache(maxsize=1 << 14)
 def _of_column(name: str) -> frozenset[Trait]:
-    signs = (sign for sign in name if not (sign.isascii() and (sign.isalnum() or sign == "_")))
-    traits: set[Trait] = {
-        ("sign", _SIGNS.get(sign, sign) if sign.isascii() else _BEYOND) for sign in signs
-    }
+    traits: set[Trait] = {("sign", sign) for sign in _signs_of(name)}
     traits.update([("capital",)] if name != name.lower() else [])
     traits.update([("small",)] if name != name.upper() else [])
     traits.update([("long", str(_LONG_NAME))] if len(name) > _LONG_NAME else [])
@@ -521,9 +668,19 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
         yield "negative", family.value
     value = cell.value
     if isinstance(value, Json):
+        if _is_nested(value.value):
+            yield "held", family.value, "with an object or array within another"
         value = value.text or json.dumps(value.value, default=str, ensure_ascii=False)
     yield from (
         ("held", _REAL.get(family.value, family.value), words) for words in _held(value, family)
+    )
+
+
+def _is_nested(document: Any) -> bool:
+    """Whether a document has an object or array within another."""
+    members = document.values() if isinstance(document, dict) else document
+    return isinstance(document, dict | list) and any(
+        isinstance(member, dict | list) for member in members
     )
 
 
@@ -534,10 +691,10 @@ def _held(value: Value, family: Logical) -> tuple[str, ...]:
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
     )
     if isinstance(text, str):
-        matches = {
-            f"with {sort}": re.search(pattern, text)
-            for sort, pattern in _IN_TEXTS + _IN_JSON * (family is Logical.JSON)
-        }
+        patterns: tuple[tuple[str, str], ...] = _IN_BYTES if isinstance(value, bytes) else _IN_TEXTS
+        if family is Logical.JSON:
+            patterns += _IN_JSON
+        matches = {f"with {sort}": re.search(pattern, text) for sort, pattern in patterns}
         return *(words for words, match in matches.items() if match), *_over(
             len(text), _LENGTHS, unit
         )
@@ -554,15 +711,35 @@ def _held(value: Value, family: Logical) -> tuple[str, ...]:
             "before 1970": of_date and micros < 0,
             "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // _SECOND < 1 << 31,
             "of over a day": not of_date and abs(micros) >= _DAY,
-            "with a fraction": not of_date and micros % _SECOND,
+            "of over 100 hours": not of_date and abs(micros) >= 100 * _HOUR,
+            "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
+            "between -00:00:01 and 0": not of_date and -_SECOND < micros < 0,
+            "with a fraction": micros % _SECOND,
+            "with a time of day": of_date and micros % _DAY,
         }
         return tuple(words for words, is_so in those.items() if is_so)
     if isinstance(value, int):
         return *_over(value.bit_length(), _WIDTHS, "bits"), *(["that is 0"] if value == 0 else [])
     if isinstance(value, Decimal | float):
-        digits = len(Decimal(str(value)).as_tuple().digits)
-        return *_over(digits, _DIGITS, "digits"), *(["that is 0"] if value == 0 else [])
+        return tuple(_held_by_number(Decimal(str(value))))
     return ()
+
+
+def _held_by_number(number: Decimal) -> Iterator[str]:
+    """What a number holds that decoders lose: digits, digits of a fraction."""
+    yield from _over(len(number.as_tuple().digits), _DIGITS, "digits")
+    if number == 0:
+        yield "that is 0"
+        return
+    if not number.is_finite():
+        return
+    digits = "".join(map(str, number.as_tuple().digits))
+    places = -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))
+    if places > 0:
+        yield "with a fraction"
+    yield from (f"of over 10^{power}" for power in _LARGE if abs(number) > Decimal(10) ** power)
+    yield from (f"of under 10^-{power}" for power in _SMALL if abs(number) < Decimal(10) ** -power)
+    yield from _over(places, _PLACES, "places")
 
 
 def _over(size: int, limits: Iterable[int], unit: str) -> Iterator[str]:

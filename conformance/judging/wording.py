@@ -31,7 +31,19 @@ _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_0
 
 _SENTENCES: Final = TableFile(
     *ours(__package__, "wording"),
-    dict.fromkeys(("sorts", "deviations", "relations", "verbs", "with", "alone"), dict),
+    dict.fromkeys(
+        (
+            "sorts",
+            "sorts_of_rows",
+            "classes",
+            "deviations",
+            "relations",
+            "verbs",
+            "with",
+            "alone",
+        ),
+        dict,
+    ),
 )
 
 

@@ -106,10 +106,10 @@ STATEMENTS, TYPES, KEYS = (
 ACCEPTED, VANISHES = "which cannot be read, is accepted", "vanishes without a CORRUPT row"
 CUT = [
     "every value of the binary types with line ends is wrong: cut",
-    "every value of the text types in the class html, of the text types with double quotes is wrong: cut",
-    "every value of the json types with an array, of the json types in the class object and others is wrong: cut",
+    "every value of the text types with double quotes, with signs of markup is wrong: cut",
+    "every value of the json types with an array, of the json types that is an object and others is wrong: cut",
 ]
-SET = "every value of the set types of over 15 bits and others is wrong"
+SET = "most values of the set types are wrong"
 NULL_OLD = (["lost"], {"message": '"old": ?null', "kind": "ROW|DDL"})
 """Documents whose `old` is null are lost."""
 
@@ -167,7 +167,7 @@ MISTAKES = [
     (
         1,
         ((["texts", "0000-00-00", "1970-01-01"], {}),),
-        ["every value of any type with a date, in the class zero is wrong"],
+        ["every value of any type with a date that is zero is wrong"],
     ),
     (1, ("rows-twice",), ["comes out more than once"]),
     # Several at once.
@@ -199,7 +199,7 @@ MISTAKES = [
         1,
         ("integer-through-a-double",),
         [
-            "value of the int types in the class beyond-double and others is wrong: equal as a double"
+            "value of the int types beyond the precision of a double and others is wrong: equal as a double"
         ],
     ),
     # Values of another Spark type, whatever they were.
@@ -209,14 +209,14 @@ MISTAKES = [
     (
         *(1, ("text-html-escaped", "text-three-byte-only")),
         [
-            "in the class astral is wrong",
-            "in the class html is wrong: equal but for what stands for signs of markup",
+            "with characters beyond the basic plane is wrong",
+            "with signs of markup is wrong: equal but for what stands for signs of markup",
         ],
     ),
     (
         1,
         ("text-empty-as-null", "text-word-null-as-null"),
-        ["in the class empty is NULL", "in the class literal-null is NULL"],
+        ["that is empty is NULL", "that spells null is NULL"],
     ),
     (1, ("date-with-midnight",), ["of the date types is wrong: equal but for how it is written"]),
     (1, ("columns-cut-at-30",), ["every column whose name has over 30 characters is not there"]),

@@ -14,7 +14,7 @@ from conformance.judging.compare import Typed
 from conformance.judging.judge import Finding
 from conformance.judging.sentences import describe_relation
 from conformance.rules.rules import Aspect
-from generators.model import Case, Cell, Change, Deployment, Kind, Message, Op, State, Written
+from generators.model import Case, Cell, Change, Deployment, Json, Kind, Message, Op, State, Written
 from generators.sources import mysql
 
 TYPES = mysql.TYPES
@@ -66,7 +66,13 @@ def hinted(expected, actual, level=1, before=None, others=()):
     ],
 )
 def test_the_relation_of_texts(kind, text, actual, hint):
-    value = Decimal(text) if TYPES[kind].logical in ("int", "decimal") else text
+    value = text
+    if TYPES[kind].logical in ("int", "decimal"):
+        value = Decimal(text)
+    elif TYPES[kind].logical == "bit":
+        value = int(text)
+    elif TYPES[kind].logical == "json":
+        value = Json(json.loads(text), text)
     assert hinted(cell(kind, value, text), actual) == hint
 
 

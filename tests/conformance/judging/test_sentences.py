@@ -32,6 +32,15 @@ RELATIONS = {
     RelationKind.LOST_CHARACTERS: Relation(RelationKind.LOST_CHARACTERS, name="line ends"),
     RelationKind.ADDED_CHARACTERS: Relation(RelationKind.ADDED_CHARACTERS, name="quotes"),
     RelationKind.REPLACED_CHARACTERS: Relation(RelationKind.REPLACED_CHARACTERS, name="quotes"),
+    RelationKind.ROUNDED: Relation(RelationKind.ROUNDED),
+    RelationKind.WHOLE_DAYS: Relation(RelationKind.WHOLE_DAYS),
+    RelationKind.HUNDREDS_OF_HOURS: Relation(RelationKind.HUNDREDS_OF_HOURS),
+    RelationKind.TIME_OF_DAY: Relation(RelationKind.TIME_OF_DAY),
+    RelationKind.LAST_DIGITS: Relation(RelationKind.LAST_DIGITS),
+    RelationKind.DECIMAL_POINT: Relation(RelationKind.DECIMAL_POINT),
+    RelationKind.BITS_REVERSED: Relation(RelationKind.BITS_REVERSED),
+    RelationKind.BYTES_AS_LATIN: Relation(RelationKind.BYTES_AS_LATIN),
+    RelationKind.WITHIN_DOCUMENT: Relation(RelationKind.WITHIN_DOCUMENT, name="numbers"),
     RelationKind.OTHER_IMAGE: Relation(RelationKind.OTHER_IMAGE, name="before"),
     RelationKind.OTHER_ROW: Relation(RelationKind.OTHER_ROW, 2),
     RelationKind.OTHER_COLUMN: Relation(RelationKind.OTHER_COLUMN, name="id"),
@@ -96,6 +105,42 @@ def test_the_words_of_a_relation(kind):
 @pytest.mark.parametrize("kind", DeviationKind)
 def test_the_sentence_of_a_deviation(kind):
     assert describe_statement(STATEMENTS[kind]) == EXPECTED[f"deviation {kind}"]
+
+
+@pytest.mark.parametrize(
+    ("relation", "words"),
+    [
+        (Relation(RelationKind.SHIFT), "earlier or later by different times"),
+        (Relation(RelationKind.WRAP), "differs by a power of 2"),
+        (Relation(RelationKind.CUT, name="characters"), "cut"),
+        (
+            Relation(RelationKind.CUT, 1, 9, "bytes", "a zero byte"),
+            "cut after 1 of 9 bytes before a zero byte",
+        ),
+    ],
+)
+def test_the_words_of_a_relation_without_all_of_its_numbers(relation, words):
+    assert describe_relation(relation) == words
+
+
+def test_most_units_are_told_in_the_plural():
+    most = Statement(
+        Deviation(DeviationKind.VALUE_WRONG), Quantity.MOST, "value", ((("family", "int"),),)
+    )
+    assert describe_statement(most) == "most values of the int types are wrong"
+
+
+def test_a_cell_s_trait_is_told_of_a_row_as_its_cell_s():
+    lost = Statement(
+        Deviation(DeviationKind.ROW_LOST),
+        Quantity.EVERY,
+        "row",
+        ((("op", "INSERT"), ("class", "bit(1)", "plain, zero")),),
+    )
+    assert (
+        describe_statement(lost)
+        == "every row of INSERT with a value of bit(1) that is ordinary or that is zero is lost"
+    )
 
 
 def test_a_law_is_told_by_its_statement():
