@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
-from generators.errors import UnknownName
+from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, unfit_cells
 from generators.garbage.wellformed import Oracle
 from generators.model import (
@@ -66,12 +66,38 @@ class KindRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Members:
+    """The names of a message's members in which a field of a decoder's row stands, in the order in
+    which they are looked for. Of an image that is a list of values the columns' names stand apart.
+    """
+
+    kind: tuple[str, ...] = ()
+    op: tuple[str, ...] = ()
+    database: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    sql: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    commit_time: tuple[str, ...] = ()
+    position: tuple[str, ...] = ()
+    schema_version: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+    def named(self, field_name: str) -> tuple[str, ...]:
+        """The members of a field, () for what is none."""
+        names: tuple[str, ...] = getattr(self, field_name, ())
+        return names
+
+
+@dataclass(frozen=True, slots=True)
 class Format(Generic[P]):
     """A wire format.
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that
     only this format has (options, control messages, DDL types), for one profile and a database
-    name; `choices` are the releases and options that it has, `profiles` those
+    name; `choices` are the releases and options that it has, `members` where fields stand, `profiles` those
     that run unasked; `container` is json, avro, confluent or frames; `faults` are the ways to spoil
     a whole value, `cell_faults` unfit cells of its own that a profile's messages can have, `unfit`
     those of every kind of types in every way, told what fits in it (`fits`: `LOGICAL/WAY`, and
@@ -90,6 +116,7 @@ class Format(Generic[P]):
     position: str
     scenarios: Callable[[P, str], Iterable[Scenario]]
     choices: Choices[P]
+    members: Members = Members()
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
@@ -167,7 +194,28 @@ def about(name: str, choices: Choices[P]) -> dict[str, Any]:
     kinds = tuple(KindRow(*row) for row in own["kinds"])
     profiles = tuple(choices.build(*profile.split("+")) for profile in own["profiles"])
     texts = {key: own[key] for key in ("title", "source", "position")}
-    return {"name": name, "kinds": kinds, "profiles": profiles, "choices": choices, **texts}
+    return {
+        "name": name,
+        "kinds": kinds,
+        "profiles": profiles,
+        "choices": choices,
+        "members": read_members(name, own["members"]),
+        **texts,
+    }
+
+
+def read_members(name: str, table: Mapping[str, Sequence[str]]) -> Members:
+    """The members of a format's file. Raises UsageError for a field that no decoder's row has, and
+    for what is no list of names.
+    """
+    legal = [member.name for member in fields(Members)]
+    for key, names in table.items():
+        place = f"generators/formats/{name}.toml: members.{key}"
+        if key not in legal:
+            raise UsageError(f"{place}: {UnknownName('field', key, legal)}")
+        if not isinstance(names, list) or not all(isinstance(one, str) and one for one in names):
+            raise UsageError(f"{place} is a list of members' names, not {names!r}")
+    return Members(**{key: tuple(names) for key, names in table.items()})
 
 
 def module_name(name: str) -> str:

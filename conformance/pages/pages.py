@@ -8,6 +8,7 @@ mistakes.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import inspect
 import json
@@ -28,7 +29,7 @@ from conformance.rules import pipelines, streams
 from conformance.rules.rules import Obligation, Provenance, Rule
 from conformance.rules.rules import rules as format_rules
 from conformance.text import printable
-from generators.wire_format import FORMATS, Format, formats, module_name
+from generators.wire_format import FORMATS, Format, Members, formats, module_name
 
 COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
@@ -193,6 +194,8 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
             ("message", "kind", "op", "note"), ((k.wire, k.kind, k.op, k.note) for k in fmt.kinds)
         ),
         "",
+        *table(("field", "members"), _member_rows(fmt.members)),
+        "",
         *_example(fmt),
         *_profiles(fmt),
         *release_table(fmt),
@@ -201,6 +204,13 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
         *_traps(fmt, traps, where),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _member_rows(members: Members) -> Iterator[tuple[str, str]]:
+    """A row for each field that stands in a member, with the members' names."""
+    for field in dataclasses.fields(members):
+        if names := members.named(field.name):
+            yield field.name, ", ".join(f"`{name}`" for name in names)
 
 
 def _example(fmt: Format[Any]) -> Iterator[str]:

@@ -34,7 +34,7 @@ from conformance.text import printable
 from generators.families import confluent
 from generators.garbage.wellformed import physical
 from generators.model import Case
-from generators.wire_format import FORMATS, get
+from generators.wire_format import FORMATS, Members, get
 
 LONGEST_HEAD: Final = 16
 """Bytes that stand before the JSON text of a frame at most."""
@@ -62,7 +62,8 @@ class Form(enum.StrEnum):
 
 class Field(NamedTuple):
     """The place of a finding: its `path`, and of a cell the row, the image and the column.
-    `expected` is the expected value in words.
+    `expected` is the expected value in words, `members` where fields stand in the format's
+    messages.
     """
 
     path: str = WHOLE
@@ -70,9 +71,10 @@ class Field(NamedTuple):
     side: str = ""
     column: str | None = None
     expected: str = ""
+    members: Members | None = None
 
     @classmethod
-    def of_finding(cls, finding: Finding) -> Field:
+    def of_finding(cls, finding: Finding, members: Members | None = None) -> Field:
         """The field that a finding names. Of a message that should have been refused it is the text
         behind the document, of one that is refused wrongly it is the whole message.
         """
@@ -84,6 +86,7 @@ class Field(NamedTuple):
             finding.side,
             finding.column,
             finding.expected,
+            members,
         )
 
 
@@ -136,7 +139,8 @@ def excerpt_failure(failure: Failure, limit: int) -> Excerpt:
     """The message of a failure in about `limit` characters."""
     finding, case = failure.finding, failure.result.case
     message = case.written[finding.message].message
-    field = Field.of_finding(finding)
+    members = get(case.format).members if case.format in FORMATS else None
+    field = Field.of_finding(finding, members)
     is_spoiled = finding.aspect in (Aspect.ACCEPTED, Aspect.CORRUPT) and not finding.column
     value_text = None if is_spoiled else _avro_text(message.value, case)
     key_text = _avro_text(message.key, case)
@@ -256,7 +260,7 @@ def _find_marks(reading: _Reading, field: Field) -> list[Span]:
     marks: list[Span] = []
     for start, end in documents:
         document = reading.text[start:end]
-        found = spans(document, field.path, row, field.side, field.column)
+        found = spans(document, field.path, row, field.side, field.column, field.members)
         if not found and field.path in (MALFORMED, WHOLE):
             found = find_first_fault(document)
         marks += [(start + low, start + high) for low, high in found]

@@ -6,11 +6,16 @@ message's.
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, TypeAlias
+
+from generators.wire_format import FORMATS, Members, get
 
 Span: TypeAlias = tuple[int, int]
 Path: TypeAlias = tuple[str | int, ...]
@@ -127,11 +132,6 @@ def _unquoted(token: str) -> str:
     return value if isinstance(value, str) else token.strip('"')
 
 
-# The formats' names, as their documents spell them, of the places that findings name.
-_IMAGES: Final[dict[str, tuple[str, ...]]] = {
-    "after": ("after", "data", "newColumns", "afterImages", "u"),
-    "before": ("before", "old", "oldColumns", "beforeImages", "p", "d"),
-}
 _COLUMN_LISTS: Final = ("columns", "fields")
 """Members that name the columns in order, where an image holds values alone."""
 _TYPES: Final = (
@@ -143,51 +143,57 @@ _TYPES: Final = (
     "tableSchema",
     "preTableSchema",
 )
-_NAMES: Final = {
-    "database": ("database", "db", "schemaName"),
-    "schema": ("schema", "SEG_OWNER", "schemaName"),
-    "table": ("table", "tableName", "TABLE_NAME", "collection"),
-    "keys": ("pkNames", "pks", "unique", "keyColumns", "isKey"),
-    "sql": ("sql", "ddl", "query"),
-    "kind": (
-        "type",
-        "op",
-        "action",
-        "messageType",
-        "OPERATION",
-        "isDdl",
-        "entryType",
-        "message_type",
-    ),
-    "op": ("type", "op", "action", "messageType", "OPERATION"),
-    "commit_time": ("es", "execTs", "commitTs", "timestamp", "TIMESTAMP", "ts_ms"),
-    "position": ("commitTs", "position", "lsn", "file", "pos", "fileName", "id"),
-    "types": ("mysqlType", "dbValType", "types", "originalType"),
-    "schema_version": ("schemaVersion",),
-}
+_SEVERAL: Final = ("keys", "kind", "types")
+"""Fields of which all members are marked, not the first that is there."""
+
+
+@cache
+def all_members() -> Members:
+    """The members of all formats, for a message of which no format is known."""
+    return Members(
+        **{
+            field.name: tuple(
+                dict.fromkeys(
+                    itertools.chain.from_iterable(
+                        get(name).members.named(field.name) for name in FORMATS
+                    )
+                )
+            )
+            for field in dataclasses.fields(Members)
+        }
+    )
 
 
 def spans(
-    text: str, path: str, row: int = 0, side: str = "", column: str | None = None
+    text: str,
+    path: str,
+    row: int = 0,
+    side: str = "",
+    column: str | None = None,
+    members: Members | None = None,
 ) -> list[Span]:
-    """The spans of a finding's field in a JSON text; none if it is not there."""
+    """The spans of a finding's field in a JSON text; none if it is not there. `members` are those of
+    the message's format.
+    """
     values = list(nodes(text[:SCANNED]))
+    members = members or all_members()
+    images = {"after": members.after, "before": members.before}
     if path == MALFORMED:
         return _behind(text, values)
     if side:
         other = "before" if side == "after" else "after"
         if column is None:
-            here = _image(values, _IMAGES[side], row)
+            here = _image(values, images[side], row)
             rows = [span for span in here if "{" in text[slice(*span)]]
-            return _merged(here if rows else [*here, *_image(values, _IMAGES[other], row)])
-        for names in (_IMAGES[side], _IMAGES[other]):
+            return _merged(here if rows else [*here, *_image(values, images[other], row)])
+        for names in (images[side], images[other]):
             if here := _column(text, values, names, column, row):
                 return _merged(here)
         return _merged(node.key for node in values if node.path[-1:] == (column,))
     if path.startswith("row ") or path == "rows":
-        return _merged(_image(values, (*_IMAGES["after"], *_IMAGES["before"]), row))
-    names = _NAMES.get(path, ())
-    hidden = {*_TYPES, *(name for some in _IMAGES.values() for name in some)}
+        return _merged(_image(values, (*members.after, *members.before), row))
+    names = members.named(path)
+    hidden = {*_TYPES, *members.after, *members.before}
     outside = [
         n for n in values if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])
     ]
@@ -195,7 +201,7 @@ def spans(
         outside = [n for n in outside if n.scalar]
     for name in names:
         here = [(n.key[0], n.span[1]) for n in outside if n.path[-1] == name]
-        if here and path not in ("keys", "kind", "types"):
+        if here and path not in _SEVERAL:
             return _merged(here)
     return _merged((n.key[0], n.span[1]) for n in outside)
 

@@ -37,7 +37,7 @@ class ToyProfile(Profile):
     limit: int = 10
 
 
-HEAD = 'title = "Toy"\nsource = "mysql"\nposition = ""\nprofiles = []\nkinds = []\n'
+HEAD = 'title = "Toy"\nsource = "mysql"\nposition = ""\nprofiles = []\nkinds = []\nmembers = {}\n'
 TABLE = """
 [releases.1]
 like = "2"
@@ -193,9 +193,12 @@ def test_a_wrong_row_is_refused_with_its_place(read: Read, line: str, wrong: str
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ("", r"other-json\.toml: unknown or missing: releases\. A format's file has kinds, "),
+        (
+            "",
+            r"other-json\.toml: unknown or missing: releases\. A format's file has kinds, members, ",
+        ),
         ("[release.1]", r"unknown or missing: release, releases\."),
-        ("[releases.1]\nlimit = Toy", r"other-json\.toml: Invalid value \(at line 7, "),
+        ("[releases.1]\nlimit = Toy", r"other-json\.toml: Invalid value \(at line 8, "),
         (
             FAMILY.replace('["full"]', '["ful"]'),
             r"family\.without: unknown option 'ful'\. Did you mean 'full'\?",

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from conformance.reports import wire
 from conformance.reports.wire import MALFORMED, WHOLE, Segment
+from generators.drawing.cases import LAYOUT, boundary_scenarios
+from generators.model import Op
+from generators.wire_format import get
 
 FIELDS = ("table", "keys", "rows", "kind", "schema")
 PATHS = ("after['c']", "before['c']", "before", "after", "row 0", *FIELDS, MALFORMED, WHOLE, "x")
@@ -188,3 +191,60 @@ def test_touching_marks_are_one():
         Segment("bc", True),
         Segment("d"),
     ]
+
+
+MARKED = {
+    "alibaba-canal-json": ("op", "database", "table", "commit_time", "position", "after", "before"),
+    "cloudcanal-json": ("op", "database", "table", "commit_time", "position", "after", "before"),
+    "debezium-json": ("op", "database", "table", "commit_time", "position", "after", "before"),
+    "huawei-cdl-json": ("op", "schema", "table", "commit_time", "position", "after", "before"),
+    "maxwell-json": ("op", "database", "table", "commit_time", "after", "before"),
+    "ogg-json": ("op", "database", "table", "commit_time", "position", "after", "before"),
+    "tencent-dts-json": ("op", "database", "table", "commit_time", "position", "after", "before"),
+    "ticdc-canal-json": ("op", "database", "table", "commit_time", "after", "before"),
+    "ticdc-debezium-json": ("op", "database", "table", "commit_time", "position"),
+    "ticdc-open-protocol": ("after", "before"),
+    "ticdc-simple-json": ("op", "database", "table", "commit_time", "position", "after", "before"),
+}
+"""The fields that an update of a format's first profile shows."""
+
+
+def first_update(wire_format):
+    """The value of an update, as the format's first profile writes it."""
+    profile = wire_format.profiles[0]
+    for scenario in boundary_scenarios(wire_format, profile):
+        updates = [e for e in scenario.history.events if getattr(e, "op", None) is Op.UPDATE]
+        if updates and len(updates[0].table.columns) < 4:
+            written = wire_format.write(scenario.history, profile, LAYOUT)
+            value = written[-1].message.value
+            return value[value.index(b"{") :].decode()
+    raise AssertionError(f"{wire_format.name} has no update")
+
+
+@pytest.mark.parametrize("name", sorted(MARKED))
+def test_the_members_of_a_format_are_marked(name):
+    wire_format = get(name)
+    text = first_update(wire_format)
+    unmarked = [
+        path
+        for path in MARKED[name]
+        if not wire.spans(
+            text, path, 0, path if path in ("after", "before") else "", members=wire_format.members
+        )
+    ]
+    assert unmarked == []
+
+
+def test_a_member_of_ogg():
+    text = '{"table":"shop.orders","op_type":"U","op_ts":"2023-11-14 22:13:20","pos":"07"}'
+    members = get("ogg-json").members
+    shown = {
+        path: [text[slice(*span)] for span in wire.spans(text, path, members=members)]
+        for path in ("op", "database", "commit_time", "position")
+    }
+    assert shown == {
+        "op": ['"op_type":"U"'],
+        "database": ['"table":"shop.orders"'],
+        "commit_time": ['"op_ts":"2023-11-14 22:13:20"'],
+        "position": ['"pos":"07"'],
+    }
