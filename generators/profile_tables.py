@@ -44,8 +44,8 @@ from generators.profiles import Choices, Facts, Limit, P, Pair, with_facts
 FILE: Final = "generators/formats/{}.toml"
 """Where a format's file lies."""
 
-_MUST: Final = frozenset({"title", "source", "position", "profiles", "kinds", "members"})
-_MAY: Final = frozenset({"releases", "options", "pairs", "family"})
+_MUST: Final = frozenset({"title", "source", "position", "profiles", "kinds"})
+_MAY: Final = frozenset({"members", "releases", "options", "pairs", "family"})
 _OPTION_KEYS: Final = frozenset({"says", "group", "sets", "when"})
 _CONDITION_KEYS: Final = frozenset({"releases", "since", "until", "needs", "without"})
 _FAMILY_KEYS: Final = frozenset({"like", "without", "sets"})

@@ -199,7 +199,7 @@ def about(name: str, choices: Choices[P]) -> dict[str, Any]:
         "kinds": kinds,
         "profiles": profiles,
         "choices": choices,
-        "members": read_members(name, own["members"]),
+        "members": read_members(name, own.get("members", {})),
         **texts,
     }
 

@@ -37,7 +37,7 @@ class ToyProfile(Profile):
     limit: int = 10
 
 
-HEAD = 'title = "Toy"\nsource = "mysql"\nposition = ""\nprofiles = []\nkinds = []\nmembers = {}\n'
+HEAD = 'title = "Toy"\nsource = "mysql"\nposition = ""\nprofiles = []\nkinds = []\n'
 TABLE = """
 [releases.1]
 like = "2"
@@ -195,10 +195,10 @@ def test_a_wrong_row_is_refused_with_its_place(read: Read, line: str, wrong: str
     [
         (
             "",
-            r"other-json\.toml: unknown or missing: releases\. A format's file has kinds, members, ",
+            r"other-json\.toml: unknown or missing: releases\. A format's file has kinds, ",
         ),
         ("[release.1]", r"unknown or missing: release, releases\."),
-        ("[releases.1]\nlimit = Toy", r"other-json\.toml: Invalid value \(at line 8, "),
+        ("[releases.1]\nlimit = Toy", r"other-json\.toml: Invalid value \(at line 7, "),
         (
             FAMILY.replace('["full"]', '["ful"]'),
             r"family\.without: unknown option 'ful'\. Did you mean 'full'\?",

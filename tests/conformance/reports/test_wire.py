@@ -13,7 +13,7 @@ from conformance.reports import wire
 from conformance.reports.wire import MALFORMED, WHOLE, Segment
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.model import Op
-from generators.wire_format import get
+from generators.wire_format import FORMATS, get
 
 FIELDS = ("table", "keys", "rows", "kind", "schema")
 PATHS = ("after['c']", "before['c']", "before", "after", "row 0", *FIELDS, MALFORMED, WHOLE, "x")
@@ -248,3 +248,7 @@ def test_a_member_of_ogg():
         "commit_time": ['"op_ts":"2023-11-14 22:13:20"'],
         "position": ['"pos":"07"'],
     }
+
+
+def test_every_format_names_its_members():
+    assert [name for name in FORMATS if not get(name).members.op] == []
