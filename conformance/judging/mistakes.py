@@ -79,7 +79,9 @@ _OF_MESSAGES: Final = frozenset(
 other messages, all others are chance: the cases of a type, a name or an option stand together.
 """
 _OF_CONTENTS: Final = frozenset({"held", "kin", "class", "like", "negative"})
-"""Sorts of traits on the value itself, which no Spark type of a column depends on."""
+"""Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
+there depends.
+"""
 _OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release", "level"})
 """Sorts of traits of a case as a whole."""
 _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -132,6 +134,11 @@ class Mistake:
     shared: frozenset[Trait]
 
     @property
+    def has_examples(self) -> bool:
+        """Whether its cases are examples of it: the error of a plan has nothing to do with them."""
+        return not self.statement.plan_error
+
+    @property
     def sentence(self) -> str:
         """The statement in words."""
         return describe_statement(self.statement)
@@ -158,13 +165,16 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
     population = Population(result.cases, counting)
     failings: list[tuple[Deviation, Failing]] = []
     by_law: dict[str, list[Failing]] = defaultdict(list)
+    by_plan_error: dict[str, list[Failing]] = defaultdict(list)
     for case in result.cases:
         for finding in case.findings:
             if finding.rule in case.known or finding.rule not in counting:
                 continue
             deviation = deviations.deviation_of(finding, case.case)
             failing = _failing_unit(deviation, finding, case, population)
-            if rules[finding.rule].law:
+            if finding.plan_failed:
+                by_plan_error[finding.actual].append(failing)
+            elif rules[finding.rule].law:
                 by_law[finding.rule].append(failing)
             else:
                 failings.append((deviation, failing))
@@ -178,6 +188,10 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
     found += [
         _mistake(_Told((), Statement(None, law=rules[id_].statement)), some, rules)
         for id_, some in by_law.items()
+    ]
+    found += [
+        _mistake(_Told((), Statement(None, plan_error=plan_error)), some, rules)
+        for plan_error, some in by_plan_error.items()
     ]
     laws_of_calls = {id_ for id_ in by_law if rules[id_].law in LAWS_OF_CALLS}
 
@@ -376,7 +390,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return sort in _OF_MESSAGES | _OF_CASES | of_field
     if deviation.is_of_images:
         return sort in _OF_MESSAGES | _OF_CASES
-    if deviation.relation_kind is RelationKind.COMES_AS and sort in _OF_CONTENTS:
+    has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
+    if has_no_content and sort in _OF_CONTENTS:
         return False
     if sort == "held" and trait[-1] == "with a time of day":
         return deviation.relation_kind is RelationKind.TIME_OF_DAY

@@ -36,7 +36,8 @@ class Statement:
     `others` is true if units without these traits do, too. A mistake that no trait explains has no
     alternatives, but maybe the `families` of types in which alone it occurs; with `by_company` it
     occurs only among certain other messages. Of messages that cannot be read the `faults` are told
-    instead of traits, of a law its `law` alone.
+    instead of traits, of a law its `law` alone, of a decoder that fails before it reads a message its
+    `plan_error`.
     """
 
     deviation: Deviation | None
@@ -50,6 +51,7 @@ class Statement:
     more_faults: int = 0
     ops_that_came: tuple[str, ...] = ()
     law: str = ""
+    plan_error: str = ""
 
     @property
     def is_vague(self) -> bool:
@@ -107,6 +109,8 @@ def _describe_cut(relation: Relation) -> str:
 def describe_statement(statement: Statement) -> str:
     """The sentence of a mistake."""
     deviation = statement.deviation
+    if statement.plan_error:
+        return f"the decoder fails before it reads a message: {statement.plan_error}"
     if deviation is None:
         return f"not kept: {statement.law.rstrip('.')}"
     sentence = _DEVIATIONS[deviation.kind].format(

@@ -229,15 +229,15 @@ def repaired(mistakes: Repairs) -> Iterator[RenderableType]:
     """
     if not mistakes.first:
         return
-    yield Text(
-        f"{mistakes.headline} in {counted(mistakes.cases, 'case')}; repair first what stands first",
-        "bold",
-    )
+    in_cases = f" in {counted(mistakes.cases, 'case')}" if mistakes.cases else ""
+    yield Text(f"{mistakes.headline}{in_cases}; repair first what stands first", "bold")
     for number, repair in enumerate(mistakes.first, 1):
         yield Text(
             printable(f"{number:>2}. {repair.sentence}"),
             "bold red" if repair.binds else "bold yellow",
         )
+        if not repair.has_example:
+            continue
         finding, lines = repair.finding, list[Text]()
         if repair.failure:
             lines += message_lines(repair.failure, BRIEF)

@@ -166,6 +166,9 @@ def _mistakes(result: RunResult) -> Iterator[str]:
             continue
         yield from (f"#### {some.headline}; repair first what stands first", "")
         for number, repair in enumerate(some.first, 1):
+            if not repair.has_example:
+                yield f"{number}. **{_plain(printable(repair.sentence))}**"
+                continue
             shown = _message(repair.failure) if repair.failure else ""
             finding, again = repair.finding, _replay(repair.failure) if repair.failure else ""
             values = (

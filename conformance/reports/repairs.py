@@ -18,7 +18,7 @@ from conformance.rules.rules import Obligation, Rule
 @dataclass(frozen=True, slots=True)
 class Repair:
     """A mistake in a sentence; `failure` is the new one that shows it best, `rules` are those that
-    it breaks.
+    it breaks. `has_example` is false of a decoder that fails before it reads a message.
     """
 
     sentence: str
@@ -26,6 +26,7 @@ class Repair:
     finding: Finding
     failure: Failure | None
     rules: tuple[Rule, ...]
+    has_example: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
         if failure.result.case.format == fmt.format and not failure.known
     ]
     several = "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
-    explained = frozenset[str]().union(*(mistake.cases for mistake in named))
+    explained = frozenset[str]().union(
+        *(mistake.cases for mistake in named if mistake.has_examples)
+    )
     rest = f"and {counted(len(named) - MOST, 'smaller one')}" if len(named) > MOST else ""
     first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in named[:MOST])
     return Repairs(fmt, f"{fmt.format}: {several}", first, rest, len(explained))
@@ -82,10 +85,14 @@ def _repair(
         if f.finding.rule == mistake.finding.rule and mistake.finding.cause in f.keys
     ]
     failure = next(iter(exact or alike), None)
+    rules = tuple(r.rule for r in fmt.rules if r.rule.id in mistake.rules)
+    if not mistake.has_examples:
+        sentence = f"{mistake.sentence}{binding}"
+        return Repair(sentence, strict or must, mistake.finding, None, rules, has_example=False)
     return Repair(
         f"{mistake.sentence}: {counted(len(mistake.cases), 'case')}{binding}",
         strict or must,
         failure.finding if failure else mistake.finding,
         failure,
-        tuple(r.rule for r in fmt.rules if r.rule.id in mistake.rules),
+        rules,
     )

@@ -605,7 +605,10 @@ def _judge_call(
         )
     except PlanFailed as failed:
         return (
-            [_failed_result(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases],
+            [
+                _failed_result(judge, case, Verdict.ERRORED, str(failed), plan_failed=True)
+                for case in call.cases
+            ],
             {},
             str(failed),
         )
@@ -671,16 +674,33 @@ def _is_unreadable(case: Case) -> bool:
 
 
 def _failed_result(
-    judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool = True, alone: bool = True
+    judge: Judge,
+    case: Case,
+    verdict: Verdict,
+    why: str,
+    to_blame: bool = True,
+    alone: bool = True,
+    *,
+    plan_failed: bool = False,
 ) -> CaseResult:
     """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame;
-    `alone` if it fails by itself.
+    `alone` if it fails by itself, `plan_failed` if the decoder fails before it reads a message.
     """
     if not to_blame:
         return CaseResult(case, verdict, note=why, alone=False)
     law = laws.rule_of(judge, "returns")
     judge.broken[law] += 1
-    finding = Finding(case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", error(why))
+    finding = Finding(
+        case.id,
+        law,
+        0,
+        0,
+        Aspect.MISSING,
+        "decoding",
+        "an end",
+        error(why),
+        plan_failed=plan_failed,
+    )
     return CaseResult(case, verdict, (finding,), why, alone=alone)
 
 

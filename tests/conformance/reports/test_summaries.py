@@ -16,6 +16,7 @@ from conformance.judging.judge import Verdict
 from conformance.judging.known import State
 from conformance.judging.results import circumstances
 from conformance.reports import badge, console, junit, markdown, notebook, page, picture, records
+from conformance.reports.repairs import repairs
 from conformance.rules.rules import Obligation
 from generators.errors import HarnessError, UsageError
 
@@ -441,3 +442,25 @@ def test_cases_that_are_only_informational_are_not_counted_with_mistakes(full):
         strict = replace(full, formats=(some,), strict=True)
         assert "one mistake in 1 case;" in shown(console.render(strict))
     assert len(list(both.counting(strict=True))) == 2
+
+
+PLAN_ERROR = "AnalysisException: [UNRESOLVED_COLUMN] `kindd` cannot be resolved; at mine.py, line 4"
+
+
+def test_a_decoder_that_fails_before_it_reads_a_message_is_told_in_one_sentence(full):
+    """Every case has the error: none is an example of it, and none is counted."""
+    fmt = full.formats[0]
+    broken = next(case for case in fmt.cases if case.findings)
+    finding = replace(
+        broken.findings[0], expected="an end", actual=PLAN_ERROR, path="decoding", plan_failed=True
+    )
+    cases = tuple(replace(case, findings=(finding,)) for case in (broken, broken))
+    run = replace(full, formats=(replace(fmt, cases=cases),))
+    (mistake,) = repairs(run.formats[0], run).first
+    assert mistake.sentence == f"the decoder fails before it reads a message: {PLAN_ERROR}"
+    text = shown(console.render(run))
+    assert "one mistake; repair first" in text
+    first_screen = text.partition("repair first")[2].partition("broken rule")[0]
+    assert "`kindd` cannot be resolved" in first_screen
+    assert "message   " not in first_screen and "expected  " not in first_screen
+    assert "expected `an end`" not in markdown.render(run)
