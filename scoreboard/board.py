@@ -16,7 +16,7 @@ from typing import Any, Final
 from conformance.judging.causes import Symptom, covers
 from scoreboard.judging import RESULTS
 from scoreboard.readers import READERS, Reader
-from scoreboard.record import FAULTS, Fault, Outcome, faults
+from scoreboard.record import FAULTS, Behaviour, Fault, Outcome, Reach, behaviours, faults
 
 _OUTCOMES: Final = {
     Symptom.RAISED: Outcome.REFUSES,
@@ -177,7 +177,7 @@ def board(
             alone = tuple(
                 fault
                 for fault in record_faults
-                if fault.alone and fault.readers and fmt in fault.formats
+                if fault.alone and fault.on_board and fault.readers and fmt in fault.formats
             )
             judged.append(
                 Judged(reader, fmt, outcome, every, real, fmt in stale.get(reader.name, ()), alone)
@@ -259,6 +259,39 @@ def proofs(
                     )
                 )
     return tuple(best_proofs)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A behaviour of one product, with the proofs of its faults: its options and forms are one."""
+
+    behaviour: Behaviour
+    proofs: tuple[Proof, ...]
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Its place among causes: what most users meet and what nothing tells comes first."""
+        outcomes = [list(Outcome).index(proof.fault.outcome) for proof in self.proofs]
+        return list(Reach).index(self.behaviour.reach), min(outcomes)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of what its users meet."""
+        return list(Outcome)[self.rank[1]]
+
+
+def causes(proofs: Iterable[Proof]) -> tuple[Cause, ...]:
+    """The causes of the faults on the board: by reach, then by outcome."""
+    proofs_by_cause: dict[tuple[str, str], list[Proof]] = {}
+    for proof in proofs:
+        if proof.fault.on_board and proof.fault.behaviour:
+            key = proof.reader.record, proof.fault.behaviour
+            proofs_by_cause.setdefault(key, []).append(proof)
+    every = [
+        Cause(behaviours()[behaviour], tuple(shown))
+        for (_, behaviour), shown in proofs_by_cause.items()
+    ]
+    return tuple(sorted(every, key=lambda cause: cause.rank))
 
 
 def unproved(

@@ -15,11 +15,22 @@ from markupsafe import Markup
 from conformance import sheets
 from conformance.reports.page import environment
 from conformance.rules.rules import Rule, rules
+from conformance.rules.sources import fact
 from conformance.text import printable_lines
 from scoreboard import reproducing
-from scoreboard.board import Failure, Judged, Proof, board, cited, proofs
+from scoreboard.board import Cause, Failure, Judged, Proof, board, causes, cited, proofs
 from scoreboard.judging import ROOT
-from scoreboard.record import FAULTS, Fault, Outcome, Standing, tracker
+from scoreboard.record import (
+    FAULTS,
+    Fault,
+    Newest,
+    Outcome,
+    Reach,
+    Standing,
+    behaviours,
+    newest_release,
+    tracker,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -29,11 +40,12 @@ RECIPES: Final = "spark-"
 """How the readers' names begin that this project wrote itself: they stand on a page of their own.
 """
 TO_SEND: Final = (
-    ("seatunnel", "debezium-null-is-zero"),
+    ("paimon", "schemaless-null-text"),
     ("flink", "flink-canal-old-of-several-rows"),
-    ("paimon", "bit-as-base64"),
-    ("seatunnel", "debezium-timestamp-unit"),
     ("paimon", "debezium-binary-as-utf-8"),
+    ("paimon", "bit-as-base64"),
+    ("paimon", "equal-rows"),
+    ("seatunnel", "debezium-decimal-text"),
 )
 """The faults whose reports are ready to be sent, the best first: record and id."""
 
@@ -55,6 +67,8 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
                 for name in dict.fromkeys(r.reader.name for r in results)
             ],
             proofs=list(proved),
+            causes=causes(proved),
+            behaviours=behaviours().values(),
             standings={
                 standing.value: [p for p in proved if p.fault.standing is standing]
                 for standing in Standing
@@ -154,6 +168,17 @@ def citations(fault: Fault) -> list[tuple[str, str]]:
     return [cited(str(citation)) for citation in rule_of(fault).citations]
 
 
+def evidence(fault: Fault) -> list[tuple[str, str]]:
+    """What says the rule that a fault stands on: words and address, all that are on the web."""
+    text_by_address = {
+        item.address: item.text
+        for citation in rule_of(fault).citations
+        for item in fact(citation.where).evidence
+        if item.address.startswith("https://")
+    }
+    return [(text, address) for address, text in text_by_address.items()]
+
+
 def program_output(output: str) -> str:
     """What a program prints, in words where it prints nothing."""
     return output or "nothing: no row, no error"
@@ -180,7 +205,50 @@ def reported(proof: Proof) -> str:
     """Who has reported a fault, or where no report was found, and when."""
     if proof.fault.known:
         return f"Reported: <{proof.fault.known}>."
-    return f"No report was found on {proof.fault.searched} in {tracker(proof.reader.record)[1]}."
+    words = f" by the words {proof.fault.search_words}" if proof.fault.search_words else ""
+    place = tracker(proof.reader.record)[1]
+    return f"No report was found on {proof.fault.searched}{words} in {place}."
+
+
+def newest(proof: Proof) -> str:
+    """What the newest release and branch of a product have of a fault, in Markdown."""
+    fault = proof.fault
+    if not fault.newest:
+        return ""
+    release = newest_release(proof.reader.record)
+    line = f" (<{fault.newest_source}>)" if fault.newest_source else ""
+    match fault.newest:
+        case Newest.STANDS:
+            return f"It stands in the source of {release}{line}."
+        case Newest.GONE:
+            return f"It is gone in the source of {release}{line}."
+        case Newest.CHANGED:
+            return f"The lines are others in {release}{line}: what they do was not run."
+        case Newest.JUDGED:
+            return f"Newest release: {release}."
+        case _:
+            return f"Of {release} these lines were not found."
+
+
+def newest_in_short(proof: Proof) -> str:
+    """What the newest source has of a fault, as a cell of a table says it."""
+    words = {Newest.STANDS: "stands", Newest.GONE: "gone", Newest.CHANGED: "changed"}
+    return words.get(proof.fault.newest, "") if proof.fault.newest else ""
+
+
+def later_in_short(cause: Cause) -> str:
+    """What the newest source has of a cause: one word for each that its faults have."""
+    return ", ".join(dict.fromkeys(filter(None, map(newest_in_short, cause.proofs))))
+
+
+def reach_in_words(reach: Reach) -> str:
+    """Who meets a behaviour."""
+    return {
+        Reach.ROWS: "any table",
+        Reach.TYPE: "each value of a type",
+        Reach.VALUE: "some values",
+        Reach.MESSAGE: "a message without a row",
+    }[reach]
 
 
 def program(proof: Proof) -> str:
@@ -205,8 +273,13 @@ def _templates() -> jinja2.Environment:
         shown_on,
         reported,
         citations,
+        evidence,
         rule_of,
         program,
+        newest,
+        newest_in_short,
+        later_in_short,
+        reach_in_words,
         tracker,
     )
     templates.filters |= {function.__name__: function for function in filters} | {

@@ -8,13 +8,15 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from conformance.judging.causes import covers
 from conformance.rules.tables import TableFile, check_name, checked, named_place
 
 FAULTS: Final = Path(__file__).parent / "faults"
+BEHAVIOURS: Final = Path(__file__).parent / "behaviours.toml"
 
 
 class Outcome(enum.StrEnum):
@@ -44,21 +46,62 @@ class Standing(enum.StrEnum):
     DROPPED = "dropped"
 
 
+class Reach(enum.StrEnum):
+    """How many users meet a behaviour, the most first: those of any table, of a type, of some
+    values of a type, or of a message that has no row.
+    """
+
+    ROWS = "rows"
+    TYPE = "type"
+    VALUE = "value"
+    MESSAGE = "message"
+
+
+class Newest(enum.StrEnum):
+    """What the source of a product's newest release and branch says of a fault.
+
+    `JUDGED`: the newest release is the one that was judged. `NOT_FOUND`: the source that could be
+    had is not that of a later release.
+    """
+
+    STANDS = "stands"
+    CHANGED = "changed"
+    GONE = "gone"
+    JUDGED = "judged"
+    NOT_FOUND = "not found"
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What readers do with what a message holds, in the same words for all of them.
+
+    `fault` is whether it is held against a reader, and `why` says why.
+    """
+
+    id: str
+    title: str
+    reach: Reach
+    fault: bool
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A named failure of a reader. `rules`, `causes` and `errors`, globs of what the reader's error
-    says, choose its failures.
+    """A named failure of a reader. `behaviour` names what it is in the words for all readers.
+    `newest` and `newest_source`, the address of a line, say whether later source has it.
+    `documentation` says what of the reader's own documents was searched for it. `rules`,
+    `causes` and `errors`, globs of what the reader's error says, choose its failures.
 
-    `formats` are those that show it, () any; `readers` names those of a shared record that have it;
-    empty, all of them have. `source` is the address of the reader's own line, `declared` of a limit
-    that of the document that declares it, `known` that of a report, `searched` the day on which
-    none was found; "" if there is none. `mend` is what could be done, of a fault whose report is
-    ready to be sent. `witness` is a regular expression that a message of a case holds if this fault
-    drops it, since the cause of a row that is not there is a guess. `rule` is the one that a fault
-    stands on; `alone` says that no case at level
-    two shows it, but its program does. The rest is its reproduction: the envelope (canal, debezium,
-    maxwell, ogg), the reader's options, the declared columns, the message, and what the reader must
-    and does make of it, in the words that the program prints.
+    `formats` are those that show it, () any; `readers` names those of a shared record that have
+    it; empty, all of them have. `source` is the address of the reader's own line, `declared` of
+    a limit that of the document that declares it, `known` that of a report, `searched` the day
+    on which none was found, `search_words` by which words; "" if there is none. `mend` is what
+    could be done, of a fault whose report is ready to be sent. `witness` is a regular
+    expression that a message of a case holds if this fault drops it, since the cause of a row
+    that is not there is a guess. `rule` is the one that a fault stands on; `alone` says that no
+    case at level two shows it, but its program does. The rest is its reproduction: the envelope
+    (canal, debezium, maxwell, ogg), the reader's options, the declared columns, the message,
+    and what the reader must and does make of it, in the words that the program prints.
     """
 
     id: str
@@ -71,10 +114,15 @@ class Fault:
     causes: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
+    behaviour: str = ""
     source: str = ""
+    newest: Newest | Literal[""] = ""
+    newest_source: str = ""
+    documentation: str = ""
     declared: str = ""
     known: str = ""
     searched: str = ""
+    search_words: str = ""
     mend: str = ""
     witness: str = ""
     rule: str = ""
@@ -120,6 +168,10 @@ UNSENT: Final = Fault(
 """What is held against no reader, after its own record."""
 
 
+_BEHAVIOUR: Final = {
+    **dict.fromkeys(("title", "reach", "why"), str),
+    "fault": bool,
+}
 _LISTS: Final = ("formats", "rules", "causes", "errors", "readers")
 _FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Fault)} | {
     "alone": bool,
@@ -147,9 +199,27 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
             standing = Standing(
                 check_name(entry.get("standing", Standing.FAULT), "standing", Standing)
             )
+            newest = entry.get("newest", "") and Newest(
+                check_name(entry["newest"], "newest", Newest)
+            )
+            check_name(entry.get("behaviour", ""), "behaviour", ("", *behaviours()))
         lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
-        record_faults.append(Fault(**{**entry, **lists, "outcome": outcome, "standing": standing}))
+        enums = {"outcome": outcome, "standing": standing, "newest": newest}
+        record_faults.append(Fault(**{**entry, **lists, **enums}))
     return (*record_faults, UNSENT)
+
+
+@cache
+def behaviours() -> Mapping[str, Behaviour]:
+    """The behaviours of readers by their ids. Raises UsageError for a file that does not fit."""
+    table = TableFile(BEHAVIOURS.name, BEHAVIOURS.read_text("utf-8"), {"behaviour": dict})
+    every = {}
+    for place, name, entry in table.entries("behaviour"):
+        with named_place(f"{place}: {name}"):
+            checked(entry, _BEHAVIOUR, tuple(_BEHAVIOUR))
+            reach = Reach(check_name(entry["reach"], "reach", Reach))
+        every[name] = Behaviour(name, **{**entry, "reach": reach})
+    return every
 
 
 def tracker(name: str) -> tuple[str, str]:
@@ -160,7 +230,14 @@ def tracker(name: str) -> tuple[str, str]:
     return data["tracker"], data["looked"]
 
 
+def newest_release(name: str) -> str:
+    """The newest release of a record's product, and the branch, whose source was looked at."""
+    return str(_read(FAULTS / f"{name}.toml").data["newest"])
+
+
 def _read(file: Path) -> TableFile:
     return TableFile(
-        file.name, file.read_text("utf-8"), {"tracker": str, "looked": str, "fault": list}
+        file.name,
+        file.read_text("utf-8"),
+        {"tracker": str, "looked": str, "newest": str, "fault": list},
     )

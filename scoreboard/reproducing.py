@@ -87,11 +87,14 @@ def program(product: str, fault: Fault) -> str:
         "OPEN": (
             "CanalJsonDeserializationSchema.builder(table).setIgnoreParseErrors(true).build()"
             if fault.kind == "canal"
-            else "new DebeziumJsonDeserializationSchema(table, true, false)"
+            else "new DebeziumJsonDeserializationSchema(table, true,"
+            f" {fault.options.get('schema-include', 'false')})"
         ),
         "MESSAGE": fault.message.replace("\\", "\\\\"),
     }
-    template = (TEMPLATES / f"{product}.txt").read_text("utf-8")
+    kind_template = TEMPLATES / f"{product}-{fault.kind}.txt"
+    template_path = kind_template if kind_template.exists() else TEMPLATES / f"{product}.txt"
+    template = template_path.read_text("utf-8")
     return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(
         r"@(\w+)@", lambda hit: placeholders[hit[1]], template
     )

@@ -367,6 +367,64 @@ def test_a_fault_on_the_board_stands_on_three_feet():
             assert fault.actual != fault.expected, fault.id
 
 
+def product_faults():
+    """The named failures of all products, each with its record."""
+    return [(name, fault) for name in reproducing.PRODUCTS for fault in record.faults(name)]
+
+
+def test_a_behaviour_has_one_standing_over_all_readers():
+    for name, fault in product_faults():
+        if fault.behaviour:
+            behaviour = record.behaviours()[fault.behaviour]
+            assert fault.on_board == behaviour.fault, (name, fault.id)
+        assert fault.behaviour or not fault.on_board, (name, fault.id)
+    used = {fault.behaviour for _, fault in product_faults()}
+    assert set(record.behaviours()) == used - {""}
+
+
+def test_a_fault_says_what_of_the_readers_documents_was_searched_and_what_later_source_has():
+    for name, fault in product_faults():
+        if fault.on_board:
+            assert len(fault.documentation) > 20, (name, fault.id)
+            looked_at = fault.newest in ("stands", "changed", "gone")
+            assert fault.newest, (name, fault.id)
+            assert looked_at == fault.newest_source.startswith("https://github.com/"), fault.id
+
+
+def test_what_no_reader_can_know_is_no_expectation():
+    """A number is a date or a time of a unit that the schema block alone names."""
+    for name, fault in product_faults():
+        if fault.kind == "debezium" and fault.on_board:
+            message = json.loads(fault.message)
+            row = (message.get("payload") or message).get("after") or {}
+            timed = re.findall(r"(\w+) (?:DATE|TIME|TIMESTAMP)\b", fault.columns)
+            if any(isinstance(row.get(column), int) for column in timed):
+                assert message.get("schema"), (name, fault.id)
+
+
+def test_a_report_to_be_sent_has_an_address_behind_each_claim_and_is_not_gone():
+    text = page.pages()["issues-to-send.md"]
+    assert not re.search(r", and \d+ more", text)
+    for name, fault_id in page.TO_SEND:
+        [fault] = [fault for fault in record.faults(name) if fault.id == fault_id]
+        assert fault.on_board
+        assert fault.mend
+        assert (fault.known, fault.newest in ("gone", "changed")) == ("", False)
+        assert page.evidence(fault)
+        assert fault.search_words or fault.searched
+        output = fault.actual or "nothing: no row, no error"
+        assert output.replace("\n", "\n> ") in text
+
+
+def test_causes_are_counted_once_and_those_that_most_meet_come_first():
+    causes = board.causes(board.proofs(of_products()))
+    assert len(causes) < sum(len(cause.proofs) for cause in causes)
+    assert [cause.rank for cause in causes] == sorted(cause.rank for cause in causes)
+    names = [(cause.proofs[0].reader.record, cause.behaviour.id) for cause in causes]
+    assert len(set(names)) == len(names)
+    assert names.index(("paimon", "null-is-a-value")) < names.index(("paimon", "negative-zero"))
+
+
 def test_what_readers_claim_is_there():
     for reader in READERS:
         for name, claims in reader.formats.items():
@@ -499,7 +557,8 @@ def test_the_pages_are_those_of_the_results():
             "run `python -m scoreboard --page-only`"
         )
     html = every["scoreboard.html"]
-    table = html[: html.index("</table>")]
+    readers = html[html.index('id="readers"') :]
+    table = readers[: readers.index("</table>")]
     named_there = {
         f"{result.reader.record}-{fault.id}" for result in of_products() for fault in result.faults
     }
