@@ -334,7 +334,7 @@ class Main(Group):
     """The group of all commands. It reads the configuration before a command parses its options."""
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "Judge a decoder": ("run", "stream", "fuzz", "replay", "selftest"),
+        "Judge a decoder": ("run", "new-decoder", "stream", "fuzz", "replay", "selftest"),
         "Judge a pipeline into a table": ("pipeline", "new-pipeline"),
         "Measure": ("bench", "load"),
         "Look": ("inspect", "formats", "rules", "cases", "decode"),

@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from conformance.pages._markdown import table
-from conformance.pages._samples import Sample, plain, samples
+from conformance.pages.column_types import column_types_page
+from conformance.pages.recipes import recipe_section
 from conformance.pages.recorded import recorded_page
 from conformance.pages.releases import release_table
 from conformance.pages.rooms import picture, rooms, rooms_page
+from conformance.pages.samples import Sample, plain, samples
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
 from conformance.rules import pipelines, streams
@@ -202,6 +204,7 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
         *_losses(fmt),
         *_rules(fmt, where),
         *_traps(fmt, traps, where),
+        *recipe_section(fmt),
     ]
     return "\n".join(lines) + "\n"
 
@@ -400,6 +403,7 @@ def pages(traps: Mapping[str, Iterable[Trap]], *, recorded: bool = True) -> dict
     if recorded:
         page_texts["recorded.md"] = recorded_page(_NOTE)
     by_name = rooms(Path(__file__).parents[2])
+    page_texts["column-types.md"] = column_types_page(_NOTE)
     page_texts |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
     return page_texts | {
         f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], homes_of_items)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.pages import _samples
 from conformance.pages import pages as made
+from conformance.pages import samples
 from conformance.rules import pipelines, streams
 from conformance.rules.rules import rules
 from conformance.rules.sources import pages as sources
@@ -26,6 +26,7 @@ NAMES = [
     "formats.md",
     *SOURCES,
     "recorded.md",
+    "column-types.md",
     "rooms.md",
     "rooms.svg",
     *(f"formats/{name}.md" for name in FORMATS),
@@ -138,13 +139,13 @@ def test_every_option_of_a_profile_has_words(fmt):
 
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
 def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
-    samples = list(_samples.samples(fmt))
+    written = list(samples.samples(fmt))
     # Without its extension TiCDC's Avro writes an UPDATE as an INSERT.
     words = ["INSERT", "INSERT" if fmt.name == "ticdc-avro" else "UPDATE", "DELETE"]
     assert [
-        sample.kind for sample in samples if sample.kind in ("INSERT", "UPDATE", "DELETE")
+        sample.kind for sample in written if sample.kind in ("INSERT", "UPDATE", "DELETE")
     ] == words
-    for sample in samples:
+    for sample in written:
         read = json.loads(sample.text)
         if fmt.container == "json":
             assert read == (
@@ -167,13 +168,13 @@ JSON = st.recursive(
 @given(JSON, st.integers(1, 120), st.booleans())
 def test_a_laid_out_json_text_is_the_same_but_for_white_space(value, width, spaced):
     text = json.dumps(value, ensure_ascii=False, separators=None if spaced else (",", ":"))
-    laid = _samples.pretty(text, width)
-    assert (json.loads(laid), laid.split()) == (value, _samples.pretty(laid, width).split())
+    laid = samples.pretty(text, width)
+    assert (json.loads(laid), laid.split()) == (value, samples.pretty(laid, width).split())
 
 
 def test_a_number_keeps_its_spelling_when_it_is_laid_out():
     assert (
-        _samples.pretty('{"a":[1.50,1e400,-0],"b":"x"}', 10)
+        samples.pretty('{"a":[1.50,1e400,-0],"b":"x"}', 10)
         == '{\n  "a":[\n    1.50,\n    1e400,\n    -0\n  ],\n  "b":"x"\n}'
     )
 

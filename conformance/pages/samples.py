@@ -17,6 +17,7 @@ from generators.drawing.cases import LAYOUT
 from generators.families import confluent
 from generators.model import (
     Bootstrap,
+    Change,
     Column,
     History,
     Instant,
@@ -40,12 +41,13 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A message: `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out,
-    Avro's as its schema reads it.
+    Avro's as its schema reads it; `changes` are what a perfect decoder gives for it.
     """
 
     kind: str
     message: Message
     text: str
+    changes: tuple[Change, ...]
 
 
 def plain(fmt: Format[Any]) -> Any:
@@ -120,21 +122,17 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     change = written.changes[0]
     name = str(change.op or change.kind)
     value = written.message.value
+    message = written.message
     if fmt.container == "confluent":
-        return Sample(
-            name,
-            replace(written.message, key=_registry_datum_text(written.message.key).encode()),
-            _registry_datum_text(value) or "null",
-        )
-    if value is None:
-        return Sample(name, written.message, "null")
-    if fmt.container == "avro":
-        return Sample(
-            name,
-            written.message,
-            _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH),
-        )
-    return Sample(name, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
+        message = replace(message, key=_registry_datum_text(message.key).encode())
+        text = _registry_datum_text(value) or "null"
+    elif value is None:
+        text = "null"
+    elif fmt.container == "avro":
+        text = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
+    else:
+        text = pretty(value[8 * (fmt.container == "frames") :].decode())
+    return Sample(name, message, text, written.changes)
 
 
 def _registry_datum_text(value: bytes | None) -> str:

@@ -1,0 +1,227 @@
+"""The command `new-decoder`: a decoder of a format that runs and decodes nothing yet, with a test
+beside it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import click
+
+from conformance.commands.shell import FORMAT_NAME
+from conformance.judging.wording import cell as describe_cell
+from generators.errors import UsageError
+from generators.model import Change, Deployment, Kind, State
+from generators.wire_format import Format, get
+
+if TYPE_CHECKING:
+    from conformance.pages.samples import Sample
+
+Level: TypeAlias = Literal["changes", "rows"]
+SKELETON: Final = Path(__file__).with_name("decoder_skeleton")
+FUNCTIONS: Final[Mapping[Level, str]] = {"changes": "decode", "rows": "decode_rows"}
+WIDTH: Final = 100
+DEPLOYMENT: Final = {
+    "time_zone": "the IANA name of the server's time zone",
+    "charset": "the character set of the source",
+    "compression": "how a whole value is packed",
+    "binary": "the text form of binaries",
+    "decimal": "the form of DECIMAL",
+    "temporal": "the form of dates and times",
+    "bigint_unsigned": "the form of BIGINT UNSIGNED",
+    "schemas": "where a message's schema is",
+}
+"""What each field of a deployment says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """A decoder and its test, as texts by their paths; `command` judges the decoder."""
+
+    files: Mapping[Path, str]
+    command: str
+
+
+def write_skeleton(fmt: Format[Any], level: Level, path: Path) -> Skeleton:
+    """The texts of a decoder at the path, and of the test beside it."""
+    from conformance.pages.samples import plain
+
+    profile = plain(fmt).name
+    test = path.with_name(f"test_{path.name}")
+    names = {
+        "format": fmt.name,
+        "title": fmt.title,
+        "file": path.as_posix(),
+        "test": test.as_posix(),
+        "function": FUNCTIONS[level],
+        "level": level,
+        "profile": profile,
+        "kinds": _comment(_kind_lines(fmt)),
+        "deployment": textwrap.indent("\n".join(_deployment_lines(fmt)), "    "),
+        "fields": textwrap.indent("\n".join(_field_lines()), "    "),
+        "samples": _comment(_sample_lines(fmt, level)),
+    }
+    command = (
+        f"cdc-conformance run {fmt.name} --decoder {path.as_posix()}:{FUNCTIONS[level]}"
+        f" --writer-profile {profile} --level {level} --broker none"
+    )
+    files = {path: _fill_in(f"{level}.py.txt", names), test: _fill_in("test.py.txt", names)}
+    return Skeleton(files, command)
+
+
+def _fill_in(template: str, names: Mapping[str, str]) -> str:
+    return Template((SKELETON / template).read_text("utf-8")).substitute(names)
+
+
+def _comment(lines: Iterator[str]) -> str:
+    return "\n".join(f"# {line}".rstrip() for line in lines)
+
+
+def _kind_lines(fmt: Format[Any]) -> Iterator[str]:
+    for kind in fmt.kinds:
+        op = f" {kind.op}" if kind.op else ""
+        note = f" ({kind.note})" if kind.note else ""
+        yield from textwrap.wrap(
+            f"{kind.wire}: {kind.kind}{op}{note}", WIDTH - 4, subsequent_indent="    "
+        )
+
+
+def _deployment_lines(fmt: Format[Any]) -> Iterator[str]:
+    """Each field of a deployment with its values in this format; those that it does not use
+    last.
+    """
+    values = {
+        name: sorted({str(getattr(profile.deployment, name)) for profile in fmt.profiles})
+        for name in Deployment.__dataclass_fields__
+    }
+    for name, found in values.items():
+        if found != [""]:
+            listed = ", ".join(value or "none" for value in found)
+            yield from textwrap.wrap(
+                f"- {name}: {DEPLOYMENT[name]} ({listed})", WIDTH - 8, subsequent_indent="  "
+            )
+    unused = [name for name, found in values.items() if found == [""]]
+    if unused:
+        yield f"- empty in this format: {', '.join(unused)}"
+
+
+def _field_lines() -> Iterator[str]:
+    from conformance.pages.column_types import FIELDS, PROPERTIES
+
+    for name, words in (FIELDS | PROPERTIES).items():
+        plain = words.replace("`", "")
+        yield from textwrap.wrap(f"- {name}: {plain}", WIDTH - 8, subsequent_indent="  ")
+
+
+def _sample_lines(fmt: Format[Any], level: Level) -> Iterator[str]:
+    """Messages of row changes, and the rows that a decoder has to give for them."""
+    from conformance.pages.samples import samples
+    from conformance.reports.excerpt import excerpt_value
+
+    yield "Messages, and what the harness expects of them (a row of four columns, changed):"
+    for sample in samples(fmt):
+        if any(change.kind is Kind.ROW for change in sample.changes):
+            yield ""
+            yield from _wrapped("key    ", excerpt_value(sample.message.key).text)
+            yield from _value_lines(fmt, sample)
+            for change in sample.changes:
+                yield from _expected_lines(change, level)
+
+
+def _value_lines(fmt: Format[Any], sample: Sample) -> Iterator[str]:
+    """A message's value laid out, without Kafka Connect's schema."""
+    from conformance.pages.samples import pretty
+    from conformance.reports.wire import find_connect_schema
+
+    text = sample.text
+    if schema := find_connect_schema(text):
+        text = f'{text[: schema[0]]}"..."{text[schema[1] :]}'
+    for number, line in enumerate(pretty(text, WIDTH - 10).splitlines()):
+        yield f"       {line}" if number else f"value  {line}"
+    if sample.message.value is not None and fmt.container in _CONTAINERS:
+        yield f"       ({_CONTAINERS[fmt.container]})"
+
+
+_CONTAINERS: Final = {
+    "avro": "Avro as its schema reads it, which the product publishes",
+    "confluent": "Avro as its schema in the registry reads it; before it a zero byte and the id",
+    "frames": "before it its length in 8 bytes; a value may hold several",
+}
+"""What stands for a value that is not the text of a comment."""
+
+
+def _wrapped(head: str, text: str) -> Iterator[str]:
+    yield from textwrap.wrap(
+        text,
+        WIDTH - 2,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_on_hyphens=False,
+    )
+
+
+def _expected_lines(change: Change, level: Level) -> Iterator[str]:
+    numbers: Mapping[Level, int] = {"changes": 1, "rows": 2}
+    columns = f"row {change.row}, kind {change.kind}, op {change.op}"
+    if level == "changes":
+        keys = list(change.keys or ())
+        columns += f", database {change.database}, table {change.table}, keys {keys}"
+    yield from _wrapped("gives  ", columns)
+    for side in ("before", "after"):
+        image = change.image(side, numbers[level])
+        if image is not None:
+            cells = (
+                f"{name}: {describe_cell(cell, numbers[level])}"
+                for name, cell in image.items()
+                if cell.state is not State.ABSENT
+            )
+            yield from _wrapped(f"       {side:<6} ", ", ".join(cells))
+
+
+@click.command("new-decoder", short_help="Writes a decoder that runs and decodes nothing yet.")
+@click.argument("fmt", metavar="FORMAT", type=FORMAT_NAME)
+@click.option(
+    "--level",
+    type=click.Choice(["changes", "rows"]),
+    default="changes",
+    show_default=True,
+    help="Changes as texts, or typed rows of a table.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="decoder.py",
+    show_default=True,
+    help="The file; its test stands beside it.",
+)
+def new_decoder(fmt: str, level: Level, out: Path) -> None:
+    """Writes a decoder that runs and decodes nothing yet, with a pytest test beside it.
+
+    Its comments have the format's messages, the rows that they owe, and what to write first. Files that are there are left.
+
+    \b
+    Example: cdc-conformance new-decoder ticdc-canal-json --out mine.py
+    Example: cdc-conformance new-decoder debezium-json --level rows
+    """
+    if out.suffix != ".py":
+        raise UsageError(f"--out {out}: a decoder is a file of Python, such as {out.stem}.py")
+    skeleton = write_skeleton(get(fmt), level, out)
+    present = [str(path) for path in skeleton.files if path.exists()]
+    if present:
+        raise UsageError(f"{' and '.join(present)} is there already; name another file with --out")
+    for path, text in skeleton.files.items():
+        path.write_text(text, "utf-8")
+    click.echo(
+        f"{out}, {' '.join(str(path) for path in skeleton.files if path != out)}: judge it with"
+    )
+    click.echo(f"  {skeleton.command}")
+
+
+COMMANDS = (new_decoder,)
+"""Commands for `cli`."""
