@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 
 def write_all(result: RunResult, directory: Path) -> list[Path]:
     """Writes report.jsonl, .html, .sarif and .md, junit.xml and badge.json into the directory,
-    creating it if needed.
+    creating it if needed, and adds the run to its history.jsonl.
 
     Raises HarnessError if writing fails; no file is left half-written.
     """
     from conformance.files import put
-    from conformance.reports import badge, junit, markdown, page, records, sarif
+    from conformance.reports import badge, history, junit, markdown, page, records, sarif
 
     def text(content: str) -> bytes:
         return content.encode("utf-8", "backslashreplace")
 
+    runs = history.add_run(directory, result)
     return [
         records.write(result, directory),
-        put(directory / "report.html", lambda: [text(page.html(result))]),
+        put(directory / history.NAME, lambda: history.history_lines(runs)),
+        put(directory / "report.html", lambda: [text(page.html(result, runs))]),
         put(directory / "junit.xml", lambda: [text(junit.render(result))]),
         put(directory / "report.sarif", lambda: [sarif.text(result)]),
         put(directory / "report.md", lambda: [text(markdown.render(result) + "\n")]),

@@ -35,6 +35,7 @@ from conformance.reports.facts import (
     sums,
 )
 from conformance.reports.repairs import Repairs, repairs
+from conformance.reports.type_matrix import summarize_types, type_matrix
 from conformance.rules.rules import Obligation, Rule
 from conformance.running.events import Broken, Event, Started
 from conformance.text import printable
@@ -280,6 +281,8 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
         for entry in result.entries
         if entry.wrong
     ]
+    if failing and (types := summarize_types(type_matrix(result.formats))):
+        parts.append(Text(printable(f"types: {types}"), "cyan"))
     if table:
         parts.append(summary(result, details or len(result.formats) == 1))
     parts += [

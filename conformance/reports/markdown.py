@@ -21,6 +21,7 @@ from conformance.reports.excerpt import ValueExcerpt, excerpt_failure
 from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
 from conformance.reports.repairs import repairs
+from conformance.reports.type_matrix import TypeRow, type_matrix
 from conformance.sheets import marked
 from conformance.text import printable
 
@@ -97,6 +98,8 @@ def render(result: RunResult) -> str:
             f"Known failures: {len(known)}",
             _table(("rule", "cases", "reason", "link"), rows, len(known)),
         )
+    types = type_matrix(result.formats)
+    lines += _folded("By type of column", _types(types, result)) if types else []
     lines += _folded("By profile", _profiles(result)) if result.formats else []
     head = result.header
     if head.versions:
@@ -157,6 +160,13 @@ def _profiles(result: RunResult) -> list[str]:
         len(rows),
         shown=200,
     )
+
+
+def _types(types: Sequence[TypeRow], result: RunResult) -> list[str]:
+    rows = [
+        (code(row.key), *(count.figures if count else "" for count in row.counts)) for row in types
+    ]
+    return _table(("type", *(fmt.format for fmt in result.formats)), rows, len(rows))
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:

@@ -19,7 +19,9 @@ from conformance.reports import facts
 from conformance.reports.console import HEADS
 from conformance.reports.excerpt import BRIEF, excerpt_failure
 from conformance.reports.facts import SIGNS, Standing
+from conformance.reports.history import PastRun, trends
 from conformance.reports.repairs import repairs
+from conformance.reports.type_matrix import MEANINGS, TYPE_SIGNS, TYPE_TONES, type_matrix
 from conformance.rules.rules import Obligation, Rule
 from conformance.text import printable, printable_lines
 from generators.model import State
@@ -242,6 +244,7 @@ def view(result: RunResult) -> dict[str, Any]:
         "wrong": [entry for entry in result.entries if entry.wrong],
         "anchors": {failure.rule.id for failure in result.failures},
         "again": facts.again(result.header),
+        "types": type_matrix(result.formats),
     }
 
 
@@ -283,17 +286,26 @@ def environment() -> jinja2.Environment:
         "SIGN_TONES": SIGN_TONES,
         "colour": colour,
         "POLICY": POLICY,
+        "TYPE_SIGNS": TYPE_SIGNS,
+        "TYPE_TONES": TYPE_TONES,
+        "TYPE_MEANINGS": MEANINGS,
     }
     return templates
 
 
-def html(result: RunResult) -> str:
-    """The page of a run."""
+def html(result: RunResult, runs: Sequence[PastRun] = ()) -> str:
+    """The page of a run; `runs` are those whose reports its folder had, this one last."""
     from markupsafe import Markup
 
     search = Markup(SEARCH)  # noqa: S704 - a constant
     return (
         environment()
         .get_template("run.html.j2")
-        .render(page=view(result), result=result, POLICY=SEARCHING, SEARCH=search)
+        .render(
+            page=view(result),
+            result=result,
+            trends=trends(runs, result),
+            POLICY=SEARCHING,
+            SEARCH=search,
+        )
     )

@@ -317,9 +317,10 @@ def test_a_run_of_several_formats_has_a_line_each_and_profiles_with_details(full
         assert ("│  v2 " in shown(console.render(run, **options))) is wanted
 
 
-def test_a_report_is_six_files(full, tmp_path):
+def test_a_report_is_seven_files(full, tmp_path):
     paths = report.write_all(full, tmp_path / "a" / "report")
-    names = ["report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"]
+    names = ["report.jsonl", "history.jsonl", "report.html", "junit.xml"]
+    names += ["report.sarif", "report.md", "badge.json"]
     assert [path.name for path in paths] == names
     assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(names)
     assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"

@@ -1,0 +1,167 @@
+"""How each source type fares in a run: right, lossy, wrong or refused, format by format."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from conformance.judging.judge import CaseResult, Verdict
+from conformance.judging.results import FormatResult
+from conformance.rules.rules import Aspect
+from generators.model import Cell, Kind, State
+
+
+class TypeStanding(enum.StrEnum):
+    """The result of a source type in a run, the worst last."""
+
+    RIGHT = "right"
+    LOSSY = "lossy"
+    REFUSED = "refused"
+    WRONG = "wrong"
+
+
+TYPE_SIGNS: Final = {
+    TypeStanding.RIGHT: "✓",
+    TypeStanding.LOSSY: "~",
+    TypeStanding.REFUSED: "-",
+    TypeStanding.WRONG: "✗",
+}
+"""A sign for each standing: colours alone are not enough."""
+TYPE_TONES: Final = {
+    TypeStanding.RIGHT: "good",
+    TypeStanding.LOSSY: "warn",
+    TypeStanding.REFUSED: "warn",
+    TypeStanding.WRONG: "bad",
+}
+"""The colour of each standing on a page."""
+MEANINGS: Final = {
+    TypeStanding.RIGHT: "every cell that was compared is right",
+    TypeStanding.LOSSY: "right, as far as the messages tell the values: of some they do not",
+    TypeStanding.REFUSED: "the decoder gave no row for some messages that hold it",
+    TypeStanding.WRONG: "some cells are wrong",
+}
+"""What each standing says."""
+_LOSSY: Final = frozenset({State.ANY, State.ONE_OF})
+_NO_ROW: Final = frozenset({Aspect.MISSING, Aspect.CORRUPT})
+_NO_ANSWER: Final = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
+_IN_CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE, Aspect.DIGITS})
+
+
+@dataclass(slots=True)
+class TypeCount:
+    """The cells of a source type in a format: how many are compared, of how many no one knows the
+    value, how many are wrong, and how many stand in messages without a row.
+    """
+
+    cells: int = 0
+    lossy: int = 0
+    wrong: int = 0
+    refused: int = 0
+
+    @property
+    def standing(self) -> TypeStanding:
+        """The worst that can be said of it."""
+        if self.wrong:
+            return TypeStanding.WRONG
+        if self.refused:
+            return TypeStanding.REFUSED
+        return TypeStanding.LOSSY if self.lossy else TypeStanding.RIGHT
+
+    @property
+    def figures(self) -> str:
+        """The sign, and how many cells of all it stands for."""
+        standing = self.standing
+        number = {
+            TypeStanding.WRONG: self.wrong,
+            TypeStanding.REFUSED: self.refused,
+            TypeStanding.LOSSY: self.lossy,
+        }.get(standing)
+        total = f"{self.cells:,}"
+        return f"{TYPE_SIGNS[standing]} {total if number is None else f'{number:,} of {total}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRow:
+    """A source type, with its count in each of a run's formats; None where no cell has it."""
+
+    key: str
+    counts: tuple[TypeCount | None, ...]
+
+    @property
+    def standing(self) -> TypeStanding:
+        """The worst of all formats."""
+        found = [count.standing for count in self.counts if count]
+        return max(found, key=list(TypeStanding).index)
+
+
+_COUNTS: Final[WeakKeyDictionary[FormatResult, Mapping[str, TypeCount]]] = WeakKeyDictionary()
+
+
+def count_types(fmt: FormatResult) -> Mapping[str, TypeCount]:
+    """The cells of a format by the key of their type. Kept as long as the result is."""
+    if fmt not in _COUNTS:
+        counts: dict[str, TypeCount] = {}
+        for result in fmt.cases:
+            if result.verdict is not Verdict.UNSUPPORTED:
+                _add_case(counts, result)
+        _COUNTS[fmt] = counts
+    return _COUNTS[fmt]
+
+
+def _add_case(counts: dict[str, TypeCount], result: CaseResult) -> None:
+    has_no_answer = result.verdict in _NO_ANSWER
+    without_row = {finding.message for finding in result.findings if finding.aspect in _NO_ROW}
+    wrong = {
+        (finding.message, finding.row, finding.side, finding.column)
+        for finding in result.findings
+        if finding.aspect in _IN_CELL and finding.column is not None
+    }
+    for place, cell in _cells(result):
+        count = counts.setdefault(cell.type.key, TypeCount())
+        count.cells += 1
+        count.lossy += cell.state in _LOSSY
+        if has_no_answer or place[0] in without_row:
+            count.refused += 1
+        elif place in wrong:
+            count.wrong += 1
+
+
+def _cells(result: CaseResult) -> Iterator[tuple[tuple[int, int, str, str], Cell]]:
+    """The cells of a case's row changes that a message holds, by message, row, side and column."""
+    for number, written in enumerate(result.case.written):
+        for change in written.changes:
+            if change.kind is not Kind.ROW or change.anything:
+                continue
+            for side in ("before", "after"):
+                image = change.image(side, result.case.level) or {}
+                for column, cell in image.items():
+                    if cell.state is not State.ABSENT:
+                        yield (number, change.row, side, column), cell
+
+
+def type_matrix(formats: Sequence[FormatResult]) -> list[TypeRow]:
+    """A row for each source type of a run, the worst first, then by name."""
+    by_format = [count_types(fmt) for fmt in formats]
+    keys = sorted({key for counts in by_format for key in counts})
+    rows = [TypeRow(key, tuple(counts.get(key) for counts in by_format)) for key in keys]
+    worst_first = list(reversed(TypeStanding))
+    return sorted(rows, key=lambda row: worst_first.index(row.standing))
+
+
+def summarize_types(rows: Iterable[TypeRow]) -> str:
+    """The types that are not right, by standing, and how many are right; "" where all are."""
+    by_standing: dict[TypeStanding, list[str]] = {}
+    for row in rows:
+        by_standing.setdefault(row.standing, []).append(row.key)
+    parts = [
+        f"{TYPE_SIGNS[standing]} {standing}: {', '.join(keys)}"
+        for standing, keys in by_standing.items()
+        if standing is not TypeStanding.RIGHT
+    ]
+    if not parts:
+        return ""
+    right = len(by_standing.get(TypeStanding.RIGHT, ()))
+    return "; ".join([*parts, f"{TYPE_SIGNS[TypeStanding.RIGHT]} right: {right} types"])
