@@ -65,6 +65,8 @@ HEADS: Final = {
 """The verdicts in the order of the columns, and the columns' heads."""
 PIPE_WIDTH: Final = 150
 """Characters of a line in a pipe or file."""
+PANEL_EDGES: Final = 4
+"""Characters of a panel's edges with the blanks beside them."""
 FRAME: Final = 14
 """Characters of a panel's edges and of the word before a command."""
 NAMED: Final = 5
@@ -183,12 +185,45 @@ class FailurePanel:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         command = replay(self.broken)
+        width = options.max_width - PANEL_EDGES
         if len(command) <= options.max_width - FRAME:
-            yield failure(self.broken, self.strict, states_rule=self.states_rule)
+            yield self._panel(self.broken, width)
         else:
-            without_command = replace(self.broken, file="")
-            yield failure(without_command, self.strict, states_rule=self.states_rule)
+            yield self._panel(replace(self.broken, file=""), width)
             yield Text(command, "bold", no_wrap=True, overflow="ignore")
+
+    def _panel(self, broken: Failure, width: int) -> Panel:
+        panel = failure(broken, self.strict, states_rule=self.states_rule)
+        assert isinstance(panel.renderable, Text)
+        panel.renderable = fold_lines(panel.renderable, width)
+        return panel
+
+
+def fold_lines(text: Text, width: int) -> Text:
+    """The text with a line's end after so many characters: a message of JSON has no blanks at which
+    lines could end, and what stands before it would stand alone.
+    """
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        lines += line.divide(range(width, len(line.plain), width))
+    return Text("\n").join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The lines of a mistake's example; off a terminal each stays one line."""
+
+    lines: Text
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        if console.is_terminal:
+            yield fold_lines(self.lines, options.max_width)
+        else:
+            whole = self.lines.copy()
+            whole.no_wrap, whole.overflow = True, "ignore"
+            yield whole
 
 
 def message_lines(failure: Failure, limit: int) -> list[Text]:
@@ -249,7 +284,7 @@ def repaired(mistakes: Repairs) -> Iterator[RenderableType]:
         lines.append(Text.assemble("actual    ", actual, f"  at {printable(finding.path)}"))
         if repair.failure and repair.failure.file:
             lines.append(Text(replay(repair.failure)))
-        yield Text("\n").join(Text("    ").append(line) for line in lines)
+        yield Example(Text("\n").join(Text("    ").append(line) for line in lines))
     if mistakes.rest:
         yield Text(f"    {mistakes.rest}")
 

@@ -490,3 +490,19 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
 def test_the_replay_command_can_be_pasted():
     text = rendered(replace(RUN, failures=(replace(FAILURE, file="out dir/it's.json"),)))
     assert """cdc-conformance replay 'out dir/it'"'"'s.json'""" in text
+
+
+def test_a_long_message_begins_behind_its_label_on_a_terminal_and_is_whole_in_a_pipe():
+    example = console.Example(console.Text("message   " + "x" * 30))
+    printed = []
+    for is_terminal in (True, False):
+        output = console.Console(width=20, force_terminal=is_terminal, color_system=None)
+        with output.capture() as captured:
+            output.print(example, crop=False)
+        printed.append(captured.get())
+    assert printed == [
+        "message   xxxxxxxxxx\nxxxxxxxxxxxxxxxxxxxx\n",
+        "message   " + "x" * 30 + "\n",
+    ]
+    folded = console.fold_lines(console.Text("a\n\nbcd"), 2)
+    assert folded.plain == "a\n\nbc\nd"
