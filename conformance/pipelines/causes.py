@@ -8,10 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from conformance.pipelines.rows import TypedRow, owed_text, shown
-from conformance.pipelines.timeline import PLACEHOLDER, Arrival, Reader, Version, named, tells_of
+from conformance.pipelines.rows import TypedRow, cell_text, value_text
+from conformance.pipelines.timeline import (
+    PLACEHOLDER,
+    Arrival,
+    Reader,
+    Version,
+    has_image_of,
+    key_text,
+)
 from generators.drawing.streams import Key, Streamed
-from generators.model import RowChange, SchemaChange, State
+from generators.model import Op, RowChange, SchemaChange, State
 
 MOMENT = "both are of one millisecond: only their position tells which is newer"
 
@@ -48,7 +55,7 @@ class Causes:
     def of_removed(self) -> Difference:
         """Why a row is there that an event removed."""
         removal = self.versions[-1]
-        text = f"row {named(self.key)} was removed by {self._name(removal)}"
+        text = f"row {key_text(self.key)} was removed by {self._name(removal)}"
         if (culprit := self._undone_by(removal)) is not None:
             gone = self._gone_since(removal)
             if gone is not None and culprit.stage > gone:
@@ -66,7 +73,7 @@ class Causes:
         """Why a row is not there."""
         life = self._life()
         last = life[-1] if life else self.versions[-1]
-        text = f"row {named(self.key)} is missing: {self._name(last)} is not there"
+        text = f"row {key_text(self.key)} is missing: {self._name(last)} is not there"
         if (culprit := self._removed_again_by(last)) is not None:
             return Difference("order", f"{text}; {culprit.name}, which is older, removed it")
         if self._was_there(life) and (culprit := self._undone_by(last)) is not None:
@@ -78,11 +85,13 @@ class Causes:
             first, second = (self._name(version) for version in life[:2])
             return Difference(
                 "one-per-batch",
-                f"row {named(self.key)} is missing: {first} and {second} came in one batch",
+                f"row {key_text(self.key)} is missing: {first} and {second} came in one batch",
             )
         if before is not None and self._stage(before) == stages[0]:
             rule = "truncate" if self._rule_of(before) == "truncate" else "one-per-batch"
             return Difference(rule, f"{text}; {self._name(before)} came in the same batch")
+        if life and life[0].cause == Op.UPDATE:
+            return Difference("key-change", f"{text}; {self._name(life[0])} gave the row this key")
         return Difference("convergence", text)
 
     def of_cells(self, row: TypedRow, wrong: list[str]) -> list[Difference]:
@@ -106,17 +115,15 @@ class Causes:
             difference
             or Difference(
                 "convergence",
-                f"row {named(self.key)}, {name}: {shown(row.get(name.lower()))} is not"
-                f" {owed_text(image[name])} of {self._name(self._told(name))}",
+                f"row {key_text(self.key)}, {name}: {value_text(row.get(name.lower()))} is not"
+                f" {cell_text(image[name])} of {self._name(self._telling_version(name))}",
             )
             for name, difference in zip(wrong, special, strict=True)
         ]
 
     def _of_older(self, older: Version, last: Version) -> Difference:
         """Why a row shows an older version as a whole."""
-        text = (
-            f"row {named(self.key)} is as {self._name(older)} left it; {self._name(last)} is newer"
-        )
+        text = f"row {key_text(self.key)} is as {self._name(older)} left it; {self._name(last)} is newer"
         if (culprit := self._undone_by(last)) is not None:
             return Difference("order", f"{text}, and {culprit.name} undid it")
         if self._in_one_moment(older, last):
@@ -135,8 +142,8 @@ class Causes:
     def _special(self, row: TypedRow, name: str) -> Difference | None:
         """The rule of a cell whose fault is seen in the cell alone."""
         actual, image = row.get(name.lower()), self.versions[-1].image or {}
-        text = f"row {named(self.key)}, {name}: {shown(actual)} is not {owed_text(image[name])}"
-        by = self._name(self._told(name))
+        text = f"row {key_text(self.key)}, {name}: {value_text(actual)} is not {cell_text(image[name])}"
+        by = self._name(self._telling_version(name))
         if actual is not None and PLACEHOLDER in str(actual.value):
             return Difference(
                 "unsent", f"{text}; {by} says that the value did not change, and did not send it"
@@ -147,7 +154,7 @@ class Causes:
             return None
         if self._dropped(name) and self._was(row, name):
             return Difference("dropped-column", f"{text}; the column was dropped: {by}")
-        if isinstance(self._event(self._told(name)), RowChange) and self._was(row, name):
+        if isinstance(self._event(self._telling_version(name)), RowChange) and self._was(row, name):
             return Difference("null-overwrites", f"{text} of {by}, which set it to NULL")
         return None
 
@@ -165,7 +172,7 @@ class Causes:
         there = [name in version.image for version in self.versions if version.image]
         return False in there[there.index(True) :] if True in there else False
 
-    def _told(self, name: str) -> Version:
+    def _telling_version(self, name: str) -> Version:
         """The version that gave a cell its value."""
         last = self.versions[-1]
         for version in reversed(self.versions[:-1]):
@@ -220,14 +227,14 @@ class Causes:
         leaves the row there.
         """
         older = {v.event for v in self.versions if v.event < version.event and v.image}
-        return self._behind(version, older)
+        return self._last_behind(version, older)
 
     def _removed_again_by(self, version: Version) -> Arrival | None:
         """The last message that came behind a version's own, and tells of an older removal."""
         older = {v.event for v in self.versions if v.event < version.event and not v.image}
-        return self._behind(version, older)
+        return self._last_behind(version, older)
 
-    def _behind(self, version: Version, events: set[int]) -> Arrival | None:
+    def _last_behind(self, version: Version, events: set[int]) -> Arrival | None:
         reader = self.judged.reader
         first = reader.first_of(version.event, self.key) or reader.first_of(version.event)
         if first is None:
@@ -242,7 +249,7 @@ class Causes:
             if written.message.event not in events:
                 continue
             event = story.history.events[written.message.event]
-            if not isinstance(event, RowChange) or tells_of(
+            if not isinstance(event, RowChange) or has_image_of(
                 written, self.key, story.table.primary_key
             ):
                 yield arrival

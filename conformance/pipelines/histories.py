@@ -16,7 +16,7 @@ import pyarrow as pa
 from conformance.judging.output import typed_rows
 from conformance.pipelines.causes import Difference
 from conformance.pipelines.rows import TypedRow
-from conformance.pipelines.timeline import Reader, Version, named
+from conformance.pipelines.timeline import Reader, Version, key_text
 from generators.drawing.streams import Key, Streamed
 from generators.errors import UsageError
 from generators.model import Image, RowChange, State
@@ -98,40 +98,41 @@ class RowHistory:
 
     def differences(self) -> Iterator[Difference]:
         """What differs, each rule once."""
-        if (open_versions := self._of_open()) is not None:
+        if (open_versions := self._check_open()) is not None:
             yield open_versions
-        if (overlap := self._of_overlap()) is not None:
+        if (overlap := self._check_overlap()) is not None:
             yield overlap
         numbers = self._numbers()
-        if (joined := self._of_gaps(numbers)) is not None:
+        if (joined := self._check_gaps(numbers)) is not None:
             yield joined
-        if (versions := self._of_versions(numbers)) is not None:
+        if (versions := self._check_versions(numbers)) is not None:
             yield versions
 
-    def _of_open(self) -> Difference | None:
+    def _check_open(self) -> Difference | None:
         """One version is open if the row is there, else none."""
         count = sum(version.end is None for version in self.kept)
         last = self.owed[-1]
         if count > 1:
-            return Difference("one-open", f"{self._text}: {count} versions are open")
+            return Difference("one-open", f"{self._row_text}: {count} versions are open")
         if last.image is None and count:
             return Difference(
                 "one-open",
-                f"{self._text} was removed by {self._name(last)}, and a version of it is open",
+                f"{self._row_text} was removed by {self._name(last)}, and a version of it is open",
             )
         if last.image is not None and not count:
             return Difference(
-                "one-open", f"{self._text} is there by {self._name(last)}, and no version is open"
+                "one-open",
+                f"{self._row_text} is there by {self._name(last)}, and no version is open",
             )
         return None
 
-    def _of_overlap(self) -> Difference | None:
+    def _check_overlap(self) -> Difference | None:
         """No version ends before it begins, or behind the beginning of the next one."""
         for version in self.ordered:
             if version.end is not None and version.end < version.start:
                 return Difference(
                     "no-overlap",
-                    f"{self._text}: a version begins at {version.start} and ends before, at"
+                    f"{self._row_text}: a version begins at {version.start} and ends before, at"
                     f" {version.end}",
                 )
         for older, newer in pairwise(self.ordered):
@@ -141,12 +142,12 @@ class RowHistory:
                 end = "has no end" if older.end is None else f"ends at {older.end}"
                 return Difference(
                     "no-overlap",
-                    f"{self._text}: the version from {older.start} {end}, and the next one begins"
+                    f"{self._row_text}: the version from {older.start} {end}, and the next one begins"
                     f" at {newer.start}",
                 )
         return None
 
-    def _of_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
+    def _check_gaps(self, numbers: Sequence[int | None]) -> Difference | None:
         """A version ends where the next one begins, but where the row was removed between."""
         for (older, newer), (low, high) in zip(
             pairwise(self.ordered), pairwise(numbers), strict=True
@@ -157,19 +158,19 @@ class RowHistory:
             if older.end < newer.start and not between:
                 return Difference(
                     "no-gap",
-                    f"{self._text}: a version ends at {older.end}, and the next one,"
+                    f"{self._row_text}: a version ends at {older.end}, and the next one,"
                     f" {self._name(self.owed[high])}, begins at {newer.start}; nothing removed the"
                     " row between",
                 )
             if older.end == newer.start and between and self._is_apart(between[0], self.owed[high]):
                 return Difference(
                     "no-gap",
-                    f"{self._text} was removed by {self._name(between[0])}, and the version before"
+                    f"{self._row_text} was removed by {self._name(between[0])}, and the version before"
                     f" lasts until {self._name(self.owed[high])}",
                 )
         return None
 
-    def _of_versions(self, numbers: Sequence[int | None]) -> Difference | None:
+    def _check_versions(self, numbers: Sequence[int | None]) -> Difference | None:
         """Each version is there once, in the order of the source, and no other."""
         for version, number in zip(self.ordered, numbers, strict=True):
             if number is not None:
@@ -178,14 +179,16 @@ class RowHistory:
             what = "that the row never was"
             if known:
                 what = f"of {self._name(self.owed[known[-1]])} behind a newer one"
-            return Difference("versions", f"{self._text}: from {version.start} a version {what}")
+            return Difference(
+                "versions", f"{self._row_text}: from {version.start} a version {what}"
+            )
         if self.compacted:
             return None
         there = set(numbers)
         for number in self._distinct():
             if number not in there:
                 name = self._name(self.owed[number])
-                return Difference("versions", f"{self._text}: the version of {name} is missing")
+                return Difference("versions", f"{self._row_text}: the version of {name} is missing")
         return None
 
     def _numbers(self) -> list[int | None]:
@@ -236,8 +239,8 @@ class RowHistory:
         return self.judged.reader.name(version, self.key)
 
     @property
-    def _text(self) -> str:
-        return f"row {named(self.key)}"
+    def _row_text(self) -> str:
+        return f"row {key_text(self.key)}"
 
 
 def _differ(before: Image, after: Image) -> bool:

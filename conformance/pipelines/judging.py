@@ -21,7 +21,7 @@ from conformance.pipelines.timeline import (
     arrivals_of,
     doubtful_keys,
     is_spoiled,
-    named,
+    key_text,
     timelines_of,
 )
 from conformance.streams.recipes import ReadStream
@@ -58,13 +58,13 @@ class Judge:
                 has_history=self.snapshots[-1].history is not None,
             ),
         )
-        for difference in self._columns():
+        for difference in self._column_differences():
             result.differ(*difference)
         wrong: set[Key] = set()
         for key, versions in self.timelines.items():
             if key in self.doubtful:
                 continue
-            for difference in self._row(key, versions):
+            for difference in self._row_differences(key, versions):
                 result.differ(*difference)
                 wrong.add(key)
         for row in self.unknown:
@@ -114,7 +114,7 @@ class Judge:
                 names |= {c.name.lower() for c in event.before.columns if c.name not in left}
         return frozenset(names)
 
-    def _columns(self) -> list[Difference]:
+    def _column_differences(self) -> list[Difference]:
         """Columns that are missing or have another type, each once."""
         found: list[Difference] = []
         for column in self.story.table.columns:
@@ -188,12 +188,14 @@ class Judge:
             and not is_same(cell, row.get(name.lower()), self.claims.kind_of(name))
         ]
 
-    def _row(self, key: Key, versions: list[Version]) -> list[Difference]:
+    def _row_differences(self, key: Key, versions: list[Version]) -> list[Difference]:
         """The differences of a row in the last snapshot."""
         rows = self.displayed[-1].get(key, [])
         causes = Causes(self, key, versions)
         if len(rows) > 1:
-            return [Difference("at-least-once", f"there are {len(rows)} rows of key {named(key)}")]
+            return [
+                Difference("at-least-once", f"there are {len(rows)} rows of key {key_text(key)}")
+            ]
         if versions[-1].image is None:
             return [causes.of_removed()] if rows else []
         if not rows:
@@ -225,7 +227,7 @@ class Judge:
                 return [
                     Difference(
                         "no-way-back",
-                        f"row {named(key)} is {what} after batch {stage}, although the table had"
+                        f"row {key_text(key)} is {what} after batch {stage}, although the table had"
                         f" shown {newer}",
                     )
                 ]

@@ -33,7 +33,7 @@ class Claims:
     types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Any) -> Claims:
+    def parse(cls, given: Any) -> Claims:
         """The claims of a module's TYPES. Raises UsageError."""
         if not isinstance(given, Mapping):
             raise UsageError(
@@ -108,12 +108,12 @@ def unaccepted(table: Table, rows: Sequence[TypedRow], claims: Claims) -> dict[s
     return wrong
 
 
-def shown(value: Typed | None) -> str:
+def value_text(value: Typed | None) -> str:
     """A value in words."""
     return "NULL" if value is None else repr(value.value)
 
 
-def owed_text(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """What a cell owes, in words."""
     if cell.state is State.NULL:
         return "NULL"

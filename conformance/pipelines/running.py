@@ -25,8 +25,8 @@ from conformance.rules.order import order_of
 from conformance.streams.reading import (
     MOMENTS,
     ended_words,
+    feed_options,
     kill_when,
-    made,
     source_of,
     take_back,
     where_it_was,
@@ -122,7 +122,7 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
                     recipe = Recipe(
                         fmt.name, profile.name, nemesis.name, settings.seed, 0, subject, alone=True
                     )
-                    (stream,) = Group.of(fmt, (recipe.stream(),)).streams
+                    (stream,) = Group.of_streams(fmt, (recipe.stream(),)).streams
                     streams.append(stream)
     if not streams and not lost:
         raise NothingSelected(
@@ -177,7 +177,7 @@ class Run:
         """With the stream's topics, if it has a broker."""
         self.home.mkdir(parents=True, exist_ok=True)
         if self.bootstrap is None:
-            self.source = made(self.group, self.home / "stream")
+            self.source = feed_options(self.group, self.home / "stream")
             yield self
             return
         group = self.group
@@ -248,7 +248,7 @@ class Run:
 
     def judged(self, snapshots: Sequence[Snapshot]) -> PipelineResult:
         """The result by the table after each stage."""
-        claims = Claims.of(self.answer.get("types", {}))
+        claims = Claims.parse(self.answer.get("types", {}))
         return judge(self.settings.format, self.stream, snapshots, claims)
 
     def ended(self, stage: int, error: BaseException, *, plain: bool) -> PipelineResult:

@@ -140,7 +140,7 @@ def _change_row(
 ) -> None:
     old = _current(versions, before)
     if before is not None and before != after:
-        cause = "DELETE" if after is None else f"an UPDATE of its key to {named(after)}"
+        cause = "DELETE" if after is None else f"an UPDATE of its key to {key_text(after)}"
         versions.setdefault(before, []).append(Version(number, cause, None))
     if after is None:
         return
@@ -188,7 +188,7 @@ def _current(versions: Mapping[Key, list[Version]], key: Key | None) -> Image | 
     return known[-1].image if known else None
 
 
-def named(key: Key) -> str:
+def key_text(key: Key) -> str:
     """A key in words."""
     return str(key[0]) if len(key) == 1 else f"({', '.join(map(str, key))})"
 
@@ -202,15 +202,15 @@ class Reader:
 
     def first_of(self, event: int, key: Key | None = None) -> Arrival | None:
         """The first message of an event; of `key`, if it tells of rows."""
-        return next(self.of(event, key), None)
+        return next(self.messages_of(event, key), None)
 
-    def of(self, event: int, key: Key | None = None) -> Iterator[Arrival]:
+    def messages_of(self, event: int, key: Key | None = None) -> Iterator[Arrival]:
         """The messages of an event, in the order of arrival."""
         for arrival in self.arrivals:
             written = arrival.written
             if written.message.event != event or is_spoiled(written):
                 continue
-            if key is None or tells_of(written, key, self.story.table.primary_key):
+            if key is None or has_image_of(written, key, self.story.table.primary_key):
                 yield arrival
 
     def last_stage(self, event: int, key: Key) -> int | None:
@@ -233,7 +233,7 @@ def is_spoiled(written: Written) -> bool:
     return any(change.kind is Kind.CORRUPT for change in written.changes)
 
 
-def tells_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
+def has_image_of(written: Written, key: Key, names: tuple[str, ...]) -> bool:
     """Whether a message has an image of a row."""
     for change in written.changes:
         if change.kind is not Kind.ROW:

@@ -445,7 +445,7 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
     home = engine.directory / f"keepers-{name}"
     home.mkdir(exist_ok=True)
     makers = (streams.REFERENCE, *(mistake.name for mistake in IN_SPARK[name]))
-    source = streams.made(group, home / "streams")
+    source = streams.feed_options(group, home / "streams")
     reader = streams.GroupReader(
         engine, group, decoder_spec(name, None), source, home / "tables", makers
     )
@@ -457,10 +457,10 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
     except (DecodeRaised, ChildDied) as error:
         yield Check("stream", name, "the query", False, str(error).splitlines()[0])
         return
-    yield from _check_convergence(group, reader.kept(), "reference", RESTART)
+    yield from _check_convergence(group, reader.read_tables(), "reference", RESTART)
     for mistake in IN_SPARK[name]:
         yield from _check_wrong_keeper(
-            group, reader.kept(mistake.name), mistake, f"{mistake.name} in Spark"
+            group, reader.read_tables(mistake.name), mistake, f"{mistake.name} in Spark"
         )
 
 

@@ -316,7 +316,7 @@ FOLDS: Final[Mapping[str, type[Fold]]] = {
 def fold(stream: ReadStream, kind: type[Fold] = Fold) -> PipelineResult:
     """The result of a stream that a fold keeps."""
     name = stream.recipe.format if stream.recipe else ""
-    group = Group.of(get(name), (stream,))
+    group = Group.of_streams(get(name), (stream,))
     keeper = kind(group)
     snapshots = []
     for records in batches(group):

@@ -82,7 +82,7 @@ class Keys:
     numbers: frozenset[str]
 
     @classmethod
-    def of(cls, story: Streamed) -> Keys:
+    def of_history(cls, story: Streamed) -> Keys:
         """The keys of a history."""
         images = (
             image
@@ -99,7 +99,7 @@ class Keys:
             ),
         )
 
-    def text(self, texts: Mapping[str, str | None]) -> Text:
+    def key_text(self, texts: Mapping[str, str | None]) -> Text:
         """The key among texts by column."""
         return tuple(
             _plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name))
@@ -108,7 +108,7 @@ class Keys:
 
     def expected(self, image: Image) -> Text:
         """The key of an image."""
-        return self.text({name: image[name].text for name in self.names if name in image})
+        return self.key_text({name: image[name].text for name in self.names if name in image})
 
     def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
         """The former keys of rows that were moved, and the keys of deleted rows."""
@@ -127,13 +127,13 @@ class Keys:
         )
         return moved, gone
 
-    def held(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
+    def row_key(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
         """The key under which a row is kept: its image's if both have the same texts, since readers
         order a key's columns.
         """
         own = [image.get(name) for name in self.names]
         same = None not in own and sorted(map(str, own)) == sorted(key)
-        return self.text(image if same else dict(zip(self.names, key, strict=False)))
+        return self.key_text(image if same else dict(zip(self.names, key, strict=False)))
 
 
 def _plain(text: str) -> str:
@@ -155,7 +155,7 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
     the older image's cell, which may be lost if the topic was `compacted`. Raises HarnessError if a
     row of the model has no message, which is a writer's bug.
     """
-    known = Keys.of(story)
+    known = Keys.of_history(story)
     names = known.names
     images: dict[Key, dict[str, Cell]] = {}
     owed: dict[int, dict[Key, Image]] = {}
@@ -182,12 +182,12 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
     for key in story.rows:
         image = images.get(key)
         if not image:
-            raise HarnessError(f"no message has row {_named(key)} of {story.table.name}")
+            raise HarnessError(f"no message has row {_key_repr(key)} of {story.table.name}")
         result[known.expected(image)] = (key, image)
     return result
 
 
-def _named(key: Sequence[object]) -> str:
+def _key_repr(key: Sequence[object]) -> str:
     return repr(key[0]) if len(key) == 1 else repr(tuple(key))
 
 
@@ -244,7 +244,7 @@ def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -
     outcome = StreamResult(
         group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table
     )
-    keys = Keys.of(story)
+    keys = Keys.of_history(story)
     flat = [w for stage in stream.stages for w in stage]
     outcome.messages = sum(not is_removed(w.message) for w in flat)
     refused = _coverage(stream, keys, flat, kept, outcome, how)
@@ -253,7 +253,7 @@ def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -
     wanted = expected(story, compacted=stream.nemesis.compacted)
     held: dict[Text, list[Mapping[str, str | None]]] = {}
     for key_texts, image in kept.rows.get(story.table.name, ()):
-        held.setdefault(keys.held(key_texts, image), []).append(image)
+        held.setdefault(keys.row_key(key_texts, image), []).append(image)
     moved, gone = keys.former(story)
     general = RESTART if how else rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
@@ -413,13 +413,13 @@ def _cells(
             if held is not None:
                 outcome.differ(
                     rule,
-                    f"row {_named(key)}, {name}: {held!r}, but the column came later and holds"
+                    f"row {_key_repr(key)}, {name}: {held!r}, but the column came later and holds"
                     f" {row[name]!r}",
                 )
         elif not _same(cell, held, name in kept):
             outcome.differ(
                 rule,
-                f"row {_named(key)}, {name}: {held!r} is not"
+                f"row {_key_repr(key)}, {name}: {held!r} is not"
                 f" {cell.text if cell.text is not None else cell.value!r}",
             )
 

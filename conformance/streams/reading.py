@@ -127,7 +127,7 @@ class GroupReader:
             " starts cold takes a minute; --limit SECONDS gives more"
         )
 
-    def kept(self, maker: str = REFERENCE) -> Kept:
+    def read_tables(self, maker: str = REFERENCE) -> Kept:
         """The current tables."""
         return read_state(self.directory / maker)
 
@@ -200,7 +200,7 @@ def plainly(
     written: Written | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
-            source = made(group, home / "streams")
+            source = feed_options(group, home / "streams")
             reader = GroupReader(engine, group, decoder, source, home / "tables", limit_s=limit_s)
         else:
             names = stack.enter_context(
@@ -227,20 +227,22 @@ def plainly(
             if len(group.streams) == 1:
                 return failed(group, "", error)
         else:
-            return judge(group, written.numbered(reader.kept()) if written else reader.kept())
+            return judge(
+                group, written.numbered(reader.read_tables()) if written else reader.read_tables()
+            )
 
     def again(part: Group, name: str) -> list[StreamResult]:
         return plainly(engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s)
 
-    if len(group.apart) > 1:
-        parts = (again(part, f"deployment-{n}") for n, part in enumerate(group.apart))
+    if len(group.by_deployment) > 1:
+        parts = (again(part, f"deployment-{n}") for n, part in enumerate(group.by_deployment))
         return list(itertools.chain.from_iterable(parts))
     outcomes: list[StreamResult] = []
     ends = 0
     for number, stream in enumerate(group.streams):
-        alone = Group.of(group.fmt, (stream,))
+        alone = Group.of_streams(group.fmt, (stream,))
         if ends == number == ALONE:
-            rest = Group.of(group.fmt, group.streams[number:])
+            rest = Group.of_streams(group.fmt, group.streams[number:])
             return outcomes + not_judged(rest, "", EACH_ENDED)
         results = again(alone, f"stream-{number}")
         ends += any(what.startswith(ENDED) for result in results for _, what in result.wrong)
@@ -248,7 +250,7 @@ def plainly(
     return outcomes
 
 
-def made(group: Group, path: Path) -> dict[str, Any]:
+def feed_options(group: Group, path: Path) -> dict[str, Any]:
     """The options with which the child reads streams that tasks make, a stage a micro-batch; `path`
     keeps their recipes.
     """
@@ -284,7 +286,7 @@ def _published(
         reader = GroupReader(
             engine, group, decoder, source, home / "tables", names=names, limit_s=limit_s
         )
-        yield reader, lambda how: judge(group, written.numbered(reader.kept()), how)
+        yield reader, lambda how: judge(group, written.numbered(reader.read_tables()), how)
 
 
 MOMENTS: Final = (
@@ -456,7 +458,7 @@ def run(
         )
         for name in settings.formats:
             fmt = get(name)
-            chosen, of = _chosen(fmt, settings)
+            chosen, of = _select_subjects(fmt, settings)
             for profile in chosen:
                 if why := not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
@@ -490,7 +492,7 @@ def run(
                 yield from _with_restarts(engine, victim, group, decoder, bootstrap, note, settings)
 
 
-def _chosen(
+def _select_subjects(
     fmt: Format[Any], settings: StreamSettings
 ) -> tuple[Sequence[Profile], Sequence[Subject]]:
     """The profiles, and the tables of their streams: of a user's, those that have a key and that

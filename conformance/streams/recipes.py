@@ -233,7 +233,7 @@ class ReadStream:
             for number in range(count)
         )
 
-    def placed(self, stage: int) -> Iterator[Message]:
+    def placed_messages(self, stage: int) -> Iterator[Message]:
         """The messages of a stage in their topics and partitions."""
         places = self.places
         for written in self.stages[stage]:
@@ -247,10 +247,10 @@ class ReadStream:
         ends = Counter(
             (message.topic, message.partition)
             for number in range(stage)
-            for message in self.placed(number)
+            for message in self.placed_messages(number)
         )
         messages = []
-        for message in self.placed(stage):
+        for message in self.placed_messages(stage):
             if not is_removed(message):
                 messages.append((message, ends[message.topic, message.partition]))
             ends[message.topic, message.partition] += 1
@@ -268,7 +268,7 @@ class Group:
     lost: tuple[StreamResult, ...] = ()
 
     @classmethod
-    def of(cls, fmt: Format[Any], streams: Iterable[ReadStream]) -> Group:
+    def of_streams(cls, fmt: Format[Any], streams: Iterable[ReadStream]) -> Group:
         """The group, in which the streams of a deployment stand together."""
         by: dict[Deployment, list[ReadStream]] = {}
         for stream in streams:
@@ -319,23 +319,23 @@ class Group:
         return any(stream.nemesis.compacted for stream in self.streams)
 
     @property
-    def apart(self) -> list[Group]:
+    def by_deployment(self) -> list[Group]:
         """A group for each deployment."""
         parts = itertools.groupby(self.streams, key=lambda stream: stream.profile.deployment)
-        return [Group.of(self.fmt, some) for _, some in parts]
+        return [Group.of_streams(self.fmt, some) for _, some in parts]
 
     @property
     def parts(self) -> list[tuple[Deployment, int, int]]:
         """Each deployment with its first lane and the first that follows."""
-        ends = itertools.accumulate((part.partitions for part in self.apart), initial=0)
+        ends = itertools.accumulate((part.partitions for part in self.by_deployment), initial=0)
         return [
             (part.streams[0].profile.deployment, *span)
-            for part, span in zip(self.apart, itertools.pairwise(ends), strict=True)
+            for part, span in zip(self.by_deployment, itertools.pairwise(ends), strict=True)
         ]
 
     def messages(self, stage: int) -> list[Message]:
         """The messages of a stage."""
-        return [message for stream in self.streams for message in stream.placed(stage)]
+        return [message for stream in self.streams for message in stream.placed_messages(stage)]
 
     @property
     def staged(self) -> Staged:
@@ -443,7 +443,9 @@ def group_of(
     Profiles of one deployment that write the same messages share a stream.
     """
 
-    def made(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> ReadStream:
+    def make_stream(
+        profile: Profile, nemesis: Nemesis, number: int, subject: Subject
+    ) -> ReadStream:
         return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).stream()
 
     streams: list[ReadStream] = []
@@ -464,18 +466,20 @@ def group_of(
             for nemesis in nemeses:
                 if not possible(fmt, first, nemesis, subject, seed):
                     continue
-                stream = made(first, nemesis, len(streams), subject)
+                stream = make_stream(first, nemesis, len(streams), subject)
                 same = [
                     each
                     for each in others
-                    if made(each, nemesis, len(streams), subject) == replace(stream, profile=each)
+                    if make_stream(each, nemesis, len(streams), subject)
+                    == replace(stream, profile=each)
                 ]
                 streams.append(replace(stream, also=tuple(same)))
                 apart = (each for each in others if each not in same)
                 streams += [
-                    made(each, nemesis, len(streams) + n, subject) for n, each in enumerate(apart)
+                    make_stream(each, nemesis, len(streams) + n, subject)
+                    for n, each in enumerate(apart)
                 ]
-    return replace(Group.of(fmt, streams), lost=tuple(lost))
+    return replace(Group.of_streams(fmt, streams), lost=tuple(lost))
 
 
 def laid(
@@ -510,9 +514,9 @@ def for_restarts(group: Group) -> Group:
     state, which depends on no profile.
     """
     by_nemesis: dict[str, list[ReadStream]] = {}
-    for stream in max(group.apart, key=lambda part: len(part.streams)).streams:
+    for stream in max(group.by_deployment, key=lambda part: len(part.streams)).streams:
         by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
-    return Group.of(
+    return Group.of_streams(
         group.fmt,
         (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())),
     )

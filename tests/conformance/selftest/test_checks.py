@@ -382,7 +382,7 @@ class Query:
     def read(self, hold=None):
         return done(self.ends.pop(0))
 
-    def kept(self, maker="reference"):
+    def read_tables(self, maker="reference"):
         return maker
 
 
@@ -423,7 +423,7 @@ def kept_in_spark(monkeypatch, tmp_path, query=None, **wrong):
     keepers(monkeypatch, **{LAST_ARRIVAL_WINS.name: wrong.pop("liar", ()), **wrong})
     engine = Spark({}, ())
     engine.directory = tmp_path
-    monkeypatch.setattr(checks.streams, "made", lambda *_: {})
+    monkeypatch.setattr(checks.streams, "feed_options", lambda *_: {})
     monkeypatch.setattr(checks, "decoder_spec", lambda *_: "honest")
     monkeypatch.setattr(checks.streams, "GroupReader", query or Query(STOPPED, {}))
     return [(check.name, check.ok) for check in checks.check_keepers_in_spark(engine, TRAPS)]

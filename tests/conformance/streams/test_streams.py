@@ -131,9 +131,9 @@ def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
     lanes = by_name(group.lanes({"__debezium-heartbeat.cdc": "run.beat"}))
     assert sorted(lanes.values()) == list(range(group.partitions)) and "run.beat/0" in lanes
     for stream in group.streams:
-        assert {(m.topic, m.partition) for stage in range(4) for m in stream.placed(stage)} <= set(
-            stream.places
-        )
+        assert {
+            (m.topic, m.partition) for stage in range(4) for m in stream.placed_messages(stage)
+        } <= set(stream.places)
     assert [outcome.wrong for outcome in judge(group, keeping.keep_tables(group))] == [[]] * len(
         names
     )
@@ -207,7 +207,9 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
     )
     for stage in range(4):
         for stream in group.streams:
-            assert {(m.topic, m.partition) for m in stream.placed(stage)} <= set(stream.places)
+            assert {(m.topic, m.partition) for m in stream.placed_messages(stage)} <= set(
+                stream.places
+            )
         assert tuple(group.lanes())[stream.first : stream.first + PARTITIONS] == stream.places
     assert len(group.lanes()) == group.partitions
     assert {stream.nemesis.name for stream in group.streams if stream.places[0][0]} == {
@@ -218,7 +220,12 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
         {stream.story.table.name for stream in group.streams}
     )
     parts = group.parts
-    assert len({deployment for deployment, _, _ in parts}) == len(parts) == len(group.apart) == 7
+    assert (
+        len({deployment for deployment, _, _ in parts})
+        == len(parts)
+        == len(group.by_deployment)
+        == 7
+    )
     for stream in group.streams:
         (deployment,) = (mine for mine, low, high in parts if low <= stream.first < high)
         assert deployment == stream.profile.deployment
@@ -235,12 +242,12 @@ def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result(
     }
     assert shared == {("v6.5.1", "v6.5.11"), ("v5.4.3",)}
     for stream in group.streams:
-        written = [message.value for stage in range(4) for message in stream.placed(stage)]
+        written = [message.value for stage in range(4) for message in stream.placed_messages(stage)]
         number = int(stream.story.table.name.removeprefix("t_"))
         for profile in stream.also:
             again = Recipe(fmt.name, profile.name, stream.nemesis.name, 1, number).stream()
             assert [
-                message.value for stage in range(4) for message in again.placed(stage)
+                message.value for stage in range(4) for message in again.placed_messages(stage)
             ] == written
     outcomes = judge(group, keeping.keep_tables(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]
@@ -255,7 +262,7 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(
 ) -> None:
     fmt = get("debezium-json")
     group = streams.group_of(fmt, fmt.profiles[:2], select_nemeses("none"), 1)
-    bad = group.apart[0].parts[0][0]
+    bad = group.by_deployment[0].parts[0][0]
     asked = []
 
     class Raising:

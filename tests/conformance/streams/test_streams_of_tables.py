@@ -39,7 +39,7 @@ def tables(read):
 
 def group_of(tables, name, profile="*", nemesis="*"):
     settings = reading.StreamSettings((name,), profile, nemesis, tables=tables)
-    chosen, of = reading._chosen(get(name), settings)
+    chosen, of = reading._select_subjects(get(name), settings)
     return reading.group_of(get(name), chosen, select_nemeses(nemesis), 1, of)
 
 
@@ -98,13 +98,15 @@ def test_a_row_under_its_old_key_is_not_the_row_of_its_new_one(tables):
 
 def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
     number, text = Keys(("a", "b"), frozenset({"a"})), Keys(("a", "b"), frozenset())
-    assert number.held(("1.50", "x"), {"a": "1.50", "b": "x"}) == number.text(
+    assert number.row_key(("1.50", "x"), {"a": "1.50", "b": "x"}) == number.key_text(
         {"a": "1.5", "b": "x"}
     )
-    assert text.held(("1.50", "x"), {"a": "1.50", "b": "x"}) != text.text({"a": "1.5", "b": "x"})
-    assert text.held(("x", "1"), {"a": "1", "b": "x"}) == ("1", "x")
-    assert text.held(("x", "2"), {"a": "1", "b": "x"}) == ("x", "2")
-    assert number.text({"a": "none", "b": "x"}) == ("none", "x")
+    assert text.row_key(("1.50", "x"), {"a": "1.50", "b": "x"}) != text.key_text(
+        {"a": "1.5", "b": "x"}
+    )
+    assert text.row_key(("x", "1"), {"a": "1", "b": "x"}) == ("1", "x")
+    assert text.row_key(("x", "2"), {"a": "1", "b": "x"}) == ("x", "2")
+    assert number.key_text({"a": "none", "b": "x"}) == ("none", "x")
 
 
 def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):

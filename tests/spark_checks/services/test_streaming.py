@@ -270,7 +270,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
         )
         group = streams.group_of(fmt, (fmt.profile(profile),), chosen, 1, pattern=pattern)
         request = {
-            "source": streams.made(group, tmp_path / "streams"),
+            "source": streams.feed_options(group, tmp_path / "streams"),
             "format": name,
             "decoder": decoder_spec(fmt.name, None),
             "parts": [
