@@ -45,7 +45,8 @@ class Budget:
     """A run's size: drawn cases per format beside the named ones, messages sampled for the laws,
     recorded cases per format (None: all of them), whether deployments are decoded together first
     (conformance.running.mixing), and whether the named cases are all judged, or a selection that
-    covers them (conformance.cases.covering).
+    covers them (conformance.cases.covering). With `telling`, so many named cases of one profile are
+    judged at most (conformance.cases.telling), without laws, and no failure is reduced.
     """
 
     name: str
@@ -54,9 +55,11 @@ class Budget:
     recorded: int | None = 0
     mixed: bool = True
     covering: bool = False
+    telling: int = 0
 
 
 BUDGETS: Final = {
+    "quick": Budget("quick", 0, 0, 0, telling=40),
     "smoke": Budget("smoke", 120, 40, 12, covering=True),
     "ci": Budget("ci", 1_000, 200, None),
     "nightly": Budget("nightly", 10_000, 200, None, mixed=False),

@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 from zlib import crc32
 
 from generators.model import Case, Cell, Change, Image, Logical, State
 
 PROFILES_EACH: Final = 2
 """Profiles of a deployment that keep a scenario."""
+Trait: TypeAlias = tuple[str, int, object]
+"""What cases have in common: profile, level, and a tag (a text), an operation or a cell's form."""
 _NUMBERS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 _DIGITS: Final = frozenset("0123456789")
 
@@ -33,13 +35,13 @@ def select_covering(cases: Iterable[Case], seed: int) -> list[Case]:
         start = (seed + crc32(f"{scenario}/{fault}".encode())) % len(group)
         selected_ids.update(case.id for case in (group * 2)[start : start + PROFILES_EACH])
     ordered = list(chain.from_iterable(groups.values()))
-    covered: set[tuple[str, int, object]] = set()
+    covered: set[Trait] = set()
     for case in ordered:
         if case.id in selected_ids:
-            covered.update(_traits(case))
+            covered.update(list_traits(case))
     for case in ordered:
         if case.id not in selected_ids and not covered.issuperset(
-            case_traits := set(_traits(case))
+            case_traits := set(list_traits(case))
         ):
             selected_ids.add(case.id)
             covered |= case_traits
@@ -76,7 +78,8 @@ def _absent(image: Image | None) -> tuple[str, ...] | None:
     )
 
 
-def _traits(case: Case) -> Iterator[tuple[str, int, object]]:
+def list_traits(case: Case) -> Iterator[Trait]:
+    """What a case covers."""
     operations = {(change.kind, change.op) for change in _changes(case)}
     cells = {
         (cell.type.logical, cell.state, cell.cls, _number_signs(cell)) for cell in _cells(case)

@@ -180,6 +180,11 @@ def _bug() -> NoReturn:
 @click.option(
     "--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Without these cases or rules."
 )
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="The 40 most telling cases of a format, in one profile, without laws: --budget quick.",
+)
 @click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
 @click.option(
     "--expect",
@@ -265,7 +270,7 @@ def run(**options: Any) -> None:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
         formats=names,
-        budget=find_budget(options["budget"]),
+        budget=find_budget("quick" if options["quick"] else options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
         mapping=dict(options["mapping"]),
@@ -276,7 +281,7 @@ def run(**options: Any) -> None:
         strict=options["strict"],
         max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
         causes=options["causes"],
-        reduce=not options["no_reduce"],
+        reduce=not (options["no_reduce"] or options["quick"] or options["budget"] == "quick"),
         timeout_s=options["timeout"],
         arguments=unnamed(sys.argv[1:], options["tables"]),
         tables=tables,

@@ -255,7 +255,7 @@ BUDGET = click.option(
     default="smoke",
     show_default=True,
     metavar="NAME",
-    help="Number of drawn cases: smoke, ci or nightly.",
+    help="How much is judged: quick, smoke, ci or nightly.",
 )
 SEED = click.option(
     "--seed", type=int, default=1, show_default=True, help="Seed of all drawn data."

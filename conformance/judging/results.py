@@ -200,7 +200,7 @@ class Header:
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """The result of a run. `ended` says why the run stopped early (else ""), `unjudged` names the
-    formats left then.
+    formats left then; `spent` are the seconds of its parts, by what they are.
     """
 
     header: Header
@@ -212,6 +212,7 @@ class RunResult:
     entries: tuple[EntryResult, ...] = ()
     ended: str = ""
     unjudged: tuple[str, ...] = ()
+    spent: Mapping[str, float] = field(default_factory=dict)
 
     def failures_of(self, rule: str) -> list[Failure]:
         """The failures of a rule, the known ones last."""

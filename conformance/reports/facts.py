@@ -231,6 +231,13 @@ def nulled(fmt: FormatResult) -> str:
     )
 
 
+LEFT_OUT: Final = (
+    "a first look, at one profile: without the other cases and profiles, drawn and recorded cases,"
+    " laws, and smallest messages; judge without --quick before you rely on it"
+)
+"""What a run of budget quick leaves out."""
+
+
 def sums(result: RunResult) -> list[str]:
     """What was judged: cases, messages, certainty, seed, time."""
     head = result.header
@@ -250,8 +257,23 @@ def sums(result: RunResult) -> list[str]:
         f"{message_count:,} messages through {through}",
         f"{certain:.1%} of cells certain",
         f"seed {head.seed}, budget {head.budget}",
-        f"{result.seconds:.1f} s",
+        *([LEFT_OUT] if head.budget == "quick" else []),
+        f"{result.seconds:.1f} s{_longest_parts(result)}",
     ]
+
+
+LONG_S: Final = 20.0
+"""From so many seconds on a run says what took long."""
+
+
+def _longest_parts(result: RunResult) -> str:
+    """What most of a long run's seconds went to; "" of a short run."""
+    parts = sorted(result.spent.items(), key=lambda part: -part[1])[:2]
+    told = [f"{seconds:.0f} s {what}" for what, seconds in parts if seconds > result.seconds / 10]
+    if result.seconds < LONG_S or not told:
+        return ""
+    calls = sum(len(fmt.calls) for fmt in result.formats)
+    return f" ({'; '.join(told)}; {counted(calls, 'decode call')})"
 
 
 def again(header: Header) -> str:

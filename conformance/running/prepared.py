@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import random
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -110,6 +113,16 @@ class Sample:
     trials: list[Trial]
 
 
+class Part(enum.StrEnum):
+    """A part of a run, in the words that tell what takes long."""
+
+    START = "until the decoder was loaded and the cases drawn"
+    DECODING = "decoding and judging all cases"
+    LAWS = "laws: some messages again, alone, in other orders and environments"
+    ALONE = "failures again, each alone"
+    REDUCTION = "reduction of failing messages (--no-reduce leaves it out)"
+
+
 @dataclass(slots=True)
 class Prepared:
     """A format of a run with published messages and submitted calls.
@@ -117,7 +130,8 @@ class Prepared:
     `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the
     results and rows of calls that their group's rows acquitted. `early_findings` are the first
     findings of the cases that were judged before all others. `always` is what every call ends with,
-    once that is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
+    once that is known: no other is asked. `alone` are cases seen to fail alone, each with the rule;
+    `spent` are the seconds of the parts of judging it.
     """
 
     settings: Settings
@@ -138,6 +152,16 @@ class Prepared:
     acquitted: dict[int, tuple[list[CaseResult], Outputs]] = field(default_factory=dict)
     always: Exception | None = None
     alone: list[tuple[str, Case]] = field(default_factory=list)
+    spent: dict[Part, float] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def measure(self, part: Part) -> Iterator[None]:
+        """Counts the seconds of the context as those of a part of the run."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.spent[part] = self.spent.get(part, 0.0) + time.monotonic() - began
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -18,6 +18,7 @@ from conformance.brokers.jars import java_words
 from conformance.cases import catalogue, tables
 from conformance.cases.catalogue import Call, matches_pattern, select_profiles
 from conformance.cases.covering import select_covering
+from conformance.cases.telling import plainest_profile, select_telling
 from conformance.engines.engine import (
     DecodeRaised,
     Engine,
@@ -65,7 +66,7 @@ from conformance.running.isolating import (
     verdict_of,
 )
 from conformance.running.mixing import ACQUITTING, Mixed, group_compatible, merge_calls
-from conformance.running.prepared import Note, Prepared, Settings, decode_request
+from conformance.running.prepared import Note, Part, Prepared, Settings, decode_request
 from conformance.running.readings import Readings
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
@@ -125,12 +126,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
             result, cases=tuple(record.mark(result.cases, rules(prepared.fmt.name), compared))
         )
         broken = smallest_failures(result, record, settings.causes)
-        if (
-            settings.reduce
-            and (moved := alone.move_to_batch_law(engine, prepared, result, broken)) is not result
-        ):
-            result = moved
-            broken = smallest_failures(result, record, settings.causes)
+        if settings.reduce:
+            with prepared.measure(Part.ALONE):
+                moved = alone.move_to_batch_law(engine, prepared, result, broken)
+            if moved is not result:
+                result = moved
+                broken = smallest_failures(result, record, settings.causes)
         listen(events.Judged(result))
         smallest.append((prepared, result, broken))
         new += sum(not failure.known for failure in broken)
@@ -152,8 +153,18 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     ids = [rule.id for name in judged for rule in rules(name)]
     entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
     seconds = time.monotonic() - began
+    spent = {
+        part.value: sum(prepared.spent.get(part, 0.0) for prepared in formats) for part in Part
+    }
     run_result = RunResult(
-        header, tuple(results), tuple(failures), seconds, settings.strict, early, entries
+        header,
+        tuple(results),
+        tuple(failures),
+        seconds,
+        settings.strict,
+        early,
+        entries,
+        spent=spent,
     )
     listen(events.Finished(run_result))
     return run_result
@@ -216,13 +227,16 @@ def _reduce_failing(
         reference = "" if is_command(prepared.decoder) else decoder_spec(prepared.fmt.name, None)
         decoding = Decoding(engine, prepared.decoder, settings.mapping, judge, reference=reference)
         reducible, unreduced = worth_reducing(unknown) if settings.reduce else ([], unknown)
-        smaller = reduce_failures(prepared.fmt, reducible, decoding, scenario_of, working(listen))
-        originals = [*reducible, *unreduced]
-        displayed = (
-            alone.choose_displayed(engine, prepared, [*smaller, *unreduced], originals)
-            if settings.reduce
-            else originals
-        )
+        with prepared.measure(Part.REDUCTION):
+            smaller = reduce_failures(
+                prepared.fmt, reducible, decoding, scenario_of, working(listen)
+            )
+        displayed = originals = [*reducible, *unreduced]
+        if settings.reduce:
+            with prepared.measure(Part.ALONE):
+                displayed = alone.choose_displayed(
+                    engine, prepared, [*smaller, *unreduced], originals
+                )
         for failure in merged(displayed, result, record):
             listen(events.Reduced(failure))
             failures.append(failure)
@@ -296,6 +310,7 @@ def prepare(
         count,
         counted_rules=counted_rules,
     )
+    prepared.spent[Part.START] = time.monotonic() - began
     prepared.owners = {
         id(w.message): case for call in grouped for case in call.cases for w in case.written
     }
@@ -326,6 +341,8 @@ def prepare(
             if number in prepared.mixed
             else engine.decode(decode_request(prepared, call, call.cases))
         )
+    if settings.budget.telling:
+        return prepared
     if not settings.select or any(
         rule.law and matches_pattern(rule.id, s)
         for rule in rules(fmt.name)
@@ -351,6 +368,12 @@ def _draw_cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         )
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
     patterns = settings.selection.of_cases(rules(fmt.name))
+    if telling := settings.budget.telling:
+        chosen = selected if patterns else [plainest_profile(selected)]
+        cases = list(catalogue.named_cases(fmt, chosen, patterns))
+        few = select_telling(cases, telling)
+        note(f"{fmt.name}: {len(few)} of {len(cases)} named cases of {len(chosen)} profiles")
+        return few
     count = count if catalogue.may_match(patterns, f"{fmt.name}/*/drawn") else 0
     cases = list(catalogue.named_cases(fmt, selected, patterns))
     covers = settings.budget.covering and not patterns
@@ -471,6 +494,7 @@ def finish(
     for finding, result in prepared.early_findings:
         tell(finding, result)
     chosen_readings = Readings(judge)
+    began_decoding = time.monotonic()
     for number, call in enumerate(prepared.calls):
         began = time.monotonic()
         if prepared.always is not None:
@@ -509,9 +533,11 @@ def finish(
         r.verdict is not Verdict.UNSUPPORTED for r in results
     )
     failed = {call.name for call in performed if call.note}
-    findings = laws.collect_findings(
-        engine, prepared.laws, by_call, failed, judge, prepared.settings.timeout_s
-    )
+    prepared.spent[Part.DECODING] = time.monotonic() - began_decoding
+    with prepared.measure(Part.LAWS):
+        findings = laws.collect_findings(
+            engine, prepared.laws, by_call, failed, judge, prepared.settings.timeout_s
+        )
     findings += chosen_readings.findings()
     results = blamed(judge, _with_findings(judge, results, findings))
     if len(counted_rules) < len(all_rules):

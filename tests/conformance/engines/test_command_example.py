@@ -6,17 +6,20 @@ import json
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from conformance.cases.catalogue import Budget
+from conformance.cases.catalogue import Budget, find_budget
 from conformance.engines import command
 from conformance.engines.child import QUICK
 from conformance.engines.command import CommandEngine
 from conformance.judging.judge import Verdict
+from conformance.judging.results import Header, RunResult
+from conformance.reports import facts
 from conformance.rules.rules import Obligation
-from conformance.running.prepared import Settings
+from conformance.running.prepared import Part, Settings
 from conformance.running.run import run
 from generators.errors import UsageError
 
@@ -68,6 +71,39 @@ def test_the_example_in_javascript_conforms(profile):
         Verdict.NON_STRICT,
     }
     assert fmt.verdicts[Verdict.PASS] > 400
+
+
+@node
+def test_a_quick_run_judges_forty_cases_of_one_profile_and_says_what_it_leaves_out():
+    settings = Settings(
+        (NAME,),
+        find_budget("quick"),
+        7,
+        decoder=f"cmd:node {shlex.quote(str(EXAMPLE / 'decoder.js'))}",
+        reduce=False,
+    )
+    with CommandEngine(fmt=NAME) as started:
+        result = run(settings, started)
+    (fmt,) = result.formats
+    assert (result.exit_code, len(fmt.cases)) == (0, 40)
+    assert {case.case.profile for case in fmt.cases} == {"new-8.5.6"}
+    assert [rule.rule.id for rule in fmt.rules if rule.rule.law == "batch" and rule.compared] == []
+    said = facts.sums(result)
+    assert [part for part in said if part.startswith("a first look")] == [facts.LEFT_OUT]
+    assert result.spent.keys() == {part.value for part in Part}
+    assert result.spent[Part.LAWS] < 1
+
+
+def test_a_long_run_says_what_took_long_and_a_short_one_does_not():
+    spent = {Part.DECODING.value: 60.0, Part.LAWS.value: 25.0, Part.ALONE.value: 3.0}
+    header = Header(1, "smoke", "mine", "none", "")
+    long = RunResult(header, (), (), 100.0, spent=spent)
+    assert facts.sums(long)[-1] == (
+        "100.0 s (60 s decoding and judging all cases; 25 s laws: some messages again, alone, in"
+        " other orders and environments; 0 decode calls)"
+    )
+    assert facts.sums(replace(long, seconds=19.0))[-1] == "19.0 s"
+    assert facts.sums(replace(long, spent={}))[-1] == "100.0 s"
 
 
 def test_a_run_offers_the_tables_of_the_messages_to_a_decoder_that_asks(tmp_path):

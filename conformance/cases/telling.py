@@ -1,0 +1,73 @@
+"""The most telling named cases of a format, for budget quick: one profile, a few dozen cases.
+
+A case tells as much as it has traits that no case before it has: tags, kinds of changes with their
+operations, cells' types with their states, classes and forms (conformance.cases.covering). Of each
+level the cases that tell the most are taken one after the other, of level two those of a few
+tables, since each table is a decode call of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from conformance.cases.covering import Trait, list_traits
+from generators.model import Case, Table
+from generators.profiles import Profile
+
+TABLES: Final = 2
+"""Tables of the cases of level two."""
+TAG: Final = 8
+"""A tag tells as much as so many cells."""
+ROWS: Final = 3
+"""One case of so many is of level two."""
+
+
+def plainest_profile(profiles: Sequence[Profile]) -> Profile:
+    """The newest of the profiles without options, else the last: profiles are in the order of
+    releases.
+    """
+    plain = [profile for profile in profiles if "+" not in profile.name]
+    return (plain or list(profiles))[-1]
+
+
+def select_telling(cases: Iterable[Case], limit: int) -> list[Case]:
+    """At most `limit` cases, in their order."""
+    all_cases = list(cases)
+    of_rows = [case for case in all_cases if case.level == 2 and len(case.tables) == 1]
+    telling = _choose(of_rows, limit // ROWS, TABLES)
+    of_changes = [case for case in all_cases if case.level == 1]
+    telling += _choose(of_changes, limit - len(telling), len(of_changes))
+    ids = {case.id for case in telling}
+    return [case for case in all_cases if case.id in ids]
+
+
+def _weigh(traits: Iterable[Trait]) -> int:
+    """How much traits tell: what a case is named for stands in its tags, and counts more than a
+    cell, of which a case may have a hundred.
+    """
+    return sum(TAG if isinstance(trait, str) else 1 for _, _, trait in traits)
+
+
+def _choose(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
+    """The cases that tell the most, one after the other; of equal ones the smaller message."""
+    untold = {case.id: set(list_traits(case)) for case in cases}
+    sizes = {case.id: sum(written.message.size for written in case.written) for case in cases}
+    chosen: list[Case] = []
+    tables: set[Table] = set()
+    eligible = list(cases)
+    while eligible and len(chosen) < limit:
+        best = max(eligible, key=lambda case: (_weigh(untold[case.id]), -sizes[case.id]))
+        if not untold[best.id]:
+            break
+        chosen.append(best)
+        tables.update(best.tables)
+        told = set(untold[best.id])
+        eligible = [
+            case
+            for case in eligible
+            if case is not best and (len(tables) < table_limit or tables.issuperset(case.tables))
+        ]
+        for case in eligible:
+            untold[case.id] -= told
+    return chosen
