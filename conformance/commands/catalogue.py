@@ -78,7 +78,7 @@ class Group(click.Group):
 @FORMATS_GIVEN
 @FORMAT
 def list_formats(formats: tuple[str, ...], style: OutputStyle) -> None:
-    """The wire formats, or those that are named, and the profiles of their writers.
+    """The wire formats and the profiles of their writers.
 
     \b
     Example: cdc-conformance formats debezium-json --format json
