@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 from conformance.brokers import registry
 from conformance.engines.asking import take_output
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.specs import decoder_spec
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import read
@@ -357,6 +357,8 @@ class Lane:
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if is_of_source(str(error)):
                 raise HarnessError(f"{SOURCE_GONE}: {error}") from None
+            if what == "start" and isinstance(error, AnswerTimeout):
+                raise HarnessError(f"the query did not start: no verdict; {error}") from None
             raise DecoderFailed(str(error)) from None
 
     @property
@@ -428,7 +430,8 @@ class Lane:
 
     def warm_up(self) -> None:
         """Warms up the JVM with unmeasured bursts. Raises DecoderFailed if a burst takes too
-        long.
+        long, HarnessError if not even the first batch has ended until then: a cold start may be so
+        slow, and is no verdict.
         """
         for count in self.settings.bursts:
             self._note(f"warming up: {self.decoded:,} messages decoded")
@@ -443,10 +446,13 @@ class Lane:
                     f"{self.producer.acked - self.decoded:,} of {self.producer.acked:,} messages"
                     " wait"
                 )
-                raise DecoderFailed(
+                words = (
                     f"warming up did not end within {START_S:g} s: {waiting}; Spark says:"
                     f" {self._doing}"
                 )
+                if not self.batches:
+                    raise HarnessError(f"{words}. No batch has ended: no verdict")
+                raise DecoderFailed(words)
 
     def hold_rate(self, rate: float, duration_s: float) -> Step:
         """Holds a rate for some seconds, then waits for the rest. The result has the step from its

@@ -12,7 +12,7 @@ from command_lines import performed
 from remembered import done
 from shown import shown
 
-from conformance.engines.engine import DecodeRaised
+from conformance.engines.engine import AnswerTimeout, DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _producers, _topics
 from conformance.load import sustained as loading
@@ -316,6 +316,36 @@ def test_a_topic_that_is_gone_is_an_error_of_the_environment_and_not_the_decoder
     lane._engine = Ended()
     with pytest.raises(expected, match=re.escape(error)):
         lane._request("look")
+
+
+def test_a_query_that_does_not_start_in_time_is_no_verdict():
+    class Slow:
+        def ask_service(self, _service, _request, _limit_s):
+            raise AnswerTimeout("did not end within 120 s")
+
+    lane = object.__new__(Lane)
+    lane._engine = Slow()
+    with pytest.raises(HarnessError, match="did not start: no verdict; did not end within 120 s"):
+        lane._request("start")
+    with pytest.raises(loading.DecoderFailed):
+        lane._request("status")
+
+
+@pytest.mark.parametrize(
+    ("batches", "expected"), [([], HarnessError), (["a batch"], loading.DecoderFailed)]
+)
+def test_a_cold_start_that_takes_too_long_is_no_verdict_and_a_slow_decoder_is_one(
+    monkeypatch, batches, expected
+):
+    monkeypatch.setattr(Lane, "decoded", 0)
+    lane = object.__new__(Lane)
+    lane.settings, lane.batches, lane._doing = LoadSettings("x"), batches, "Initializing sources"
+    lane._note = lambda _line: None
+    lane.producer = SimpleNamespace(begin_command=lambda _command: None, acked=500)
+    lane._await_producer = lambda *_waiting: None
+    lane.drain = lambda _limit_s: None
+    with pytest.raises(expected, match=r"500 of 500 messages wait; Spark says: Initializing"):
+        lane.warm_up()
 
 
 def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them():
