@@ -56,7 +56,7 @@ _OF_VALUES: Final = frozenset(
 """Sorts of traits on what a value is."""
 _OF_ROWS: Final = frozenset({"op", "image", "side", "changed", "unchanged"})
 """Sorts of traits on where a value stands."""
-_OF_NAMES: Final = frozenset({"sign", "long", "capital", "small"})
+_OF_NAMES: Final = frozenset({"sign", "long", "capital", "small", "envelope-name"})
 """Sorts of traits on a column's name."""
 _COMMON: Final = _OF_VALUES | {"op", "image", "bare"}
 """Sorts of traits of which a common one makes one mistake."""
@@ -78,7 +78,7 @@ _OF_MESSAGES: Final = frozenset(
 """Sorts of traits for which a decoder loses rows whatever is in their cells. Where rows depend on
 other messages, all others are chance: the cases of a type, a name or an option stand together.
 """
-_OF_CONTENTS: Final = frozenset({"held", "kin", "class", "like", "negative"})
+_OF_CONTENTS: Final = frozenset({"day", "held", "kin", "class", "like", "negative"})
 """Sorts of traits on the value itself, on which neither a column's Spark type nor whether it is
 there depends.
 """
@@ -393,6 +393,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS:
         return False
+    if sort == "day":
+        return deviation.relation_kind is RelationKind.SHIFT
     if sort == "held" and trait[-1] == "with a time of day":
         return deviation.relation_kind is RelationKind.TIME_OF_DAY
     return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells
@@ -603,12 +605,14 @@ def _are_alike_cells(deviation: Deviation, first: _Part, part: _Part) -> bool:
 
 
 def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
-    """Whether the traits are of two mistakes: signs of a name, what texts hold, a zero date, a
-    value and its row.
+    """Whether the traits are of two mistakes: signs of a name, a name and a value, what texts hold,
+    a zero date, a value and its row.
     """
     sorts, theirs = {trait[0] for trait in some}, {trait[0] for trait in others}
     if sorts | theirs <= _OF_NAMES:
         return some != others
+    if (sorts <= _OF_NAMES) is not (theirs <= _OF_NAMES) and not of_names:
+        return True
     if _has_zero_date(some) is not _has_zero_date(others):
         return True
     plain = [each & (_OF_VALUES | _OF_ROWS) for each in (sorts, theirs)]

@@ -22,8 +22,9 @@ from typing import Any, Final, Literal, TypeAlias
 from conformance.judging.causes import cell_of, cells, change_of, declared
 from conformance.judging.counted import Counted, counted
 from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.output import ENVELOPE
 from conformance.judging.relations import CHARACTER_SORTS
-from conformance.judging.wording import said
+from conformance.judging.wording import instant, said
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Json, Kind, Logical, Op, State, Value
 
@@ -78,9 +79,19 @@ _RANKED: Final = (
         "family",
     ),
     *("held", "kin", "like", "type", "keyless", "other-schema"),
-    *("changed-later", "changed-earlier", "void", "nothing", "capital", "small", "sign", "long"),
+    *(
+        "changed-later",
+        "changed-earlier",
+        "void",
+        "nothing",
+        "envelope-name",
+        "capital",
+        "small",
+        "sign",
+        "long",
+    ),
     *("quoted", "class", "fault", "packed", "option", "options", "trait", "release"),
-    *("plain", "level"),
+    *("plain", "level", "day"),
 )
 """Sorts of traits: of those that explain as much, the first is taken."""
 _RANK: Final = {sort: number for number, sort in enumerate(_RANKED)}
@@ -111,6 +122,14 @@ _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
 _OF_ENVELOPES: Final = frozenset({("keys", "with a key")})
 """Traits that explain what is wrong in a row's envelope, but never in its cells."""
+_NAMES_OF_ENVELOPES: Final = frozenset(
+    {
+        *ENVELOPE,
+        *("after", "before", "data", "es", "kind", "old", "payload", "row", "schema", "source"),
+        *("ts", "type"),
+    }
+)
+"""Names that columns share with members of documents, or with columns of the output."""
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
@@ -640,6 +659,7 @@ def _of_column(name: str) -> frozenset[Trait]:
     traits.update([("small",)] if name != name.upper() else [])
     traits.update([("long", str(_LONG_NAME))] if len(name) > _LONG_NAME else [])
     traits.update([("quoted",)] if not name.isidentifier() else [])
+    traits.update([("envelope-name",)] if name in _NAMES_OF_ENVELOPES else [])
     return frozenset(traits)
 
 
@@ -674,6 +694,8 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
     yield from (
         ("held", _REAL.get(family.value, family.value), words) for words in _held(value, family)
     )
+    if family in (Logical.DATETIME, Logical.TIMESTAMP) and isinstance(value, int):
+        yield "day", family.value, instant(value).partition("T")[0]
 
 
 def _is_nested(document: Any) -> bool:

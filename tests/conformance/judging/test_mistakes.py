@@ -234,6 +234,28 @@ MISTAKES = [
         ("columns-without-quotes", "columns-ascii-only"),
         ['with " in its name is NULL', "beyond ASCII in its name is NULL"],
     ),
+    (
+        2,
+        ("columns-of-envelope-names-lost", "text-empty-as-null"),
+        ["name is also one of the envelope", "that is empty is NULL"],
+    ),
+    # A day, the digits of a fraction, a part of a document.
+    (
+        2,
+        ("datetime-an-hour-late-in-the-spring-gap",),
+        ["every value of the datetime types of 2024-03-10 is wrong: 1 h later"],
+    ),
+    (
+        2,
+        ("decimal-cut-to-two-places",),
+        ["every value of the decimal types of over 2 places is wrong"],
+    ),
+    (
+        2,
+        ("json-nested-as-text",),
+        ["with an object or array within another is wrong: equal but for its objects and arrays"],
+    ),
+    (1, ("first-column-alone",), ["column behind the first of its image is not there"]),
     (1, ("images-swapped", "time-to-the-minute"), ["image's", "of the time types is wrong"]),
     (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
     (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
