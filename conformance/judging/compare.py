@@ -1,7 +1,8 @@
 """Compares an expected cell exactly with the decoder's cell, per logical type.
 
 Level one compares wire text (or a JSON value) with the map's string. Level two compares a canonical
-value with a typed column, whose Spark type must be on a closed list. No comparison has a tolerance.
+value with a typed column, whose Spark type must be on a closed list. No comparison has a tolerance:
+a JSON number is compared with all its digits, unless what the writer printed is a double.
 """
 
 from __future__ import annotations
@@ -44,18 +45,13 @@ def exact_json(text: str) -> Any:
 
 
 def same_json(expected: Any, actual: Any) -> bool:
-    """Whether two documents are equal: integers exactly, fractions as nearest binary64, key order
-    ignored.
+    """Whether two documents are equal, key order ignored. A number that is a double's shortest text
+    is compared as that double, and any other exactly.
     """
     if isinstance(expected, bool) or isinstance(actual, bool) or expected is None or actual is None:
         return expected is actual
     if isinstance(expected, int | float | Decimal) and isinstance(actual, int | float | Decimal):
-        if isinstance(expected, int):
-            return expected == actual
-        try:
-            return float(expected) == float(actual)
-        except OverflowError:
-            return False
+        return _same_number(expected, actual)
     if isinstance(expected, dict) and isinstance(actual, dict):
         return expected.keys() == actual.keys() and all(
             same_json(v, actual[k]) for k, v in expected.items()
@@ -65,6 +61,29 @@ def same_json(expected: Any, actual: Any) -> bool:
     return type(expected) is type(actual) and bool(expected == actual)
 
 
+def _same_number(expected: int | float | Decimal, actual: int | float | Decimal) -> bool:
+    if expected == actual:
+        return True
+    return _is_double(expected) and _same_double(expected, actual)
+
+
+def _is_double(number: int | float | Decimal) -> bool:
+    """Whether a number with a fraction or an exponent is one that a double prints."""
+    if isinstance(number, int):
+        return False
+    try:
+        return isinstance(number, float) or Decimal(repr(float(number))) == number
+    except OverflowError:
+        return False
+
+
+def _same_double(expected: int | float | Decimal, actual: int | float | Decimal) -> bool:
+    try:
+        return float(expected) == float(actual)
+    except OverflowError:
+        return False
+
+
 def same_text(cell: Cell, actual: str) -> bool:
     """Level one: whether the map's string equals the wire text."""
     if cell.text is None:
@@ -72,9 +91,22 @@ def same_text(cell: Cell, actual: str) -> bool:
     if not cell.json:
         return cell.text == actual
     try:
-        return same_json(exact_json(cell.text), exact_json(actual))
+        return _same_cell(cell, exact_json(cell.text), exact_json(actual))
     except ValueError:
         return False
+
+
+def _same_cell(cell: Cell, expected: Any, actual: Any) -> bool:
+    """Whether a cell's JSON value is the one on the wire: the number of a FLOAT or DOUBLE as a
+    double, that of a DECIMAL exactly, as a double only where the writer printed one.
+    """
+    are_numbers = type(expected) in (int, Decimal) and type(actual) in (int, Decimal)
+    if are_numbers and cell.type.logical in (Logical.FLOAT, Logical.DOUBLE):
+        return _same_double(expected, actual)
+    if are_numbers and cell.type.logical is Logical.DECIMAL:
+        has_all_digits = cell.state is State.VALUE and cell.value == expected
+        return bool(expected == actual if has_all_digits else _same_double(expected, actual))
+    return same_json(expected, actual)
 
 
 def same_value(cell: Cell, actual: Typed) -> bool:

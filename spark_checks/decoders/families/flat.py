@@ -18,6 +18,11 @@ from pyspark.sql.types import DataType, DecimalType, MapType, StringType, Struct
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
+from spark_checks.decoders.families.exact_numbers import (
+    mark_numbers,
+    may_be_beyond_double,
+    unmark_numbers,
+)
 from spark_checks.decoders.families.mysql import typed
 from spark_checks.decoders.families.sql import let_column, literal, name
 
@@ -37,9 +42,11 @@ class Flat:
     that it lacks did not change. `op` is the operation of a message that has what it needs, and
     NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
     CORRUPT; `columns` are those of level one beside op and images. `typed` is the SQL of a cell's
-    value from the SQL of its text. `old_is_whole`: a column that `old` lacks was NULL. `exact` are the types as which cells are
-    parsed again whose texts the first parse changes, and how each is a text again: Spark reads a JSON number with a
-    fraction through a double, and drops the quotes of a text in a document. `text` is the SQL of a
+    value from the SQL of its text. `old_is_whole`: a column that `old` lacks was NULL. `exact` are
+    the types as which cells are parsed again whose texts the first parse changes, and how each is a
+    text again: Spark reads a JSON number with a fraction through a double, and drops the quotes of
+    a text in a document. At level one the cells of a message that may have such a number are parsed
+    again as texts. `text` is the SQL of a
     cell's text as MySQL spells it.
     """
 
@@ -63,8 +70,10 @@ class Flat:
                 column: F.when(kind != "CORRUPT", value)
                 for column, value in self.columns(m).items()
             }
-            old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.deleted or self.row])
-            images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
+            members = (self.old, self.row, self.deleted or self.row)
+            old, row, deleted = (_texts_with_all_digits(m[member], member) for member in members)
+            before = F.when(op == "UPDATE", old).otherwise(deleted)
+            images = {"before": framing.before(op, before), "after": framing.after(op, row)}
             return F.struct(*framing.change(kind, op=op, **columns, **images))
 
         return framing.changes(records, F.array(self._message(_TEXTS, change)), deployment)
@@ -160,6 +169,15 @@ def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
     if type.logical is not Logical.DECIMAL or precision > 38:
         return None
     return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
+
+
+def _texts_with_all_digits(cells: Column, member: str) -> Column:
+    """The cells of a message's member, a map of texts, with the digits that a double loses."""
+    message = F.col("value").cast("string")
+    envelope = StructType([StructField(member, _TEXTS)])
+    parsed = F.from_json(mark_numbers(message), envelope, framing.OPTIONS)[member]
+    exact = F.transform_values(parsed, lambda _, cell_text: unmark_numbers(cell_text))
+    return F.when(may_be_beyond_double(message), exact).otherwise(cells)
 
 
 def _struct(table: Table, cell: Callable[[ColumnOf], str]) -> str:

@@ -395,6 +395,50 @@ def test_level_one_compares_text_as_text_and_json_as_json(text, json, actual, sa
     assert same_text(Cell(State.VALUE, TYPES["varchar"], text=text, json=json), actual) is same
 
 
+@pytest.mark.parametrize(
+    ("type", "value", "text", "actual", "same"),
+    [
+        ("decimal-10-2", "12.30", "12.30", "12.3", True),
+        ("decimal-10-2", "10000000000", "10000000000", "1.0E10", True),
+        ("decimal-20-10", "9999999999.9999999999", "9999999999.9999999999", "1.0E10", False),
+        ("decimal-20-10", "0.1", "0.1", "0.1000000000000000055511151231257827", False),
+        ("decimal-20-10", "0.0000001", "1E-7", "0.0000001000", True),
+        (
+            "decimal-65-30",
+            "0.1234567890123456789",
+            "0.1234567890123456789",
+            "0.1234567890123456",
+            False,
+        ),
+        # The writer printed a double: its digits are not the value's.
+        ("decimal-20-10", "9999999999.9999999999", "1.0E10", "10000000000", True),
+        ("double", 0.1, "0.1", "0.1000000000000000055511151231257827", True),
+        ("double", 2e23, "2.0E23", "2.1E23", False),
+        ("float", 0.1, "0.1", "0.2", False),
+    ],
+)
+def test_a_decimals_number_is_compared_exactly_and_a_doubles_as_a_double(
+    type, value, text, actual, same
+):
+    stored = Decimal(value) if isinstance(value, str) else value
+    assert same_text(Cell(State.VALUE, TYPES[type], stored, text, json=True), actual) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "actual", "same"),
+    [
+        ('{"a":[0.1]}', '{"a":[0.1000000000000000055511151231257827]}', True),
+        ('{"a":12345678901234567890.123}', '{"a":12345678901234567890.123}', True),
+        ('{"a":12345678901234567890.123}', '{"a":1.2345678901234567E19}', False),
+        ('{"a":0.30000000000000004}', '{"a":0.3}', False),
+        ('{"a":1e400}', '{"a":1e400}', True),
+        ('{"a":1e400}', '{"a":1e401}', False),
+    ],
+)
+def test_a_documents_number_is_exact_unless_a_double_prints_it(text, actual, same):
+    assert same_text(Cell(State.VALUE, TYPES["json"], text=text, json=True), actual) is same
+
+
 def test_a_cell_whose_text_is_unknown_accepts_any_text():
     assert same_text(Cell(State.ANY, TYPES["varchar"], reason="U+FFFD"), "whatever")
 

@@ -50,6 +50,11 @@ from spark_checks.decoders.families.connect.values import (
     misfit,
     typed,
 )
+from spark_checks.decoders.families.exact_numbers import (
+    mark_numbers,
+    may_be_beyond_double,
+    unmark_numbers,
+)
 from spark_checks.decoders.families.framing import (
     COORDINATES,
     OPTIONS,
@@ -142,7 +147,8 @@ class ConnectDialect:
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one."""
-        return decode(records, self)
+        options = replace(deployment or Deployment(), **self.fixed)
+        return decode(records, self, are_decimals_numbers=options.decimal == "numeric")
 
     def decode_rows(
         self, records: DataFrame, table: Table, *, deployment: Deployment | None = None
@@ -174,8 +180,10 @@ class Message:
     op: Column
 
 
-def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
-    """Level one."""
+def decode(
+    records: DataFrame, dialect: ConnectDialect, *, are_decimals_numbers: bool = False
+) -> DataFrame:
+    """Level one; decimals that are JSON numbers keep all their digits."""
     none = F.lit(None).cast("string")
 
     def change(m: Message) -> Column:
@@ -183,6 +191,9 @@ def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
             return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
 
         before, after = _images(m, dialect)
+        if are_decimals_numbers:
+            before = _with_all_digits(before, dialect.before)
+            after = _with_all_digits(after, dialect.after)
         keys = F.when(m.kind == "TOMBSTONE", record_key()).when(
             m.kind == "ROW", dialect.keys(m.payload)
         )
@@ -254,6 +265,32 @@ def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
         F.when(m.op.isin(*ops), m.payload[name])
         for ops, name in zip(_IMAGES.values(), names, strict=True)
     ]
+
+
+def _with_all_digits(image: Column, member: str) -> Column:
+    """An image, a map of texts, with the digits that a double loses: of the envelope's member, in a
+    payload or alone, or of a row without an envelope.
+    """
+    message = _record_text()
+    marked = mark_numbers(message)
+
+    def parse(*path: str) -> Column:
+        wire: DataType = _TEXTS
+        for part in reversed(path):
+            wire = StructType([StructField(part, wire)])
+        parsed = F.from_json(marked, wire.simpleString(), OPTIONS)
+        for part in path:
+            parsed = parsed[part]
+        return parsed
+
+    def replace_digits(texts: Column) -> Column:
+        return F.transform_values(
+            image, lambda name, text: F.coalesce(unmark_numbers(texts[name]), text)
+        )
+
+    row = F.coalesce(parse("payload", member), parse(member), parse("payload"), parse())
+    has_long_numbers = image.isNotNull() & may_be_beyond_double(message)
+    return F.when(has_long_numbers, let_column(row, replace_digits)).otherwise(image)
 
 
 _SCALE: Final = 0x7FF
