@@ -38,6 +38,7 @@ class Order:
     reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
     position. `compacted` says that records have the key of their row, so that topics of them may be
     compacted. `placeholders` are the texts that stand for a value that was not sent.
+    `fixed_width` says that all positions have one number of digits.
     `stamps_in_order` says that the timestamps of records are in the order of the commits. `tried`
     is the profile on which the self test tries wrong keepers of tables, if the first that can be
     kept does not give each stream rule something to own.
@@ -51,19 +52,21 @@ class Order:
     keys: str = "change"
     watermarks: bool = False
     compacted: bool = False
+    fixed_width: bool = False
     placeholders: tuple[str, ...] = ()
     stamps_in_order: bool = True
     tried: str = ""
 
     def has(self, need: str) -> bool:
         """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks,
-        compacted, unsent values, positions that are finer than commits, without watermarks, or ""
-        for nothing.
+        compacted, unsent values, positions that are finer than commits, without watermarks, such
+        positions of several lengths, or "" for nothing.
         """
         return {
             "": True,
             "order": not self.arrival,
             "positions": bool(self.positions) and not self.watermarks,
+            "lengths": bool(self.positions) and not self.watermarks and not self.fixed_width,
             "schema": self.keys == "schema",
             "watermarks": self.watermarks,
             "compacted": self.compacted,
@@ -73,7 +76,8 @@ class Order:
 
 _PLAIN: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(
-        ("deletes_first", "arrival", "watermarks", "compacted", "stamps_in_order"), bool
+        ("deletes_first", "arrival", "watermarks", "compacted", "fixed_width", "stamps_in_order"),
+        bool,
     ),
     "keys": KEYS,
     "tried": str,

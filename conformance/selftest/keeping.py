@@ -64,6 +64,7 @@ BATCH_LOST: Final = KEEPING["batch-lost-on-restart"]
 APPLIED_TWICE: Final = KEEPING["applied-twice"]
 ORDERED_BY_TIMESTAMP: Final = KEEPING["ordered-by-ts"]
 ORDERED_BY_COMMIT: Final = KEEPING["ordered-by-commit"]
+POSITION_AS_TEXT: Final = KEEPING["position-as-text"]
 POSITION_ROUNDED: Final = KEEPING["position-rounded"]
 LAST_ARRIVAL_WINS: Final = KEEPING["last-arrival-wins"]
 LATE_ROWS_APPLIED: Final = KEEPING["late-rows-applied"]
@@ -198,6 +199,8 @@ class Keeper:
             return (record.stamp,)
         if self.order.arrival:
             return (0,)
+        if self.mistake is POSITION_AS_TEXT and change.position is not None:
+            return tuple(map(ord, change.position))
         positions = () if self.mistake is ORDERED_BY_COMMIT else self.order.positions
         for pattern, groups in positions:
             match = re.search(pattern, change.position or "")

@@ -109,6 +109,7 @@ def boundary_scenarios(fmt: Format[Any], profile: Profile) -> Iterator[Scenario]
     if profile is fmt.profiles[0]:
         yield boundaries.megabyte(profile.database, profile.source)
         yield boundaries.many_rows(profile.database, profile.source)
+        yield boundaries.many_commits(profile.database, profile.source)
         if not fmt.source.startswith("TiDB"):
             yield boundaries.same_name_in_capitals(profile.source)
     yield from fmt.scenarios(profile, profile.database)

@@ -221,7 +221,12 @@ def key_scenarios(
 ) -> Iterator[Scenario]:
     """A table whose key has several columns, not in the table's order, and one without a key."""
     keyed = Table(database, neutral("keys/two"), columns, key)
-    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
+    yield named(
+        "keys/two",
+        insert(keyed, row),
+        change(keyed, Op.DELETE, (row, None)),
+        tags={"keys:two"},
+    )
     yield named(
         "keys/none", insert(Table(database, neutral("keys/none"), columns), row), tags={"keys:none"}
     )

@@ -57,7 +57,7 @@ from generators.model import (
 from generators.profile_tables import read_choices
 from generators.profiles import Profile
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, named, neutral
+from generators.sources.boundaries import ID, START, change, named, neutral
 from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Format, about
 
@@ -164,8 +164,11 @@ def _envelope(event: Event, row: int, profile: DialectProfile, **own: Any) -> di
 
 
 def _number(event: Event, row: int, profile: DialectProfile) -> int:
-    """id: Tencent and Huawei have one of each operation, which grows; CKafka's connector has 0."""
-    return 0 if profile.seconds else event.at.tso * 16 + min(row, 15)
+    """id: Tencent and Huawei have one of each operation, which grows, here from 18 digits to 19 in
+    half a minute of a history; CKafka's connector has 0.
+    """
+    since = event.at.tso - START.tso
+    return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row, 15)
 
 
 _DRS: Final = (

@@ -149,8 +149,19 @@ def _time(cell: Cell, value: int) -> Cell:
     )
 
 
+_FILE_MS: Final = 1 << 16
+"""Milliseconds of a file of the virtual binlog: at 2^14 bytes each it ends at a gigabyte, MySQL's
+limit.
+"""
+
+
 def _position(event: Event) -> str:
-    return f"binlog.000003:{event.at.tso}"
+    """File and position, which both change their number of digits: a history begins in the file
+    999999.
+    """
+    since = event.at.ms - START.ms
+    number = max(999_999 + since // _FILE_MS, 1)
+    return f"binlog.{number:06d}:{4 + (since % _FILE_MS << 14) + event.at.seq}"
 
 
 def _keys(event: RowChange, change: Change) -> list[Any]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from generators.families.flat import (
@@ -141,6 +142,20 @@ def _members(profile: OggProfile) -> Members:
     )
 
 
+def _other_splits(event: RowChange) -> dict[str, Any]:
+    """Where a name has a dot, `table` does not tell the database's from the table's: each dot may
+    part them.
+    """
+    parts = f"{event.table.database}.{event.table.name}".split(".")
+    if len(parts) == 2:
+        return {}
+    places = range(1, len(parts))
+    return {
+        "databases": tuple(".".join(parts[:place]) for place in places),
+        "tables": tuple(".".join(parts[place:]) for place in places),
+    }
+
+
 def _flat(profile: OggProfile) -> Flat:
     return Flat(
         members=_members(profile),
@@ -150,6 +165,7 @@ def _flat(profile: OggProfile) -> Flat:
         whole_old=True,
         tells_old=lambda _before, _after: profile.before,
         spell=_colons if profile.colons else _decimal,
+        tells=_other_splits,
         position=_position,
         others=lambda event: _truncated(event, profile),
     )
@@ -191,7 +207,7 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
         START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied
     )
     yield named("op/truncate", insert(emptied, row), statement)
-    yield from key_scenarios(database, columns, ("a", "id"), row)
+    yield from key_scenarios(database, columns, ("n", "id"), {**row, "n": Decimal("1.50")})
     several = Table(database, neutral("position/rows"), columns, ("id",))
     yield named(
         "position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3)))

@@ -29,6 +29,7 @@ from generators.model import (
     Value,
 )
 from generators.sources import registry as sources
+from generators.sources import value_classes
 from generators.sources.mysql import enum_of, wall
 from generators.sources.postgresql import value_class
 
@@ -90,6 +91,8 @@ WIDE = 300
 """Members of an ENUM whose number takes two bytes."""
 MANY = 120
 """Rows of a statement that has many."""
+COMMITS = 70
+"""Commits of a history, a second apart, in which each format's positions change their length."""
 OVER_64K = 70_000
 """Bytes of values whose length takes more than two bytes."""
 
@@ -256,6 +259,43 @@ def scenarios(
     yield from _type_scenarios(database, supports, source)
     yield from _shape_scenarios(database, sources.source(source), supports)
     yield from _row_scenarios(supports, source)
+    yield from class_scenarios(database, sources.source(source), supports)
+
+
+def class_scenarios(
+    database: str, source: sources.Source, supports: Callable[[SourceType], bool]
+) -> Iterator[Scenario]:
+    """Each class of values of a logical type in a row of its own, with a column for each type that
+    holds one: at level one in a table of these columns, at level two in the pool's.
+    """
+    every = every_type(supports, source.name)
+    empty: Row = {column.name: None for column in every.columns}
+    for logical in value_classes.logical_types():
+        columns = [column for column in every.columns[1:] if column.type.logical is logical]
+        rows: list[Row] = []
+        for number, name in enumerate(value_classes.class_names(logical)):
+            cells = {
+                column.name: value_classes.class_value(source, column.type, name)
+                for column in columns
+            }
+            if any(value is not None for value in cells.values()):
+                rows.append({"id": number, **cells})
+        if not rows:
+            continue
+        name = f"classes/{logical}"
+        table = Table(
+            database,
+            neutral(name),
+            (every.columns[0], *columns),
+            ("id",),
+            schema=source.schema,
+        )
+        yield scenario(name, *(insert(table, row) for row in rows))
+        yield scenario(
+            f"rows/every-type/classes-{logical}",
+            *(insert(every, {**empty, **row}) for row in rows),
+            level=2,
+        )
 
 
 def _type_scenarios(
@@ -369,6 +409,29 @@ def _shape_scenarios(
         change(keyed, Op.UPDATE, (cells, {**cells, "k2": 8})),
         change(keyed, Op.DELETE, (cells, None)),
     )
+    name = "shape/key-unsorted"
+    unsorted = (
+        Column("zeta", string, nullable=False),
+        Column("a", string),
+        Column("Alpha", number, nullable=False),
+    )
+    letters: dict[str, Value] = {"zeta": "z", "a": "x", "Alpha": 7}
+    keyed = table(name, *unsorted, key=("zeta", "Alpha"))
+    yield scenario(
+        name,
+        insert(keyed, letters),
+        change(keyed, Op.UPDATE, (letters, {**letters, "a": "y"})),
+        change(keyed, Op.DELETE, (letters, None)),
+    )
+    name = "shape/key-with-comma"
+    comma = PUNCTUATED_NAMES[2]
+    keyed = table(name, Column(comma, string, nullable=False), Column("a", string), key=(comma,))
+    yield scenario(name, insert(keyed, {comma: "k", "a": "x"}))
+    name = "shape/commit-millis"
+    yield scenario(name, insert(table(name, *abc), x, at=replace(START, ms=START.ms + 123)))
+    name = "shape/dotted-names"
+    dotted = Table(f"{database}.d", "a.b", (key_column, Column("a.b", string)), ("id",), (), schema)
+    yield scenario(name, insert(dotted, {"id": 1, "a.b": "x"}))
     name = "shape/awkward-names"
     awkward = Table(
         database,
@@ -449,6 +512,15 @@ def _shape_scenarios(
         labels = enum_of(*(f"m{i}" for i in range(WIDE)))
         if supports(labels):
             yield scenario(name, insert(one_column(database, name, labels), {"id": 1, "c": WIDE}))
+        name = "ddl/semicolon-in-a-columns-comment"
+        narrow = one_column(database, name, key_column.type)
+        added = Column("added", number, comment="a;b")
+        sql = f"ALTER TABLE `{narrow.name}` ADD COLUMN `added` int COMMENT 'a;b'"
+        wider = replace(narrow, columns=(*narrow.columns, added))
+        event = SchemaChange(START, "add column", sql, database, narrow.name, narrow, wider)
+        yield Scenario(
+            name, History((event,), seed=sum(name.encode())), 1, BOUNDARY | {"ddl:add column"}
+        )
         name = "ddl/semicolon-in-text"
         altered, comment = one_column(database, name, key_column.type), " first; second -- 汉字 é #"
         sql = f"ALTER TABLE `{altered.name}` COMMENT = '{comment}'"
@@ -481,6 +553,18 @@ def many_rows(database: str, source: str = "mysql") -> Scenario:
     table = one_column(database, name, sources.source(source).number)
     return scenario(
         name, change(table, Op.INSERT, *((None, {"id": i, "c": i}) for i in range(MANY)))
+    )
+
+
+def many_commits(database: str, source: str = "mysql") -> Scenario:
+    """A commit a second for longer than a minute, in which positions cross a power of ten and the
+    end of a file of the log. Raises UnknownName.
+    """
+    name = "shape/many-commits"
+    table = one_column(database, name, sources.source(source).number)
+    seconds = (replace(START, ms=START.ms + 1000 * i) for i in range(COMMITS))
+    return scenario(
+        name, *(insert(table, {"id": i, "c": i}, at=at) for i, at in enumerate(seconds))
     )
 
 
@@ -566,6 +650,14 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     twin = (None, bare)
     yield scenario("rows/keyless/equal-rows", change(bag, Op.INSERT, twin, twin), level=2)
     nothing: Row = dict.fromkeys(bare)
+    yield scenario(
+        "rows/keyless/repeated",
+        insert(bag, bare),
+        insert(bag, bare),
+        change(bag, Op.UPDATE, (nothing, nothing)),
+        change(bag, Op.UPDATE, (nothing, nothing)),
+        level=2,
+    )
     changes = (
         (Op.INSERT, None, nothing),
         (Op.UPDATE, nothing, bare),

@@ -43,6 +43,7 @@ from generators.model import (
 )
 from generators.profiles import Profile
 from generators.sources import mysql
+from generators.sources.boundaries import START
 from generators.wire_format import Loss
 
 ASSUMED: Final = (
@@ -226,8 +227,10 @@ class Event:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number: it grows with the commits and is beyond 2^53."""
-        return self.at.tso
+        """The log sequence number: it grows with the commits, is beyond 2^53, and has 18 digits in
+        place of 17 after half a minute of a history.
+        """
+        return 10**17 - 10**10 + self.at.tso - START.tso
 
     @property
     def transaction(self) -> int:

@@ -64,6 +64,8 @@ from generators.wire_format import Format, about
 __all__ = ["FORMAT", "AliyunProfile", "write"]
 
 COMMITS_PER_FILE: Final = 1000
+EVENTS_PER_FILE: Final = 60
+"""Events of a history after which the file of the virtual binlog ends."""
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less
 `FIRST_FILE`.
 """
@@ -383,11 +385,13 @@ def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
     """
     if profile.bare:
         return "", ""
-    number, end = FIRST_FILE + at.seq // COMMITS_PER_FILE, 72_469 + 500 * ordinal
+    number = FIRST_FILE + at.seq // COMMITS_PER_FILE + ordinal // EVENTS_PER_FILE
+    end = 72_469 + 500 * ordinal
     if profile.short:
         return f"{ordinal + 4}@{number}", ""
     if profile.physical:
         return f"0/{end:X}<->0/{end - 122:X}", f"0/{end - 122:X}<->0/{end - 122:X}"
+    end = 72_469 + 500 * (ordinal % EVENTS_PER_FILE)
     return f"{end}@{number}", f"{end - 122}@{number}"
 
 

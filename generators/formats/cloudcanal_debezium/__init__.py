@@ -49,12 +49,15 @@ from generators.model import (
 )
 from generators.profile_tables import read_choices
 from generators.profiles import Profile
+from generators.sources.boundaries import START
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "EnvelopeProfile", "write"]
 
 NAME: Final = "cloudcanal-debezium"
 COMMITS_PER_FILE: Final = 1000
+FILE_MS: Final = 1 << 16
+"""Milliseconds of a file of the virtual binlog: at 2^14 bytes each it ends at a gigabyte."""
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less 3."""
 
 ASSUMED: Final = (
@@ -122,12 +125,14 @@ def _messages(event: Event, profile: EnvelopeProfile) -> Iterator[tuple[str, Cha
 
 
 def _place(at: Instant) -> int:
-    """A position in the binary log that grows with the commits."""
-    return 154 + ((at.ms - 1_500_000_000_000) << 4) + at.seq
+    """A position in a file of the binary log, which grows with the commits and with its digits."""
+    return 154 + ((at.ms - START.ms) % FILE_MS << 14) + at.seq
 
 
 def _file(at: Instant) -> str:
-    return f"mysql-bin.{3 + at.seq // COMMITS_PER_FILE:06d}"
+    """The file's name: a history begins in 999999."""
+    rolled = (at.ms - START.ms) // FILE_MS + at.seq // COMMITS_PER_FILE
+    return f"mysql-bin.{max(999_999 + rolled, 1):06d}"
 
 
 def _position(at: Instant) -> str:

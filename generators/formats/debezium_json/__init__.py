@@ -96,6 +96,10 @@ _REPLACED: Final = (
 )
 
 
+EVENTS_PER_FILE: Final = 40
+"""Events of a history after which MySQL's log goes on in the next file."""
+
+
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
     """The records of a history in the order of publication: rows, tombstones, transaction
     boundaries, heartbeats, MySQL's schema changes and PostgreSQL's logical messages, each on its
@@ -148,8 +152,10 @@ class _Writer:
         self.reading = _rows.Reading(history.events, profile.marks_tables)
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
-        self.file = f"mysql-bin.{self.chance.randrange(1, 999):06d}"
-        self.place = self.chance.randrange(1 << 24, 1 << 25) * 8
+        # Both change their number of digits within a history of some dozens of events.
+        self.file_number = 999_999 - self.chance.randrange(1, 999) % 3
+        self.place = 10**9 - 2000 - self.chance.randrange(1 << 24, 1 << 25) % 4000
+        self.advanced = 0
         self.last_commit = self.place - 8
         self.transaction = self.chance.randrange(500, 1_000_000)
         self.open = False
@@ -226,9 +232,17 @@ class _Writer:
 
     # Positions
 
+    @property
+    def file(self) -> str:
+        """The name of MySQL's log file."""
+        return f"mysql-bin.{self.file_number:06d}"
+
     def advance(self) -> None:
-        """To the next event in the log."""
+        """To the next event in the log; MySQL's log has files."""
         self.place += self.chance.randrange(40, 400)
+        self.advanced += 1
+        if self.profile.is_mysql and self.advanced % EVENTS_PER_FILE == 0:
+            self.file_number, self.place = self.file_number + 1, 157
         if not self.open:
             self.transaction += 1
             self.counts = {}

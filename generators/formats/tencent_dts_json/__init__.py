@@ -80,6 +80,8 @@ __all__ = ["FORMAT", "TencentProfile", "write"]
 
 GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
 COMMITS_PER_FILE: Final = 1000
+EVENTS_PER_FILE: Final = 25
+"""Events of a history after which the file of the virtual binlog ends."""
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less
 `FIRST_FILE`.
 """
@@ -225,8 +227,8 @@ def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
     number has lost the name's zero padding. The safe position is the start of a transaction that
     the event makes alone.
     """
-    number = FIRST_FILE + at.seq // COMMITS_PER_FILE
-    end = 2196 + 500 * ordinal
+    number = FIRST_FILE + at.seq // COMMITS_PER_FILE + ordinal // EVENTS_PER_FILE
+    end = 2196 + 500 * (ordinal % EVENTS_PER_FILE)
     return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
 
 

@@ -1,0 +1,63 @@
+"""Classes of values that a reader takes for something else, `value_classes.toml`: what a split, a
+pattern, a calendar or a zone gets wrong.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from generators.model import Json, Logical, SourceType, Value
+from generators.sources.mysql import EPOCH
+from generators.sources.registry import Source
+
+FILE: Final = "value_classes.toml"
+FULL_LENGTH: Final = "full-length"
+"""The class of texts that are as long as their type allows, in characters of several bytes."""
+SHORT: Final = 255
+"""Types of longer texts have no value of their full length."""
+
+
+@cache
+def _table() -> Mapping[Logical, Mapping[str, Any]]:
+    text = resources.files("generators.sources").joinpath(FILE).read_text()
+    return {Logical(name): classes for name, classes in tomllib.loads(text).items()}
+
+
+def logical_types() -> tuple[Logical, ...]:
+    """The logical types that have classes."""
+    return tuple(_table())
+
+
+def class_names(logical: Logical) -> tuple[str, ...]:
+    """The names of a logical type's classes."""
+    return tuple(_table()[logical])
+
+
+def class_value(source: Source, type: SourceType, name: str) -> Value:
+    """The class's value in a column of that type, None if the type does not hold it."""
+    value = _as_value(type, name, _table()[type.logical][name])
+    if isinstance(value, str):
+        value = source.as_stored(type, value)
+    return value if value is not None and source.fits(type, value) else None
+
+
+def _as_value(type: SourceType, name: str, written: Any) -> Value:
+    match written:
+        case dt.datetime():
+            return (written - EPOCH) // dt.timedelta(microseconds=1)
+        case dt.date():
+            return written
+        case str() if type.logical is Logical.JSON:
+            return Json(json.loads(written))
+        case str() if name == FULL_LENGTH:
+            is_short = type.name in ("char", "varchar") and (type.length or 0) <= SHORT
+            return written * (type.length or 0) if is_short else None
+        case str():
+            return written
+    raise TypeError(f"{FILE}: {name} = {written!r} is no text, date or time")

@@ -1,0 +1,91 @@
+"""Each class of values stands in a named case of every format whose wire can carry it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from generators.drawing.cases import as_case
+from generators.model import Logical, State
+from generators.sources import boundaries, mysql, postgresql, registry, value_classes
+from generators.wire_format import FORMATS, Format, formats
+
+CLASSES = {
+    (logical, name)
+    for logical in value_classes.logical_types()
+    for name in value_classes.class_names(logical)
+}
+PLACES = {
+    (level, logical, name): (f"classes/{logical}", f"rows/every-type/classes-{logical}")[level - 1]
+    for level in (1, 2)
+    for logical, name in CLASSES
+}
+NOT_CARRIED: dict[str, dict[Logical, str]] = {
+    "ogg-json": {Logical.JSON: "no page says how a JSON column is written (ogg#values)"},
+}
+"""What no message of a format carries, with the reason."""
+
+
+def classes_of(fmt: Format[Any]) -> set[tuple[int, Logical, str]]:
+    """The classes whose value a named case of the format owes, with the level of the case; the
+    number in `id` is the place of the class.
+    """
+    found = set()
+    for profile in fmt.profiles:
+        source = registry.source(profile.source)
+        for scenario in boundaries.class_scenarios(profile.database, source, fmt.supports):
+            case = as_case(fmt, profile, scenario)
+            logical = Logical(re.split("[-/]", scenario.name)[-1])
+            changes = [change for message in case.written for change in message.changes]
+            for image in filter(None, (change.image("after", case.level) for change in changes)):
+                name = value_classes.class_names(logical)[image["id"].value]
+                found |= {
+                    (case.level, logical, name)
+                    for column, cell in image.items()
+                    if column != "id" and cell.state in (State.VALUE, State.ONE_OF)
+                }
+    return found
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_class_of_values_stands_in_a_named_case_of_every_format(name: str) -> None:
+    (fmt,) = formats([name])
+    owed = {place for place in PLACES if place[1] not in NOT_CARRIED.get(name, {})}
+    assert classes_of(fmt) == owed
+
+
+def test_what_is_not_carried_is_none_of_the_formats_types() -> None:
+    for name, reasons in NOT_CARRIED.items():
+        (fmt,) = formats([name])
+        kinds = {type.logical for type in mysql.TYPES.values() if fmt.supports(type)}
+        assert not kinds & reasons.keys(), name
+
+
+@pytest.mark.parametrize(
+    ("source", "type", "name", "value"),
+    [
+        (registry.MYSQL, mysql.text("varchar", 4), "full-length", "汉汉汉汉"),
+        (registry.MYSQL, mysql.text("longtext"), "full-length", None),
+        (registry.MYSQL, mysql.text("char", 8), "padded", "  x"),
+        (registry.POSTGRESQL, postgresql.text("char", 8), "padded", "  x     "),
+        (registry.MYSQL, mysql.temporal("timestamp"), "second-in-new-york", 1730615400000000),
+        (registry.MYSQL, mysql.temporal("datetime", 6), "first-of-1900", -2208988800000000),
+        (registry.POSTGRESQL, postgresql.uuid(), "comma", None),
+    ],
+)
+def test_a_class_has_its_value_in_a_type_that_holds_it(source, type, name, value) -> None:
+    assert value_classes.class_value(source, type, name) == value
+
+
+def test_every_source_has_a_type_that_holds_each_class() -> None:
+    for source in (registry.MYSQL, registry.POSTGRESQL):
+        types = source.types.values()
+        assert {
+            (type.logical, name)
+            for type in types
+            if type.logical in value_classes.logical_types()
+            for name in value_classes.class_names(type.logical)
+            if value_classes.class_value(source, type, name) is not None
+        } == CLASSES
