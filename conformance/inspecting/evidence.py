@@ -96,7 +96,8 @@ Watch = Callable[[OpenedRecord], Iterable[Watched]]
 class EvidenceBook:
     """The evidence of a format.
 
-    `marks` says whether the format may have written a message; `members` gives the names that
+    `inner` has the members that objects inside a message may have, by the object's name; columns
+    are none. `root` gives the message's object. `marks` says whether the format may have written a message; `members` gives the names that
     shapes describe, in order; `describe` gives a message's table, None if it has none; `watch`
     makes a new watch; `version` is the release that the message itself names, "" if none.
     """
@@ -110,6 +111,8 @@ class EvidenceBook:
     describe: Callable[[OpenedRecord], TableDescription | None] = lambda _seen: None
     watch: Callable[[], Watch] = field(default=lambda: lambda _seen: ())
     version: Callable[[OpenedRecord], str] = lambda _seen: ""
+    root: Callable[[OpenedRecord], Mapping[str, Any]] = lambda seen: seen.members
+    inner: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def objections(self, opened: OpenedRecord) -> tuple[list[str], list[str]]:
         """Why no profile of the format writes the message, by its members and by signs; both empty
@@ -119,6 +122,7 @@ class EvidenceBook:
         by_shape = min(
             (list(shape.objections(names)) for shape in self.shapes), key=len, default=[]
         )
+        by_shape += self._inner_objections(opened)
         by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(opened)]
         if (
             opened.compression != "none"
@@ -126,6 +130,14 @@ class EvidenceBook:
         ):
             by_sign.append(f"the value is compressed with {opened.compression}")
         return by_shape, by_sign
+
+    def _inner_objections(self, opened: OpenedRecord) -> Iterator[str]:
+        """Why no profile of the format writes the message, by the members of the objects in it."""
+        root = self.root(opened)
+        for name, known in self.inner.items():
+            value = root.get(name)
+            if isinstance(value, dict) and (strange := [n for n in value if n not in known]):
+                yield f"{name} has the unknown {', '.join(strange[:5])}"
 
 
 def rows(images: Any) -> list[Mapping[str, Any]]:

@@ -28,6 +28,8 @@ KINDS: Final = 40
 """Limit of the distinct problems kept."""
 SHOWN: Final = 240
 """Characters of a message in a line."""
+MANY: Final = 4
+"""What more formats than these have in common names none of them."""
 KEPT: Final = 4000
 """Limit of the characters kept of a message, or of the bytes if it is no text."""
 
@@ -263,11 +265,14 @@ class Inspector:
         if opened.container == "unreadable":
             self._problem(opened.problem, (), opened)
             return
+        if is_printed_avro(opened):
+            self._problem(PRINTED_AVRO, _known_by_members(opened, "avro"), opened)
+            return
         objections = {
             book.format: (book, book.objections(opened)) for book in BOOKS if book.marks(opened)
         }
         if not objections:
-            self._problem(_describe_unknown(opened), (), opened)
+            self._problem(_describe_unknown(opened), _known_by_members(opened), opened)
             return
         fewest = min(
             (len(by_shape), len(by_sign)) for _, (by_shape, by_sign) in objections.values()
@@ -278,10 +283,9 @@ class Inspector:
             if (len(by_shape), len(by_sign)) == fewest
         ]
         if fewest != (0, 0):
+            fitting = _nearer(opened, fitting)
             why = "; or ".join(
-                sorted(
-                    {"; ".join(itertools.chain(*objections[book.format][1])) for book in fitting}
-                )
+                sorted({"; ".join(itertools.chain(*book.objections(opened))) for book in fitting})
             )
             self._problem(why, tuple(book.format for book in fitting), opened)
             return
@@ -314,6 +318,73 @@ class Inspector:
             count = sum(n for formats, n in self.candidates.items() if formats & names)
             groups.append(Group([self.tallies[name] for name in sorted(names)], count))
         return sorted(groups, key=lambda group: -group.messages)
+
+
+PRINTED_AVRO: Final = (
+    "Avro that was printed as JSON, a union's value as an object of its type: give the records'"
+    " bytes"
+)
+_AVRO_TYPES: Final = frozenset(("boolean", "int", "long", "float", "double", "bytes", "string"))
+_ROWS: Final = frozenset(("before", "after", "data", "old"))
+
+
+def is_printed_avro(opened: OpenedRecord) -> bool:
+    """Whether a JSON text has values as Avro's JSON encoding has those of unions: an object whose
+    one member is a type's name. A row may have such a column alone, so that of rows the name of
+    Debezium's records counts.
+    """
+    if opened.container != "json":
+        return False
+    source = opened.members.get("source")
+    members = [*opened.members.items(), *(source.items() if isinstance(source, dict) else ())]
+    return any(_is_union(name, value) for name, value in members)
+
+
+def _is_union(name: str, value: Any) -> bool:
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    ((type_name, inner),) = value.items()
+    if name in _ROWS:
+        return type_name.endswith(".Value") and isinstance(inner, dict)
+    return type_name in _AVRO_TYPES and not isinstance(inner, dict | list)
+
+
+def _unknown_members(book: EvidenceBook, opened: OpenedRecord) -> tuple[int, int]:
+    """How many members of the message the format does not have, and how many it has, negative."""
+    known = frozenset(name for shape in book.shapes for name in shape.order)
+    names = book.root(opened).keys()
+    return len(names - known), -len(names & known)
+
+
+def _known_by_members(opened: OpenedRecord, container: str = "json") -> tuple[str, ...]:
+    """The formats that have most of the message's members, at least two and all but a third; none
+    if they are many.
+    """
+    if not isinstance(opened.document, dict):
+        return ()
+    counts = {
+        book.format: _unknown_members(book, opened)
+        for book in BOOKS
+        if (book.format.rpartition("-")[2] == "avro") == (container == "avro")
+    }
+    nearest_count = min(counts.values())
+    unknown, shared = nearest_count[0], -nearest_count[1]
+    if shared < 2 or unknown * 2 > shared:
+        return ()
+    names = tuple(name for name, count in counts.items() if count == nearest_count)
+    return names if len(names) <= MANY else ()
+
+
+def _nearer(opened: OpenedRecord, fitting: list[EvidenceBook]) -> list[EvidenceBook]:
+    """The books of the formats that have more of the message's members than these, if there are
+    any: what a message is nearest to is told by what it has.
+    """
+    fewest = min(_unknown_members(book, opened)[0] for book in fitting)
+    names = _known_by_members(opened)
+    books = [book for book in BOOKS if book.format in names]
+    if books and min(_unknown_members(book, opened)[0] for book in books) < fewest:
+        return books
+    return fitting
 
 
 def _describe_unknown(opened: OpenedRecord) -> str:

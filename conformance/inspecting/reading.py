@@ -9,6 +9,7 @@ import binascii
 import fnmatch
 import gzip
 import itertools
+import json
 import lzma
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ from generators.publishing.cluster import client as kafka_client
 from generators.publishing.topics import check_reachable, denied, visible
 
 BATCH: Final = 1000
+NO_VALUE: Final = b"null"
+"""How the console consumer prints a record's missing key or value."""
 WAIT_S: Final = 15.0
 """Reading ends after so many seconds without a record, though a partition should have more."""
 
@@ -72,7 +75,11 @@ def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
         stripped = line.strip()
         if stripped:
             place = f"{path.name}:{number}"
-            yield _parse_line(stripped, place) or ReadRecord(stripped, place=place, exact=False)
+            yield (
+                _parse_line(stripped, place)
+                or _parse_console_line(stripped, place)
+                or ReadRecord(stripped, place=place, exact=False)
+            )
 
 
 def _parse_line(line_bytes: bytes, place: str) -> ReadRecord | None:
@@ -101,6 +108,31 @@ def _parse_line(line_bytes: bytes, place: str) -> ReadRecord | None:
         offset if isinstance(offset, int) else -1,
         place,
     )
+
+
+def _parse_console_line(line_bytes: bytes, place: str) -> ReadRecord | None:
+    """The record of a line `KEY<TAB>VALUE`, as kafka-console-consumer prints it with `print.key`;
+    None if the line is no such text: no JSON has a tab outside of a text.
+    """
+    key, tab, value = line_bytes.partition(b"\t")
+    if not tab or value[:1] not in (b"{", b"[", b"n") or not _is_json(value):
+        return None
+    if key[:1] in (b"{", b"[") and not _is_json(key):
+        return None
+    return ReadRecord(
+        None if value == NO_VALUE else value,
+        None if key == NO_VALUE else key,
+        place=place,
+        exact=False,
+    )
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:

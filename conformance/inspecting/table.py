@@ -38,6 +38,7 @@ BOOK: Final = {
     ),
     **dict.fromkeys(("shapes", "signs"), list),
     "marks": str | list,
+    "inner": dict,
 }
 """What a table says of a format; `signs` are its groups of signs, by default the one of its name.
 """
@@ -90,6 +91,7 @@ def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
                 facts,
                 [groups[group] for group in asked],
                 like.get("shapes", ()),
+                like.get("inner", {}),
             )
 
 
@@ -100,6 +102,7 @@ def _book(
     facts: Facts,
     groups: Iterable[Entries],
     shapes: Iterable[str],
+    inner: Mapping[str, str],
 ) -> EvidenceBook:
     choices = get(name).choices
     with named_place(place):
@@ -131,6 +134,8 @@ def _book(
         tuple(map(MemberOrder.parse_order, shapes)),
         tuple(signs),
         members=members,
+        root=root,
+        inner={member: frozenset(names.split()) for member, names in inner.items()},
         **hooks,
     )
 

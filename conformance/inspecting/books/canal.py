@@ -53,6 +53,15 @@ def old_rows(opened: OpenedRecord) -> list[Mapping[str, Any]]:
     return rows(opened.members.get("old"))
 
 
+def has_typed_cell(opened: OpenedRecord) -> bool:
+    """Whether a cell is a JSON value that is neither a text nor null."""
+    return any(
+        cell is not None and not isinstance(cell, str)
+        for row in (*data_rows(opened), *old_rows(opened))
+        for cell in row.values()
+    )
+
+
 def several_rows(opened: OpenedRecord) -> bool:
     """Whether `data` has more than one row."""
     return len(data_rows(opened)) > 1

@@ -230,7 +230,7 @@ class Event:
         """The log sequence number: it grows with the commits, is beyond 2^53, and has 18 digits in
         place of 17 after half a minute of a history.
         """
-        return 10**17 - 10**10 + self.at.tso - START.tso
+        return 10**17 - 10**10 + 7 + self.at.tso - START.tso
 
     @property
     def transaction(self) -> int:

@@ -314,3 +314,112 @@ def test_memory_does_not_grow_with_problems_and_tables():
 def test_a_display_width_tells_a_server_before_8_0_19(text, state):
     inspector = inspect([record(CANAL.replace("int(11)", text) % (7, "null"))])
     assert inspector.tallies["alibaba-canal-json"].options["mysql8"] == state
+
+
+CANAL_INSERT = {
+    **{"data": [{"id": "1"}], "database": "d", "es": 1554998400000, "id": 3, "isDdl": False},
+    **{"mysqlType": {"id": "bigint(20)"}, "old": None, "pkNames": ["id"], "sql": ""},
+    **{"sqlType": {"id": -5}, "table": "t", "ts": 1554998400100, "type": "INSERT"},
+}
+TICDC_SOURCE = {
+    **{"version": "2.4.0.Final", "connector": "TiCDC", "name": "default", "ts_ms": 1740360000000},
+    **{"snapshot": "false", "db": "test", "table": "t", "server_id": 0, "gtid": None, "file": ""},
+    **{"pos": 0, "row": 0, "thread": 0, "query": None, "commit_ts": 456000000000000001},
+    "cluster_id": "default",
+}
+ROW_OF_TICDC = {
+    "ts_ms": 1740360000123,
+    "transaction": None,
+    "op": "c",
+    "before": None,
+    "after": {"id": 1},
+}
+
+
+def problems(document, **facts):
+    inspector = inspect([record(json.dumps(document), **facts)])
+    assert not inspector.groups()
+    return [(problem.why, problem.formats) for problem in inspector.problems.values()]
+
+
+@pytest.mark.parametrize(
+    ("document", "why", "nearest"),
+    [
+        # TiCDC v8.5.8 writes start_ts, which no profile does.
+        (
+            {
+                "payload": {
+                    "source": {**TICDC_SOURCE, "start_ts": 455999999999999988},
+                    **ROW_OF_TICDC,
+                }
+            },
+            "source has the unknown start_ts",
+            ("ticdc-debezium-json",),
+        ),
+        (
+            {**CANAL_INSERT, "data": [{"id": 1}]},
+            "a cell is no text",
+            ("alibaba-canal-json", "cloudcanal-canal-json"),
+        ),
+        # kafka-avro-console-consumer prints so.
+        (
+            {
+                **{"before": None, "after": {"d.t.Value": {"id": 1, "c": {"string": "x"}}}},
+                **{"source": {"name": "d"}, "op": "c", "ts_ms": {"long": 1}},
+            },
+            "Avro that was printed as JSON, a union's value as an object of its type: give the"
+            " records' bytes",
+            ("debezium-avro",),
+        ),
+        # Flink CDC's Kafka sink and TiCDC's checksums: no known formats, but near to some.
+        (
+            {
+                "old": None,
+                "data": [{"id": "8"}],
+                "type": "INSERT",
+                "database": None,
+                "table": "s",
+                "pkNames": ["id"],
+                "ts": 0,
+            },
+            "has no es, id, isDdl, mysqlType, sql, sqlType; or has no id, isDdl, es, sql, sqlType,"
+            " mysqlType; id is not 0",
+            (
+                "ticdc-canal-json",
+                "alibaba-canal-json",
+                "cloudcanal-canal-json",
+                "canal-dialects-json",
+            ),
+        ),
+        (
+            {"data": {"pk": "0"}, "_tidb": {"commitTs": 1, "checksum": "1"}},
+            "no known format has these members: data, _tidb",
+            ("ticdc-canal-json",),
+        ),
+        (
+            {"before": None, "after": {"id": 5}, "op": "c"},
+            "no known format has these members: before, after, op",
+            ("debezium-json", "cloudcanal-debezium", "huawei-cdl-debezium", "ticdc-debezium-json"),
+        ),
+        (
+            {"prevStruct": {}, "postStruct": {}},
+            "no known format has these members: prevStruct, postStruct",
+            (),
+        ),
+    ],
+)
+def test_what_no_profile_writes_is_told_with_its_nearest_format(document, why, nearest):
+    assert problems(document) == [(why, nearest)]
+
+
+def test_the_same_messages_without_what_is_unknown_are_told():
+    ticdc = {"payload": {"source": TICDC_SOURCE, **ROW_OF_TICDC}}
+    assert writers(inspect([record(json.dumps(ticdc))])) == [["ticdc-debezium-json"]]
+    assert writers(inspect([record(json.dumps(CANAL_INSERT))])) == [
+        ["alibaba-canal-json", "cloudcanal-canal-json"]
+    ]
+
+
+def test_a_row_with_a_column_of_a_types_name_is_no_printed_avro():
+    message = {"database": "d", "table": "t", "type": "insert", "ts": 1, "data": {"string": "x"}}
+    assert writers(inspect([record(json.dumps(message))])) == [["maxwell-json"]]

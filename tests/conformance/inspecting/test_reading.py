@@ -45,6 +45,27 @@ def test_lines_are_messages(tmp_path):
     ]
 
 
+def test_lines_of_the_console_consumer_have_a_key_before_a_tab(tmp_path):
+    file = tmp_path / "printed.txt"
+    lines = (
+        '{"id":1}\t{"op":"c","a":"x\\ty"}',
+        '{"id":1}\tnull',
+        'null\t{"op":"c"}',
+        'key one\t{"op":"c"}',
+        '{"a":"x\ty"}',
+        "a\tb",
+    )
+    file.write_text("\n".join(lines))
+    assert [(record.key, record.value) for record in read_path(file)] == [
+        (b'{"id":1}', b'{"op":"c","a":"x\\ty"}'),
+        (b'{"id":1}', None),
+        (None, b'{"op":"c"}'),
+        (b"key one", b'{"op":"c"}'),
+        (None, b'{"a":"x\ty"}'),
+        (None, b"a\tb"),
+    ]
+
+
 def test_lines_may_be_records(tmp_path):
     value = base64.b64encode(b"\x16\xff").decode()
     lines = [

@@ -51,23 +51,29 @@ SILENT = {
             "ddl/exchange-partition",
         )
     },
-    "ticdc-debezium-json/v8.1.2": {"ddl/semicolon-in-text"},
+    "ticdc-debezium-json/v8.1.2": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "huawei-cdl-json/1.0+default-identity": {"rows/keyless/multi-row-delete"},
     "huawei-cdl-debezium/2.0+default-identity": {"rows/keyless/multi-row-delete"},
     "debezium-json/2.5.4.Final+plain-key+transaction+nulls-kept": {
         "shape/update-nothing",
         "rows/every-type/update-nothing",
     },
-    "maxwell-json/1.45.0": {"ddl/semicolon-in-text"},
+    "maxwell-json/1.45.0": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "maxwell-json/1.45.0+without-commit-info+without-nulls+null-zerodates": {
-        "ddl/semicolon-in-text"
+        "ddl/semicolon-in-text",
+        "ddl/semicolon-in-a-columns-comment",
     },
-    "ogg-json": {"ddl/semicolon-in-text"},
+    "ogg-json": {"ddl/semicolon-in-text", "ddl/semicolon-in-a-columns-comment"},
     "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
-    "ticdc-avro/v7.1.6+force-replicate": {"ddl/semicolon-in-text", *_EMPTY},
+    "ticdc-avro/v7.1.6+force-replicate": {
+        "ddl/semicolon-in-text",
+        "ddl/semicolon-in-a-columns-comment",
+        *_EMPTY,
+    },
     "ticdc-avro": {
         *(
             "ddl/semicolon-in-text",
+            "ddl/semicolon-in-a-columns-comment",
             "key-update/nullable-unique",
             "shape/duplicate-after-rows",
             "shape/keyless",
