@@ -9,12 +9,12 @@ An UPDATE of the row `id` 1 of `shop.notes`, and ADD COLUMN:
 
     {"op":"u","ts_ms":1700000000000,"after":{"id":"1","note":"new"},"before":{"id":"1",
     "note":"old"},"source":{"ts_ms":1700000000000,"db":"shop","table":"notes",
-    "connector":"MySQL","gtid":null,"file":"mysql-bin.999999","pos":155,
+    "connector":"MySQL","gtid":null,"file":"mysql-bin.000003","pos":155,
     "server_id":223344}}
 
     {"databaseName":"shop","ddl":"ALTER TABLE `t3142384771` ADD COLUMN `added` int DEFAULT 1",
     "ts_ms":1700000951314,"source":{"ts_ms":1700000000000,"db":"shop","table":"t3142384771",
-    "connector":"MySQL","gtid":null,"file":"mysql-bin.999999","pos":155,
+    "connector":"MySQL","gtid":null,"file":"mysql-bin.000003","pos":155,
     "server_id":223344},"tableChanges":null}
 """
 
@@ -130,9 +130,9 @@ def _place(at: Instant) -> int:
 
 
 def _file(at: Instant) -> str:
-    """The file's name: a history begins in 999999."""
-    rolled = (at.ms - START.ms) // FILE_MS + at.seq // COMMITS_PER_FILE
-    return f"mysql-bin.{max(999_999 + rolled, 1):06d}"
+    """The file's name: a history begins in the third, in which a minute stays."""
+    rolled = max((at.ms - START.ms) // FILE_MS, 0) + at.seq // COMMITS_PER_FILE
+    return f"mysql-bin.{3 + rolled:06d}"
 
 
 def _position(at: Instant) -> str:

@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Inspector, as_json, inspect
+from conformance.inspecting.inspector import (
+    BOTH,
+    NO,
+    PRINTED_AVRO,
+    UNTOLD,
+    YES,
+    Inspector,
+    as_json,
+    inspect,
+)
 from conformance.inspecting.opening import ReadRecord
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.aliyun_dts_avro.profiles import SETTING
@@ -317,14 +326,36 @@ def test_a_display_width_tells_a_server_before_8_0_19(text, state):
 
 
 CANAL_INSERT = {
-    **{"data": [{"id": "1"}], "database": "d", "es": 1554998400000, "id": 3, "isDdl": False},
-    **{"mysqlType": {"id": "bigint(20)"}, "old": None, "pkNames": ["id"], "sql": ""},
-    **{"sqlType": {"id": -5}, "table": "t", "ts": 1554998400100, "type": "INSERT"},
+    "data": [{"id": "1"}],
+    "database": "d",
+    "es": 1554998400000,
+    "id": 3,
+    "isDdl": False,
+    "mysqlType": {"id": "bigint(20)"},
+    "old": None,
+    "pkNames": ["id"],
+    "sql": "",
+    "sqlType": {"id": -5},
+    "table": "t",
+    "ts": 1554998400100,
+    "type": "INSERT",
 }
 TICDC_SOURCE = {
-    **{"version": "2.4.0.Final", "connector": "TiCDC", "name": "default", "ts_ms": 1740360000000},
-    **{"snapshot": "false", "db": "test", "table": "t", "server_id": 0, "gtid": None, "file": ""},
-    **{"pos": 0, "row": 0, "thread": 0, "query": None, "commit_ts": 456000000000000001},
+    "version": "2.4.0.Final",
+    "connector": "TiCDC",
+    "name": "default",
+    "ts_ms": 1740360000000,
+    "snapshot": "false",
+    "db": "test",
+    "table": "t",
+    "server_id": 0,
+    "gtid": None,
+    "file": "",
+    "pos": 0,
+    "row": 0,
+    "thread": 0,
+    "query": None,
+    "commit_ts": 456000000000000001,
     "cluster_id": "default",
 }
 ROW_OF_TICDC = {
@@ -364,11 +395,13 @@ def problems(document, **facts):
         # kafka-avro-console-consumer prints so.
         (
             {
-                **{"before": None, "after": {"d.t.Value": {"id": 1, "c": {"string": "x"}}}},
-                **{"source": {"name": "d"}, "op": "c", "ts_ms": {"long": 1}},
+                "before": None,
+                "after": {"d.t.Value": {"id": 1, "c": {"string": "x"}}},
+                "source": {"name": "d"},
+                "op": "c",
+                "ts_ms": {"long": 1},
             },
-            "Avro that was printed as JSON, a union's value as an object of its type: give the"
-            " records' bytes",
+            PRINTED_AVRO,
             ("debezium-avro",),
         ),
         # Flink CDC's Kafka sink and TiCDC's checksums: no known formats, but near to some.
@@ -382,8 +415,10 @@ def problems(document, **facts):
                 "pkNames": ["id"],
                 "ts": 0,
             },
-            "has no es, id, isDdl, mysqlType, sql, sqlType; or has no id, isDdl, es, sql, sqlType,"
-            " mysqlType; id is not 0",
+            (
+                "has no es, id, isDdl, mysqlType, sql, sqlType; or has no id, isDdl, es, sql,"
+                " sqlType, mysqlType; id is not 0"
+            ),
             (
                 "ticdc-canal-json",
                 "alibaba-canal-json",
