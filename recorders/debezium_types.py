@@ -1,8 +1,9 @@
 """Writes `generators/families/debezium/mysql_columns.toml`: what Debezium's own DDL parser and value
-converters make of each column definition in it, release by release.
+converters make of each column definition in it, release by release; and `postgresql_defaults.toml`
+beside it: what the PostgreSQL connector's mappers make of defaults.
 
-    python -m recorders.debezium_types           writes the file again
-    python -m recorders.debezium_types --check   exit 1, with the differing lines, if it would change
+    python -m recorders.debezium_types           writes the files again
+    python -m recorders.debezium_types --check   exit 1, with the differing lines, if one would change
 
 Needs a JDK, and the Maven registry for the connectors' jars the first time. A definition is added as
 an empty row: `"FLOAT4 UNSIGNED" = []`.
@@ -33,13 +34,15 @@ from generators.families.debezium.mysql_columns import (
     ColumnReadings,
     column_readings,
 )
+from generators.families.debezium.postgresql_defaults import FILE as DEFAULTS_FILE
+from generators.families.debezium.postgresql_defaults import read_defaults
 from generators.model import Column, Logical
 from generators.tables.ddl import DdlReader
 from generators.tables.ddl_text import Script
 from recorders.products import debezium_bundle
 from recorders.running import HEAP, compiler
 
-_PROGRAM: Final = Path(__file__).with_name("java") / "DebeziumColumns.java"
+_PROGRAMS: Final = Path(__file__).with_name("java")
 _LIMIT_S: Final = 180
 _WORDS: Final = {
     Logical.FLOAT: "float",
@@ -95,25 +98,32 @@ def read_definitions(definitions: Sequence[str], connector: str, note: Note) -> 
     """
     release, _, product = connector.partition("+")
     jars = jars_of(debezium_bundle(product or "mysql", release), note)
+    lines = (f"{definition}\t{probe_word(definition)}\n" for definition in definitions)
+    dialect = "MariaDb" if product else "MySql"
+    read_lines = run_program("DebeziumColumns", jars, "".join(lines), dialect)
+    return [parse_reading(line) for line in read_lines]
+
+
+def run_program(
+    program: str, jars: Sequence[Path], given_lines: str, *arguments: str
+) -> tuple[str, ...]:
+    """The lines that a Java program writes for the given ones. Raises HarnessError."""
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-types-") as folder:
-        given, results = Path(folder, "definitions"), Path(folder, "results")
-        lines = (f"{definition}\t{probe_word(definition)}\n" for definition in definitions)
-        given.write_text("".join(lines), "utf-8")
+        given, results = Path(folder, "given"), Path(folder, "results")
+        given.write_text(given_lines, "utf-8")
         command = [
             *(compiler(), HEAP, *QUICK, "-cp", os.pathsep.join(map(str, jars))),
-            *(str(_PROGRAM), str(given), str(results)),
-            "MariaDb" if product else "MySql",
+            *(str(_PROGRAMS / f"{program}.java"), str(given), str(results)),
+            *arguments,
         ]
         finished = subprocess.run(
             command, capture_output=True, text=True, timeout=_LIMIT_S, check=False
         )
         if finished.returncode or not results.exists():
             raise HarnessError(
-                f"Debezium's {connector} connector did not read the definitions (exit"
-                f" {finished.returncode}):\n{finished.stderr[-2000:]}"
+                f"{program} failed (exit {finished.returncode}):\n{finished.stderr[-2000:]}"
             )
-        read_lines = results.read_text("utf-8").splitlines()
-    return [parse_reading(line) for line in read_lines]
+        return tuple(results.read_text("utf-8").splitlines())
 
 
 def parse_reading(line: str) -> ColumnReading:
@@ -181,25 +191,69 @@ def read_table(definitions: Iterable[str], connectors: Sequence[str], note: Note
     )
 
 
-@click.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the file would change.")
-def main(check: bool) -> None:
-    """Writes the table of what Debezium makes of columns' definitions, from its own classes."""
-    table = column_readings()
-    note = partial(click.echo, err=True)
-    text = written_table(read_table(table.columns, table.connectors, note))
-    file = Path(__file__).parents[1] / FILE
-    committed = file.read_text("utf-8")
-    if text == committed:
-        click.echo(
-            f"{FILE}: {len(table.columns)} definitions, {len(table.connectors)} connectors, equal"
+_DEFAULTS_HEAD: Final = """\
+# What the mappers of Debezium's PostgreSQL connector make of a column's default as the catalogue prints it: of `types`
+# alone is there a mapper. "none" is a default that the connector does not know. Read off the connector's own classes,
+# which agree in all `releases`, and written again, by
+#
+#     python -m recorders.debezium_types
+"""
+
+
+def read_mappers(defaults: Sequence[str], release: str, note: Note) -> tuple[str, ...]:
+    """The types that have a mapper, separated by blanks, and what it makes of each default (`int4 (1 +
+    2)`). Raises HarnessError.
+    """
+    jars = jars_of(debezium_bundle("postgres", release), note)
+    lines = (default.replace("\n", "\\n").replace(" ", "\t", 1) for default in defaults)
+    return run_program("DebeziumDefaults", jars, "".join(f"{line}\n" for line in lines))
+
+
+def written_defaults(note: Note) -> str:
+    """The text of the file of PostgreSQL's defaults. Raises HarnessError where releases differ."""
+    table = read_defaults()
+    defaults, releases = tuple(table["defaults"]), tuple(table["releases"])
+    by_release = {release: read_mappers(defaults, release, note) for release in releases}
+    if len(set(by_release.values())) > 1:
+        raise HarnessError(
+            f"the releases of Debezium's PostgreSQL connector differ in their defaults, and"
+            f" {DEFAULTS_FILE} has one table for all: {by_release}"
         )
-        return
-    lines = (committed.splitlines(), text.splitlines())
-    click.echo("\n".join(difflib.unified_diff(*lines, "committed", "read", n=0, lineterm="")))
-    if check:
+    types, *results = by_release[releases[0]]
+    listed = ", ".join(map(toml_text, types.split()))
+    rows = "".join(
+        f"{toml_text(default)} = {toml_text(result)}\n"
+        for default, result in zip(defaults, results, strict=True)
+    )
+    known = ", ".join(map(toml_text, releases))
+    return f"{_DEFAULTS_HEAD}\nreleases = [{known}]\ntypes = [{listed}]\n\n[defaults]\n{rows}"
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
+def main(check: bool) -> None:
+    """Writes what Debezium makes of columns' definitions and defaults, from its own classes."""
+    note = partial(click.echo, err=True)
+    table = column_readings()
+    texts = {
+        FILE: written_table(read_table(table.columns, table.connectors, note)),
+        DEFAULTS_FILE: written_defaults(note),
+    }
+    changed = [name for name, text in texts.items() if _put_table(name, text, check)]
+    if changed and check:
         sys.exit(1)
-    file.write_text(text, "utf-8")
+
+
+def _put_table(name: str, text: str, check: bool) -> bool:
+    """Writes a file unless it is only to be checked, and shows what changes; whether it does."""
+    file = Path(__file__).parents[1] / name
+    committed = file.read_text("utf-8")
+    lines = (committed.splitlines(), text.splitlines())
+    difference = list(difflib.unified_diff(*lines, "committed", "read", n=0, lineterm=""))
+    click.echo("\n".join(difference) or f"{name}: {len(lines[1])} lines, equal")
+    if not check:
+        file.write_text(text, "utf-8")
+    return bool(difference)
 
 
 if __name__ == "__main__":

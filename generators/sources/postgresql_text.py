@@ -176,7 +176,21 @@ def interval_read(typed: str) -> str:
 def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
     """An address, and its prefix length unless it is a single host's."""
     full_length = address.network.prefixlen == address.max_prefixlen
-    return str(address.ip) if full_length else address.with_prefixlen
+    text = _address_text(address.ip)
+    return text if full_length else f"{text}/{address.network.prefixlen}"
+
+
+def _address_text(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    """An address; the last 32 bits of `::ffff:1.2.3.4` and of `::1.2.3.4` are written as those of
+    IPv4.
+    """
+    number = int(ip)
+    is_mapped = number >> 32 == 0xFFFF
+    is_compatible = number >> 32 == 0 and number >> 16 > 0
+    if ip.version == 6 and (is_mapped or is_compatible):
+        prefix = "::ffff:" if is_mapped else "::"
+        return f"{prefix}{ipaddress.IPv4Address(number & 0xFFFF_FFFF)}"
+    return str(ip)
 
 
 def numeric_text(value: Decimal) -> str:

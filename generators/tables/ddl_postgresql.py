@@ -149,7 +149,9 @@ def read_postgresql_column(draft: Draft, cursor: Cursor, types: Types, name: str
         cursor.note(start, f"taken as {domain.spelling}{array}, the type of the domain")
     if domain and not array:
         default = postgresql_default(domain.default.text, type) if domain.default else None
-        new_column = replace(new_column, nullable=domain.nullable, default=default)
+        new_column = replace(
+            new_column, nullable=domain.nullable, default=default, declared=parts[-1]
+        )
         draft.checks += [replace(check, value_column=name) for check in domain.checks]
     return new_column
 

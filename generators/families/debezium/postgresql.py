@@ -159,7 +159,7 @@ def wire(
         type.name == "name" or (type.name == "ltree" and modes.loses_streamed_ltree)
     )
     meaning = (
-        Meaning(None, None, _NAME, lost=True)
+        Meaning(None if nullable else "", None, _NAME, lost=True)
         if lost_name
         else _meaning(type, value, modes, snapshot)
     )
@@ -203,12 +203,9 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         if type.name == "hstore"
         else _fallback(schema_, modes)
     )
-    if (
-        type.logical is Logical.DECIMAL
-        and schema_.type == "string"
-        and not postgresql_values.unconstrained(type)
-    ):
-        shown = java_decimal(0, _wire_scale(type), plain=modes.plain_decimals)
+    if type.logical is Logical.DECIMAL and schema_.type == "string":
+        scale = 0 if postgresql_values.unconstrained(type) else _wire_scale(type)
+        shown = java_decimal(0, scale, plain=modes.plain_decimals)
     return wired(
         schema_,
         type,
@@ -545,9 +542,9 @@ def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
             if modes.interval == "string":
                 iso = interval_text(months, days, micros)
                 return Meaning(iso, iso, "an interval is written as an ISO duration")
-            duration = months * MONTH + days * DAY + micros
-            if values.wrap(duration) != duration:
-                limit = (1 << 63) - 1 if duration > 0 else -(1 << 63)
+            duration = micro_duration(months, days, micros)
+            limit = _INT64_MAX if duration > 0 else -_INT64_MAX - 1
+            if abs(duration) >= _INT64_MAX:
                 return Meaning(
                     limit,
                     None,
@@ -576,6 +573,22 @@ def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
 
 
 _NUMBER: Final = re.compile(r"-?(?:\d[\d.]*(?:e[-+]?\d+)?|Infinity)|NaN")
+
+
+_INT64_MAX: Final = (1 << 63) - 1
+_DAYS_OF_MONTH: Final = 365.25 / 12.0
+
+
+def micro_duration(months: int, days: int, micros: int) -> int:
+    """`io.debezium.time.MicroDuration`: computed in doubles and cut, so that 00:00:01.001 is 1000999
+    (debezium#interval).
+    """
+    sign = -1 if micros < 0 else 1
+    seconds, fraction = divmod(abs(micros), MICROS)
+    hours, minutes = sign * (seconds // 3600), sign * (seconds // 60 % 60)
+    rest = sign * float(f"{seconds % 60}.{fraction:06d}")
+    all_days = months * _DAYS_OF_MONTH + days
+    return int((((all_days * 24 + hours) * 60 + minutes) * 60 + rest) * 1e6)
 
 
 def interval_text(months: int, days: int, micros: int) -> str:

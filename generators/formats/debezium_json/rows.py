@@ -7,9 +7,11 @@ the sources.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, TypeAlias
@@ -18,6 +20,7 @@ from generators.errors import Refused
 from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium import postgresql_defaults
 from generators.families.debezium.values import DebeziumCell, Modes, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
@@ -27,6 +30,7 @@ from generators.model import (
     Default,
     Event,
     Image,
+    Json,
     Logical,
     Op,
     RowChange,
@@ -290,13 +294,27 @@ def defaults_of(
 
 
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
-    type = column.type
     if profile.is_mysql:
         return _has_mysql_default(column, default, profile)
-    if type.name == "enum" and not profile.enum_defaults:
+    return _has_postgresql_default(column, default, profile)
+
+
+def _has_postgresql_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
+    """Whether PostgreSQL's connector knows a default: its type has a mapper, which reads the text
+    (debezium#defaults). A domain (`declared`) has none.
+    """
+    type, value = column.type, default.value
+    if type.name == "enum":
+        return profile.enum_defaults and value is not None
+    if not postgresql_defaults.has_mapper(type.name) or column.declared:
         return False
-    variable = postgresql_values.unconstrained(type) and profile.modes.precise
-    return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
+    if postgresql_values.unconstrained(type) and profile.modes.precise:
+        return False
+    if value is None:
+        return postgresql_defaults.expression_value(type.name, default.text) is not None
+    if type.logical is Logical.TIMESTAMP and isinstance(value, str):
+        return False  # an infinite one
+    return not (isinstance(value, str) and "\n" in value)
 
 
 _HEXADECIMAL: Final = re.compile(r"0x|x'", re.IGNORECASE)
@@ -339,10 +357,27 @@ def stand_in(
     if profile.is_mysql:
         return _mysql_stand_in(column, default, profile, snapshot)
     if value is None:
-        value = {Logical.TEXT: _NIL if type.name == "uuid" else ""}.get(type.logical, 0)
-    elif isinstance(value, str) and type.name != "enum":
+        text = postgresql_defaults.expression_value(type.name, default.text) or ""
+        zeros: dict[Logical, Value] = {
+            Logical.TEXT: text,
+            Logical.JSON: Json({}),
+            Logical.DECIMAL: Decimal(0),
+            Logical.FLOAT: 0.0,
+            Logical.DOUBLE: 0.0,
+            Logical.DATE: _EPOCH,
+        }
+        value = zeros.get(type.logical, 0)
+    elif isinstance(value, str) and type.name != "enum" and type.logical is Logical.TEXT:
         # The connector looks for the next quote, whatever it is.
         value = value.partition("'")[0]
+    elif type.logical is Logical.DATE and value == "infinity":
+        value = _LATEST_DATE
+    elif type.logical is Logical.TIME and value == mysql.DAY:
+        value = mysql.DAY - 1
+    if type.name == "char" and isinstance(value, str):
+        schema = _debezium_postgresql.schema(type, modes, column.nullable)
+        wire = _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
+        return replace(wire, schema=schema, json=string(value.rstrip(" ")))  # it is not padded
     return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
 
 
@@ -408,7 +443,9 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
     return replace(wire, cell=replace(wire.cell, type=column.type))
 
 
-_NIL: Final = "00000000-0000-0000-0000-000000000000"
+_EPOCH: Final = dt.date(1970, 1, 1)
+_LATEST_DATE: Final = 169_560_311
+"""The day of java.time.LocalDateTime.MAX in 32 bits."""
 
 
 def unmarked(value: Value) -> Value:

@@ -42,7 +42,7 @@ def test_a_dump_of_pg_dump(reads, notes, noted):
             ),
             Column("mood", mood, default=Default("'sad'::public.mood", "sad")),
             Column("moods", postgresql.array_of(mood)),
-            Column("score", postgresql.integer(), False),
+            Column("score", postgresql.integer(), False, declared="posint"),
             Column(
                 "price", postgresql.numeric(10, 2), default=Default("'-5'::integer", Decimal(-5))
             ),

@@ -1,0 +1,124 @@
+"""Defaults of PostgreSQL's columns: the writer against the table of what the connector's own mappers
+make of them (`generators/families/debezium/postgresql_defaults.toml`).
+"""
+
+import ipaddress
+
+import pytest
+
+from generators.families.debezium import postgresql as debezium_postgresql
+from generators.families.debezium.postgresql_defaults import has_mapper, read_defaults
+from generators.formats.debezium_json.rows import _column_schema, defaults_of
+from generators.model import Column, Table
+from generators.sources import postgresql_text
+from generators.tables.ddl_types import postgresql_default, postgresql_type
+from generators.wire_format import get
+
+TABLE = read_defaults()["defaults"]
+SPELLINGS = {
+    "int4": "integer",
+    "int8": "bigint",
+    "numeric": "numeric(5,2)",
+    "float8": "double precision",
+    "bool": "boolean",
+    "bpchar": "character(5)",
+    "varchar": "character varying(9)",
+    "bit": "bit(1)",
+    "varbit": "bit varying(3)",
+    "time": "time without time zone",
+    "timestamp": "timestamp without time zone",
+    "timestamptz": "timestamp with time zone",
+    "timetz": "time with time zone",
+    "_int4": "integer[]",
+}
+"""Types as the model reads them, by their names in the catalogue."""
+READ = {
+    "0": "0",
+    "0.0": "0.0",
+    "7": "7",
+    "1.50": '"AJY="',
+    "true": "true",
+    "false": "false",
+    "101": '"BQ=="',
+    "1970-01-01T00:00": "0",
+    "00:00": "0",
+    "23:59:59.999999999": "86399999999",
+    "{}": '"{}"',
+}
+"""A mapper's value as the default in a schema; a text stands in quotes, a moment is the epoch."""
+
+
+def written_default(type_name, text, release="3.5.0.Final"):
+    """The default in the schema of the writer, "" for none."""
+    type = postgresql_type(SPELLINGS.get(type_name, type_name), {})
+    column = Column("c", type, default=postgresql_default(text, type))
+    profile = get("debezium-json").profile(f"{release}+postgresql")
+    defaults = defaults_of(Table("shop", "t", (column,), (), "public"), profile, {}, False)
+    return _column_schema(column, profile, defaults.get("c"), False).default
+
+
+def read_default(type_name, result):
+    """The default as the connector has it, "" for none."""
+    if result == "none":
+        return ""
+    if result == "1970-01-01T00:00Z":
+        return "0" if type_name == "timestamp" else '"1970-01-01T00:00:00.000000Z"'
+    return READ.get(result, f'"{result}"')
+
+
+@pytest.mark.parametrize("default", TABLE)
+def test_a_default_is_what_the_connector_reads(default):
+    type_name, text = default.replace("\\n", "\n").split(" ", 1)
+    assert written_default(type_name, text) == read_default(type_name, TABLE[default])
+
+
+def test_no_release_of_1_4_has_defaults_and_an_older_enum_has_none():
+    assert written_default("int4", "7", "1.4.0.Final") == ""
+    assert [has_mapper(name) for name in ("integer", "citext", "money")] == [True, False, False]
+
+
+def test_a_domain_has_no_default():
+    type = postgresql_type("integer", {})
+    column = Column("c", type, default=postgresql_default("7", type), declared="year_number")
+    profile = get("debezium-json").profile("3.5.0.Final+postgresql")
+    assert defaults_of(Table("shop", "t", (column,), ()), profile, {}, False) == {}
+
+
+@pytest.mark.parametrize(
+    ("months", "days", "micros", "written"),
+    [
+        (0, 0, 1_001_000, 1_000_999),
+        (0, 0, 1_000_000, 1_000_000),
+        (0, 1, 0, 86_400_000_000),
+        (1, 0, 0, 2_629_800_000_000),
+        (0, 0, -1_500_000, -1_500_000),
+    ],
+)
+def test_an_interval_is_computed_in_doubles(months, days, micros, written):
+    assert debezium_postgresql.micro_duration(months, days, micros) == written
+
+
+def test_a_name_that_is_lost_in_a_not_null_column_is_empty():
+    type, modes = postgresql_type("name", {}), get("debezium-json").profile("3.5.0.Final").modes
+    assert debezium_postgresql.wire(type, "a", modes, nullable=False).json == '""'
+    assert debezium_postgresql.wire(type, "a", modes).json == "null"
+
+
+def test_a_numeric_that_was_not_sent_is_0_in_mode_string():
+    modes = get("debezium-json").profile("3.5.0.Final+postgresql+string").modes
+    type = postgresql_type("numeric", {})
+    assert debezium_postgresql.not_sent(type, modes, nullable=False).json == '"0"'
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("::ffff:1.2.3.4/96", "::ffff:1.2.3.4/96"),
+        ("::1.2.3.4", "::1.2.3.4"),
+        ("::1", "::1"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("10.0.0.1", "10.0.0.1"),
+    ],
+)
+def test_an_address_of_ipv4_in_ipv6(address, text):
+    assert postgresql_text.inet_text(ipaddress.ip_interface(address)) == text
