@@ -445,7 +445,9 @@ def _with_defaults(table: Table, statement: str) -> Table:
     """PostgreSQL's table with the defaults of its CREATE TABLE; a serial column has an
     expression.
     """
-    defaults = {m[1] or m[2]: m[4] or "nextval(" for m in _GIVEN.finditer(statement) if m[3] or m[4]}
+    defaults = {
+        m[1] or m[2]: m[4] or "nextval(" for m in _GIVEN.finditer(statement) if m[3] or m[4]
+    }
     columns = tuple(
         replace(c, default=_default_of_literal(c, defaults[c.name])) if c.name in defaults else c
         for c in table.columns
