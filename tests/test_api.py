@@ -66,3 +66,22 @@ def test_the_example_of_run_judges(tmp_path):
     assert first == "1"
     assert failures
     assert all(line.startswith("huawei-cdl-json/") for line in failures)
+
+
+def test_the_page_lists_what_differs_between_the_function_and_the_command():
+    """docs/api.md names every parameter without an option of its name, and every option without a
+    parameter of its name.
+    """
+    import inspect
+
+    from conformance import run
+    from conformance.commands.cli import run as command
+
+    rows = re.findall(r"^\| (.*?) \| (.*?) \|", PAGE, re.MULTILINE)
+    words = {part for row in rows for cell in row for part in re.findall(r"`(.*?)`", cell)}
+    parameters = {*inspect.signature(run).parameters} - {"named"}
+    options = {param.opts[0] for param in command.params if param.param_type_name == "option"}
+    named_alike = {f"--{name.replace('_', '-')}" for name in parameters}
+    assert options - named_alike - words - {"-x"} == set()
+    without_option = {name for name in parameters if f"--{name.replace('_', '-')}" not in options}
+    assert without_option - words == set()
