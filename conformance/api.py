@@ -146,7 +146,7 @@ def run(
         result = perform(ready, engine, listen or ignore)
     if report is not None:
         write_all(result, Path(report))
-    return NotebookResult.of(result, None if report is None else Path(report, "report.html"))
+    return NotebookResult.of_result(result, None if report is None else Path(report, "report.html"))
 
 
 def pipeline(

@@ -198,8 +198,8 @@ def _bug() -> NoReturn:
     "--report",
     type=click.Path(path_type=Path),
     help=(
-        "Directory for report.html, report.jsonl, report.md, junit.xml, report.sarif, badge.json"
-        " and failures/."
+        "Directory for report.html, report.jsonl, report.md, junit.xml, report.sarif, badge.json,"
+        " history.jsonl and failures/."
     ),
 )
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
@@ -452,7 +452,9 @@ def _perform(
         with interrupts.kept(), Progress() as note:
             ahead(asked.spec, note)
             heard = noting(
-                note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line
+                note,
+                lambda judged: note.line(console.format_line(judged, settings.strict)),
+                note.line,
             )
             first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
             with start_run(settings, asked, conf, note) as (settings, engine):

@@ -84,7 +84,7 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
             for source in (fact(citation.where) for citation in rule.citations)
         ],
         "case": shown[0].id if shown else None,
-        "message": excerpt_value(shown[1].value, limit=MESSAGE).text if shown else None,
+        "message": excerpt_value(shown[1].value, limit=MESSAGE).plain if shown else None,
         "broken_by": [
             {"decoder": who, "why": why}
             for who, convicts, why in _liars(name, rule)

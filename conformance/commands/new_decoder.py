@@ -127,7 +127,7 @@ def _sample_lines(fmt: Format[Any], level: Level) -> Iterator[str]:
     for sample in samples(fmt):
         if any(change.kind is Kind.ROW for change in sample.changes):
             yield ""
-            yield from _wrapped("key    ", excerpt_value(sample.message.key).text)
+            yield from _wrapped("key    ", excerpt_value(sample.message.key).plain)
             yield from _value_lines(fmt, sample)
             for change in sample.changes:
                 yield from _expected_lines(change, level)

@@ -22,16 +22,16 @@ def write_all(result: RunResult, directory: Path) -> list[Path]:
     from conformance.files import put
     from conformance.reports import badge, history, junit, markdown, page, records, sarif
 
-    def text(content: str) -> bytes:
+    def encode_text(content: str) -> bytes:
         return content.encode("utf-8", "backslashreplace")
 
     runs = history.add_run(directory, result)
     return [
         records.write(result, directory),
+        put(directory / "report.html", lambda: [encode_text(page.html(result, runs))]),
+        put(directory / "junit.xml", lambda: [encode_text(junit.render(result))]),
+        put(directory / "report.sarif", lambda: [sarif.sarif_bytes(result)]),
+        put(directory / "report.md", lambda: [encode_text(markdown.render(result) + "\n")]),
+        put(directory / "badge.json", lambda: [badge.badge_bytes(result)]),
         put(directory / history.NAME, lambda: history.history_lines(runs)),
-        put(directory / "report.html", lambda: [text(page.html(result, runs))]),
-        put(directory / "junit.xml", lambda: [text(junit.render(result))]),
-        put(directory / "report.sarif", lambda: [sarif.text(result)]),
-        put(directory / "report.md", lambda: [text(markdown.render(result) + "\n")]),
-        put(directory / "badge.json", lambda: [badge.text(result)]),
     ]

@@ -37,7 +37,7 @@ def badge(result: RunResult) -> dict[str, Any]:
     return _badge(message, "brightgreen" if kept == total else "yellow" if known else "green")
 
 
-def text(result: RunResult) -> bytes:
+def badge_bytes(result: RunResult) -> bytes:
     """badge.json."""
     return orjson.dumps(badge(result), option=orjson.OPT_APPEND_NEWLINE)
 

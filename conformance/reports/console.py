@@ -23,7 +23,7 @@ from conformance.reports.facts import (
     Row,
     Standing,
     cause,
-    counted,
+    count_words,
     headline,
     hint,
     matrix,
@@ -248,24 +248,24 @@ def styled(excerpt: ValueExcerpt) -> Text:
     return out.append(f"  ({excerpt.note})", "dim") if excerpt.note else out
 
 
-def known(failure: Failure) -> Text:
+def known_failure_text(failure: Failure) -> Text:
     """A known failure in a line."""
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
     why = f", {printable(cause(failure))}" if failure.cause else ""
     return Text(
-        f"known: {failure.rule.id}{why}, {counted(failure.cases, 'case')}{reason}{link}",
+        f"known: {failure.rule.id}{why}, {count_words(failure.cases, 'case')}{reason}{link}",
         style="yellow",
     )
 
 
-def repaired(mistakes: Repairs) -> Iterator[RenderableType]:
+def mistake_parts(mistakes: Repairs) -> Iterator[RenderableType]:
     """What to repair first: each mistake with its smallest message, what it owes and what came, and
     the command that judges it again.
     """
     if not mistakes.first:
         return
-    in_cases = f" in {counted(mistakes.cases, 'case')}" if mistakes.cases else ""
+    in_cases = f" in {count_words(mistakes.cases, 'case')}" if mistakes.cases else ""
     yield Text(f"{mistakes.headline}{in_cases}; repair first what stands first", "bold")
     for number, repair in enumerate(mistakes.first, 1):
         yield Text(
@@ -295,7 +295,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     """
     failing = [f for f in result.failures if not f.known]
     parts: list[RenderableType] = [
-        part for fmt in result.formats for part in repaired(repairs(fmt, result))
+        part for fmt in result.formats for part in mistake_parts(repairs(fmt, result))
     ]
     parts += _panels(failing, result.strict) if details else []
     if failing and not details:
@@ -305,7 +305,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
                 "dim",
             )
         )
-    parts += [known(f) for f in result.failures if f.known]
+    parts += [known_failure_text(f) for f in result.failures if f.known]
     parts += [
         Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")
         for fmt in result.formats
@@ -357,15 +357,15 @@ def _broken(failing: Sequence[Failure], strict: bool) -> str:
     count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
     not_counting = [f for f in failing if f not in count]
     words = [
-        f"{counted(len({f.rule.id for f in group}), 'broken rule')} by"
-        f" {counted(len(group), 'cause')}{more}"
+        f"{count_words(len({f.rule.id for f in group}), 'broken rule')} by"
+        f" {count_words(len(group), 'cause')}{more}"
         for group, more in ((count, ""), (not_counting, ", which do not count without --strict"))
         if group
     ]
     return "; ".join(words)
 
 
-def judged(fmt: FormatResult, strict: bool) -> str:
+def format_line(fmt: FormatResult, strict: bool) -> str:
     """A format's result in a line."""
     matrix_row, _ = matrix(fmt, strict)
     rules = [

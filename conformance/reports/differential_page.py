@@ -21,7 +21,7 @@ from generators.drawing import shared_history as histories
 COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the format")
 
 
-def _row(outcome: Comparison) -> tuple[str, ...]:
+def _outcome_cells(outcome: Comparison) -> tuple[str, ...]:
     lost = [f"{count} x {statement}" for statement, count in outcome.lost.items()]
     without = [f"no column {', '.join(outcome.columns)}"] if outcome.columns else []
     return (
@@ -37,7 +37,7 @@ def _row(outcome: Comparison) -> tuple[str, ...]:
 def render(outcomes: Sequence[Comparison]) -> RenderableType:
     """A table for a terminal, and below it the first differences of each profile."""
     rows = (
-        [Text(cell, "red" if outcome.differences else "") for cell in _row(outcome)]
+        [Text(cell, "red" if outcome.differences else "") for cell in _outcome_cells(outcome)]
         for outcome in outcomes
     )
     wrong = (
@@ -56,7 +56,9 @@ def markdown(outcomes: Iterable[Comparison]) -> str:
         for outcome in held
         for what in outcome.difference_texts
     ]
-    return "\n".join([*marked(COLUMNS, map(_row, held)), *([""] if wrong else []), *wrong])
+    return "\n".join(
+        [*marked(COLUMNS, map(_outcome_cells, held)), *([""] if wrong else []), *wrong]
+    )
 
 
 def lines(outcomes: Iterable[Comparison]) -> str:

@@ -22,12 +22,12 @@ from conformance.reports.wire import (
     Node,
     Segment,
     Span,
-    clipped,
+    clip_segments,
+    cut_at_marks,
     find_connect_schema,
-    formatted,
+    find_field,
+    format_json,
     nodes,
-    segments,
-    spans,
 )
 from conformance.rules.rules import Aspect
 from conformance.text import printable
@@ -103,10 +103,10 @@ class ValueExcerpt:
     def formatted(self) -> list[Segment]:
         """JSON with a line for each member; [] for what is none."""
         is_json = self.form is Form.TEXT and self.segments[0].text.lstrip()[:1] in ("{", "[")
-        return formatted(self.segments) if is_json else []
+        return format_json(self.segments) if is_json else []
 
     @property
-    def text(self) -> str:
+    def plain(self) -> str:
         """The segments as one printable text."""
         return "".join(
             segment.gap if segment.omitted else printable(segment.text) for segment in self.segments
@@ -193,7 +193,7 @@ def excerpt_value(
     schema = find_connect_schema(reading.text) if len(reading.documents) == 1 else None
     if schema and any(low < schema[1] and high > schema[0] for low, high in marks):
         schema = None
-    pieces = clipped(segments(reading.text, marks), limit, schema)
+    pieces = clip_segments(cut_at_marks(reading.text, marks), limit, schema)
     is_shortened = any(piece.omitted and piece.label != CONNECT_SCHEMA for piece in pieces)
     size_note = f"shortened; {len(value):,} bytes in all" if is_shortened else ""
     note = "; ".join(filter(None, (reading.note, size_note)))
@@ -260,7 +260,7 @@ def _find_marks(reading: _Reading, field: Field) -> list[Span]:
     marks: list[Span] = []
     for start, end in documents:
         document = reading.text[start:end]
-        found = spans(document, field.path, row, field.side, field.column, field.members)
+        found = find_field(document, field.path, row, field.side, field.column, field.members)
         if not found and field.path in (MALFORMED, WHOLE):
             found = find_first_fault(document)
         marks += [(start + low, start + high) for low, high in found]

@@ -205,13 +205,15 @@ def unjudged(result: RunResult) -> str:
     """
     rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
     cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
-    parts = [counted(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number]
+    parts = [
+        count_words(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number
+    ]
     return (
         f", {' and '.join(parts)} not judged (beyond level, selection or decoder)" if parts else ""
     )
 
 
-def counted(number: int, what: str) -> str:
+def count_words(number: int, what: str) -> str:
     """So many of something."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 

@@ -50,7 +50,7 @@ def blocks(inspector: Inspector) -> Iterator[Block]:
     yield "", (), [(f"{counted}: {formats or 'no known format'}",)]
     for group in groups:
         if len(group.tallies) > 1:
-            yield "The writer cannot be told", (), list(_open(group))
+            yield "The writer cannot be told", (), list(_undecided_lines(group))
         for tally in group.tallies:
             yield from _writer(tally)
     if inspector.problems:
@@ -72,7 +72,7 @@ def blocks(inspector: Inspector) -> Iterator[Block]:
         )
 
 
-def _open(group: Group) -> Iterator[tuple[str]]:
+def _undecided_lines(group: Group) -> Iterator[tuple[str]]:
     """The formats that remain possible, and what would decide between them."""
     names = " or ".join(tally.book.format for tally in group.tallies)
     yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
@@ -107,7 +107,7 @@ def _writer(tally: Tally) -> Iterator[Block]:
         (
             f.sign.says,
             f"{f.count:,}",
-            _tells(f.sign, tally),
+            _describe_sign(f.sign, tally),
             f.sign.citation or "the option",
             f"{f.sample.place}",
         )
@@ -143,7 +143,7 @@ def _release(tally: Tally) -> str:
     return _range(tally.releases, tally.choices.releases) if tally.releases else BOTH
 
 
-def _tells(sign: Sign, tally: Tally) -> str:
+def _describe_sign(sign: Sign, tally: Tally) -> str:
     parts = []
     if sign.releases and set(sign.releases) != set(tally.choices.releases):
         parts.append(f"release {_range(sign.releases, tally.choices.releases)}")
@@ -175,14 +175,14 @@ _TONES: Final = {YES: "good", NO: "soft", UNTOLD: "warn", BOTH: "bad"}
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SampleExcerpt:
     """A message as the page shows it."""
 
     place: str
     excerpt: ValueExcerpt
 
     @classmethod
-    def of(cls, sample: Sample) -> Shown:
+    def of_sample(cls, sample: Sample) -> SampleExcerpt:
         """The view of a kept message."""
         view = excerpt_value(sample.body, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
@@ -207,9 +207,9 @@ def _view(tally: Tally) -> dict[str, Any]:
             "anchor": f"{tally.book.format}-{number}",
             "sign": entry.sign,
             "count": entry.count,
-            "tells": _tells(entry.sign, tally),
+            "tells": _describe_sign(entry.sign, tally),
             "source": _cited(entry.sign.citation),
-            "message": Shown.of(entry.sample),
+            "message": SampleExcerpt.of_sample(entry.sample),
         }
         for number, entry in enumerate(tally.observations.values(), 1)
     ]
@@ -276,13 +276,14 @@ def page(inspector: Inspector) -> str:
         ),
         "groups": [
             (
-                [line for (line,) in _open(group)] if len(group.tallies) > 1 else [],
+                [line for (line,) in _undecided_lines(group)] if len(group.tallies) > 1 else [],
                 [_view(tally) for tally in group.tallies],
             )
             for group in groups
         ],
         "problems": [
-            (problem, [Shown.of(sample) for sample in problem.samples]) for problem in problems
+            (problem, [SampleExcerpt.of_sample(sample) for sample in problem.samples])
+            for problem in problems
         ],
     }
     return environment().get_template("inspection.html.j2").render(page=content)

@@ -70,7 +70,7 @@ def headline(outcome: LoadResult) -> tuple[str, str]:
         said += (
             f"; the run is too short to be sure, since a batch decodes {speed:,.0f}/s while it runs"
         )
-    if wrong := _wrong(outcome):
+    if wrong := _describe_wrong_rows(outcome):
         return ("wrong" if fine else word), f"{said}, but {wrong}"
     return word, said
 
@@ -79,7 +79,7 @@ def _lowest(outcome: LoadResult) -> float:
     return min(step.rate for step in outcome.steps)
 
 
-def _wrong(outcome: LoadResult) -> str:
+def _describe_wrong_rows(outcome: LoadResult) -> str:
     """What is wrong with the rows, whatever the speed."""
     problems = []
     if outcome.missing > 0:
@@ -265,7 +265,7 @@ def _batches(step: Step) -> list[dict[str, float | None]]:
     return points
 
 
-def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures as text: name and value."""
     facts: Mapping[str, Any] = result["figures"]
     if not facts:
@@ -363,7 +363,7 @@ def render(outcome: LoadResult) -> RenderableType:
     parts: list[RenderableType] = [failure(f) for f in outcome.sample.failures[:5]]
     if outcome.failed:
         parts.append(Text(printable_lines(outcome.failed), style="red"))
-    if tried := _tried(result):
+    if tried := _search_rows(result):
         parts.append(
             grid(
                 TRIED,
@@ -374,7 +374,7 @@ def render(outcome: LoadResult) -> RenderableType:
             )
         )
     table = Table(show_header=False, pad_edge=False, box=None)
-    for what, much in rows(result):
+    for what, much in figure_rows(result):
         table.add_row(Text(what, "dim"), Text(much))
     parts += [table, Text(printable(subject(result)), style="dim")]
     parts.append(
@@ -392,9 +392,9 @@ def markdown(outcome: LoadResult) -> str:
     lines = [
         f"**{cell(result['format'])}: {cell(result['headline'])}**",
         "",
-        *marked(("what", "how much"), rows(result)),
+        *marked(("what", "how much"), figure_rows(result)),
     ]
-    if tried := _tried(result):
+    if tried := _search_rows(result):
         lines += ["", *marked(TRIED, tried)]
     if shown := result["sample"]["shown"]:
         texts = (
@@ -405,7 +405,7 @@ def markdown(outcome: LoadResult) -> str:
     return "\n".join([*lines, "", cell(subject(result)) + "."])
 
 
-def _tried(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _search_rows(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each rate of a search: what was asked for and offered, and the verdict."""
     verdicts = (
         KEEPS if row["keeps_up"] else f"falls behind: {row['why']}" for row in result["search"]
@@ -518,7 +518,7 @@ def html(result: Mapping[str, Any]) -> str:
     page = environment().get_template(TEMPLATE)
     return page.render(
         result=result,
-        rows=rows(result),
+        rows=figure_rows(result),
         plots=plots(result),
         subject=subject(result),
         good=result["exit_code"] == 0,

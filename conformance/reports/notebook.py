@@ -19,7 +19,7 @@ class NotebookResult(RunResult):
     page: str = ""
 
     @classmethod
-    def of(cls, result: RunResult, page: Path | None) -> NotebookResult:
+    def of_result(cls, result: RunResult, page: Path | None) -> NotebookResult:
         """The same result."""
         own = {field.name: getattr(result, field.name) for field in fields(result)}
         return cls(**own, page=page.as_posix() if page else "")

@@ -84,12 +84,12 @@ class Drawn:
     compared: set[str] = field(default_factory=set)
 
     @property
-    def kept(self) -> int:
+    def kept_rules(self) -> int:
         """The number of compared rules that no case breaks."""
         return len(self.compared - self.broken)
 
     @property
-    def row(self) -> tuple[Row, str, tuple[()]]:
+    def table_row(self) -> tuple[Row, str, tuple[()]]:
         """Its line of the console's table."""
         total: Counter[str] = sum(self.profiles.values(), Counter())
         verdicts = {Verdict(name): count for name, count in total.items()}
@@ -123,7 +123,7 @@ class Report:
         return sum(count.total() for fmt in self.formats for count in fmt.profiles.values())
 
     @property
-    def said(self) -> str:
+    def verdict_words(self) -> str:
         """The verdict."""
         decoder = self.header["decoder"]
         subject = (
@@ -177,7 +177,7 @@ def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
 def screen(report: Report) -> str:
     """What `run` prints of it at its end."""
     shown = io.StringIO()
-    Console(file=shown, width=150).print(table(fmt.row for fmt in report.formats))
+    Console(file=shown, width=150).print(table(fmt.table_row for fmt in report.formats))
     at = sum((fmt.levels for fmt in report.formats), Counter[int]())
     drawn = sum(fmt["drawn"] for fmt in report.footer["formats"].values())
     messages, seconds = sum(fmt.messages for fmt in report.formats), report.footer["seconds"]
@@ -186,7 +186,7 @@ def screen(report: Report) -> str:
         " level two)"
     )
     rest = f"seed {report.header['seed']}, budget {report.header['budget']}, {seconds:.0f} s"
-    return f"{shown.getvalue()}{cases}, {messages:,} messages; {rest}\n{report.said}\n"
+    return f"{shown.getvalue()}{cases}, {messages:,} messages; {rest}\n{report.verdict_words}\n"
 
 
 def renewed(page: str, report: Report) -> str:
@@ -205,12 +205,12 @@ def svg(report: Report) -> str:
     formats, code, said, cases = (
         report.formats,
         report.footer["exit_code"],
-        report.said,
+        report.verdict_words,
         report.cases,
     )
     rows = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
     height = TOP + sum(8 + STEP * lines for lines in rows) + 44
-    kept, rules = sum(fmt.kept for fmt in formats), sum(fmt.rules for fmt in formats)
+    kept, rules = sum(fmt.kept_rules for fmt in formats), sum(fmt.rules for fmt in formats)
     profiles = sum(len(fmt.profiles) for fmt in formats)
     several = (
         f"{len(formats)} format{'s' if len(formats) != 1 else ''}, {profiles}"
@@ -233,7 +233,7 @@ def svg(report: Report) -> str:
     ]
     y = TOP
     for fmt, lines in zip(formats, rows, strict=True):
-        out += _row(fmt, y)
+        out += _draw_format(fmt, y)
         y += 8 + STEP * lines
     out.append(f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>')
     x = NAMES
@@ -246,7 +246,7 @@ def svg(report: Report) -> str:
     return "\n".join([*out, "</svg>", ""])
 
 
-def _row(fmt: Drawn, y: int) -> Iterator[str]:
+def _draw_format(fmt: Drawn, y: int) -> Iterator[str]:
     total = sum(count.total() for count in fmt.profiles.values())
     yield f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>'
     yield f'<text class="name" x="{NAMES}" y="{y + 18}">{escape(printable(fmt.name))}</text>'
@@ -254,7 +254,7 @@ def _row(fmt: Drawn, y: int) -> Iterator[str]:
         words = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
         x, down = SQUARES + STEP * (number % A_ROW), y + 6 + STEP * (number // A_ROW)
         yield _square(fmt.state(profile), x, down, f"{profile}: {words}")
-    yield f'<text x="{RULES}" y="{y + 18}" text-anchor="end">{fmt.kept}/{fmt.rules}</text>'
+    yield f'<text x="{RULES}" y="{y + 18}" text-anchor="end">{fmt.kept_rules}/{fmt.rules}</text>'
     yield f'<text x="{CASES}" y="{y + 18}" text-anchor="end">{total:,}</text>'
 
 

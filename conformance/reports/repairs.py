@@ -11,7 +11,7 @@ from conformance.judging.deviations import deviation_of
 from conformance.judging.judge import Finding
 from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
-from conformance.reports.facts import counted
+from conformance.reports.facts import count_words
 from conformance.rules.rules import Obligation, Rule
 
 
@@ -54,7 +54,7 @@ def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
     explained = frozenset[str]().union(
         *(mistake.cases for mistake in named if mistake.has_examples)
     )
-    rest = f"and {counted(len(named) - MOST, 'smaller one')}" if len(named) > MOST else ""
+    rest = f"and {count_words(len(named) - MOST, 'smaller one')}" if len(named) > MOST else ""
     first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in named[:MOST])
     return Repairs(fmt, f"{fmt.format}: {several}", first, rest, len(explained))
 
@@ -90,7 +90,7 @@ def _repair(
         sentence = f"{mistake.sentence}{binding}"
         return Repair(sentence, strict or must, mistake.finding, None, rules, has_example=False)
     return Repair(
-        f"{mistake.sentence}: {counted(len(mistake.cases), 'case')}{binding}",
+        f"{mistake.sentence}: {count_words(len(mistake.cases), 'case')}{binding}",
         strict or must,
         failure.finding if failure else mistake.finding,
         failure,

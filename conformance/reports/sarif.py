@@ -37,7 +37,7 @@ _LEVELS: Final = {
 }
 
 
-def text(result: RunResult) -> bytes:
+def sarif_bytes(result: RunResult) -> bytes:
     """report.sarif."""
     return orjson.dumps(document(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

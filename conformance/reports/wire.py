@@ -98,7 +98,7 @@ def nodes(text: str) -> Iterator[Node]:
         token, start, end = match[0], match.start(), match.end()
         top = stack[-1] if stack else None
         if token in ("{", "["):
-            path, key = _place(top)
+            path, key = _place_of_value(top)
             stack.append(_Open(path, key, start, token == "{", None if token == "{" else 0))
         elif token in ("}", "]"):
             if stack:
@@ -111,20 +111,20 @@ def nodes(text: str) -> Iterator[Node]:
             if top:
                 top.colon = True
         elif top and top.is_object and not top.colon:
-            top.step, top.at = _unquoted(token), (start, end)
+            top.step, top.at = _unquote(token), (start, end)
         else:
-            path, key = _place(top)
+            path, key = _place_of_value(top)
             yield Node(path, key, (start, end), True)
     while stack:
         shut = stack.pop()
         yield Node(shut.path, shut.key, (shut.start, len(text)), False)
 
 
-def _place(top: _Open | None) -> tuple[Path, Span]:
+def _place_of_value(top: _Open | None) -> tuple[Path, Span]:
     return ((*top.path, "" if top.step is None else top.step), top.at) if top else ((), (0, 0))
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     try:
         value = json.loads(token, strict=False)
     except ValueError:
@@ -164,7 +164,7 @@ def all_members() -> Members:
     )
 
 
-def spans(
+def find_field(
     text: str,
     path: str,
     row: int = 0,
@@ -179,19 +179,19 @@ def spans(
     members = members or all_members()
     images = {"after": members.after, "before": members.before}
     if path == MALFORMED:
-        return _behind(text, values)
+        return _find_text_behind(text, values)
     if side:
         other = "before" if side == "after" else "after"
         if column is None:
-            here = _image(values, images[side], row)
+            here = _find_image(values, images[side], row)
             rows = [span for span in here if "{" in text[slice(*span)]]
-            return _merged(here if rows else [*here, *_image(values, images[other], row)])
+            return _merge_spans(here if rows else [*here, *_find_image(values, images[other], row)])
         for names in (images[side], images[other]):
-            if here := _column(text, values, names, column, row):
-                return _merged(here)
-        return _merged(node.key for node in values if node.path[-1:] == (column,))
+            if here := _find_column(text, values, names, column, row):
+                return _merge_spans(here)
+        return _merge_spans(node.key for node in values if node.path[-1:] == (column,))
     if path.startswith("row ") or path == "rows":
-        return _merged(_image(values, (*members.after, *members.before), row))
+        return _merge_spans(_find_image(values, (*members.after, *members.before), row))
     names = members.named(path)
     hidden = {*_TYPES, *members.after, *members.before}
     outside = [
@@ -202,11 +202,11 @@ def spans(
     for name in names:
         here = [(n.key[0], n.span[1]) for n in outside if n.path[-1] == name]
         if here and path not in _SEVERAL:
-            return _merged(here)
-    return _merged((n.key[0], n.span[1]) for n in outside)
+            return _merge_spans(here)
+    return _merge_spans((n.key[0], n.span[1]) for n in outside)
 
 
-def _behind(text: str, values: Sequence[Node]) -> list[Span]:
+def _find_text_behind(text: str, values: Sequence[Node]) -> list[Span]:
     """The span after the first document, without white space."""
     end = next((node.span[1] for node in values if not node.path), len(text))
     rest = text[end:]
@@ -214,7 +214,7 @@ def _behind(text: str, values: Sequence[Node]) -> list[Span]:
     return [(start, start + len(rest.strip()))] if rest.strip() else []
 
 
-def _image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
+def _find_image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
     """The image of that row, else the whole container with its key."""
     held = [n for n in values if not set(_TYPES) & set(n.path)]
     rows = [
@@ -232,7 +232,7 @@ def _is_image(path: Path, names: Sequence[str]) -> bool:
     return len(str(path[-1])) > 1 or len(path) == 1
 
 
-def _column(
+def _find_column(
     text: str, values: Sequence[Node], names: Sequence[str], column: str, row: int
 ) -> list[Span]:
     """The column with its key in `data`, in row `row` of `data`, or by its number where names and
@@ -250,11 +250,11 @@ def _column(
         for n in values
         if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] in _COLUMN_LISTS
     )
-    numbers = {n.path[-2] for n in named if _unquoted(text[slice(*n.span)]) == column}
+    numbers = {n.path[-2] for n in named if _unquote(text[slice(*n.span)]) == column}
     return [n.span for n in values if _is_image(n.path[:-1], names) and n.path[-1] in numbers]
 
 
-def _merged(unordered: Iterable[Span]) -> list[Span]:
+def _merge_spans(unordered: Iterable[Span]) -> list[Span]:
     """The spans in order, without empty ones; those that touch or overlap are merged."""
     out: list[Span] = []
     for start, end in sorted(unordered):
@@ -267,10 +267,10 @@ def _merged(unordered: Iterable[Span]) -> list[Span]:
     return out
 
 
-def segments(text: str, marks: Iterable[Span]) -> list[Segment]:
+def cut_at_marks(text: str, marks: Iterable[Span]) -> list[Segment]:
     """The text cut at the marks; the pieces together are the text."""
     out, place = [], 0
-    for start, end in _merged(marks):
+    for start, end in _merge_spans(marks):
         start, end = max(place, start), min(end, len(text))
         if start >= end:
             continue
@@ -286,7 +286,7 @@ def segments(text: str, marks: Iterable[Span]) -> list[Segment]:
 INDENT: Final = "  "
 
 
-def formatted(pieces: Sequence[Segment]) -> list[Segment]:
+def format_json(pieces: Sequence[Segment]) -> list[Segment]:
     """JSON text with a line for each member; marks stay. Text that is no JSON gets odd line ends,
     but loses nothing.
     """
@@ -322,7 +322,9 @@ def find_connect_schema(text: str) -> Span | None:
     return (start, end) if is_long and ("payload",) in members else None
 
 
-def clipped(pieces: Sequence[Segment], limit: int, left_out: Span | None = None) -> list[Segment]:
+def clip_segments(
+    pieces: Sequence[Segment], limit: int, left_out: Span | None = None
+) -> list[Segment]:
     """The segments shortened to about `limit` characters: the beginning and the marks' surroundings
     stay. `left_out` is the span of Connect's schema, which does not count and is not shown.
     """
@@ -342,7 +344,7 @@ def clipped(pieces: Sequence[Segment], limit: int, left_out: Span | None = None)
     head = max(remaining, BEGINNING) if kept else limit
     if head > low_hidden:
         head += high_hidden - low_hidden
-    shown = _close_gaps(_merged([(0, head), *kept]), total)
+    shown = _close_gaps(_merge_spans([(0, head), *kept]), total)
     return list(_cut(pieces, _subtract(shown, left_out), left_out))
 
 

@@ -133,7 +133,7 @@ def test_framed_json_is_text(value, field, shown, note):
 )
 def test_the_form_fits_the_value(value, form, text):
     excerpt = excerpt_value(value, CELL)
-    assert (excerpt.form, excerpt.text) == (form, text)
+    assert (excerpt.form, excerpt.plain) == (form, text)
 
 
 def test_binary_data_has_the_columns_name_and_the_expected_text_marked():

@@ -163,7 +163,7 @@ def test_what_xml_has_not_is_escaped(text, expected):
 
 
 def run_of(result):
-    document = orjson.loads(sarif.text(result))
+    document = orjson.loads(sarif.sarif_bytes(result))
     assert (document["version"], len(document["runs"])) == ("2.1.0", 1)
     return document["runs"][0]
 
@@ -243,7 +243,7 @@ def test_a_rule_that_was_not_exercised_and_a_run_that_did_not_end_are_told(full)
 
 def test_text_of_messages_is_escaped(full, hostile):
     failure = replace(full.failures[0], finding=replace(full.failures[0].finding, actual=hostile))
-    text = sarif.text(replace(full, failures=(failure,))).decode()
+    text = sarif.sarif_bytes(replace(full, failures=(failure,))).decode()
     assert "\\u001b" not in text and "\x1b" not in text and "\u202e" not in text
 
 

@@ -55,7 +55,7 @@ def test_badges(full, good, recorded):
     ):
         shield = badge.badge(run)
         assert (shield["message"], shield["color"]) == (message, colour)
-    assert json.loads(badge.text(good)) == badge.badge(good)
+    assert json.loads(badge.badge_bytes(good)) == badge.badge(good)
 
 
 def test_a_badge_of_a_broken_should_is_green_but_not_bright(full, recorded):
@@ -319,8 +319,8 @@ def test_a_run_of_several_formats_has_a_line_each_and_profiles_with_details(full
 
 def test_a_report_is_seven_files(full, tmp_path):
     paths = report.write_all(full, tmp_path / "a" / "report")
-    names = ["report.jsonl", "history.jsonl", "report.html", "junit.xml"]
-    names += ["report.sarif", "report.md", "badge.json"]
+    names = ["report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"]
+    names += ["history.jsonl"]
     assert [path.name for path in paths] == names
     assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(names)
     assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"
@@ -375,7 +375,7 @@ def test_every_report_says_how_many_smaller_mistakes_there_are(full, monkeypatch
         judging, "_find_mistakes", lambda _fmt, _strict: [mistake] * (judging.MOST + more)
     )
     run = replace(full, formats=(replace(full.formats[0]),))
-    notebook_of = notebook.html(notebook.NotebookResult.of(run, None))
+    notebook_of = notebook.html(notebook.NotebookResult.of_result(run, None))
     for text in (shown(console.render(run)), markdown.render(run), page.html(run), notebook_of):
         assert f"x-json: {judging.MOST + more} mistakes" in text
         assert ("and 2 smaller ones" in text, "smaller" in text) == (named, named)

@@ -30,7 +30,7 @@ def place(path, row=0):
 def marked(text, path, row=0):
     return [
         segment.text
-        for segment in wire.segments(text, wire.spans(text, *place(path, row)))
+        for segment in wire.cut_at_marks(text, wire.find_field(text, *place(path, row)))
         if segment.marked
     ]
 
@@ -112,7 +112,7 @@ TEXTS = st.text(max_size=200) | st.text('{}[],:"\\cdata01 ', max_size=120) | WRI
 @settings(deadline=None)
 @given(text=TEXTS, path=st.sampled_from(PATHS), row=st.integers(0, 2))
 def test_marks_never_change_the_text(text, path, row):
-    segments = wire.segments(text, wire.spans(text, *place(path, row)))
+    segments = wire.cut_at_marks(text, wire.find_field(text, *place(path, row)))
     assert "".join(segment.text for segment in segments) == text
     assert all(segment.text for segment in segments)
 
@@ -124,8 +124,8 @@ def test_marks_never_change_the_text(text, path, row):
     limit=st.integers(0, 250),
 )
 def test_what_is_left_out_is_counted(text, marks, limit):
-    whole = wire.segments(text, [(max(low, 0), high) for low, high in marks])
-    short = wire.clipped(whole, limit)
+    whole = wire.cut_at_marks(text, [(max(low, 0), high) for low, high in marks])
+    short = wire.clip_segments(whole, limit)
     assert sum(len(segment.text) + segment.omitted for segment in short) == len(text)
     place = 0
     for segment in short:
@@ -177,16 +177,18 @@ def test_the_scanner_sees_what_a_parser_sees(value):
     ],
 )
 def test_json_with_a_line_for_each_member(text, lines):
-    assert "".join(segment.text for segment in wire.formatted([Segment(text)])).split("\n") == lines
+    assert (
+        "".join(segment.text for segment in wire.format_json([Segment(text)])).split("\n") == lines
+    )
 
 
 def test_what_is_formatted_keeps_its_marks():
-    shown = wire.formatted(wire.segments('{"a":1,"b":"x"}', [(7, 14)]))
+    shown = wire.format_json(wire.cut_at_marks('{"a":1,"b":"x"}', [(7, 14)]))
     assert shown == [Segment('{\n  "a": 1,\n  '), Segment('"b": "x"', True), Segment("\n}")]
 
 
 def test_touching_marks_are_one():
-    assert wire.segments("abcd", [(1, 2), (2, 3), (1, 1), (9, 12)]) == [
+    assert wire.cut_at_marks("abcd", [(1, 2), (2, 3), (1, 1), (9, 12)]) == [
         Segment("a"),
         Segment("bc", True),
         Segment("d"),
@@ -228,7 +230,7 @@ def test_the_members_of_a_format_are_marked(name):
     unmarked = [
         path
         for path in MARKED[name]
-        if not wire.spans(
+        if not wire.find_field(
             text, path, 0, path if path in ("after", "before") else "", members=wire_format.members
         )
     ]
@@ -239,7 +241,7 @@ def test_a_member_of_ogg():
     text = '{"table":"shop.orders","op_type":"U","op_ts":"2023-11-14 22:13:20","pos":"07"}'
     members = get("ogg-json").members
     shown = {
-        path: [text[slice(*span)] for span in wire.spans(text, path, members=members)]
+        path: [text[slice(*span)] for span in wire.find_field(text, path, members=members)]
         for path in ("op", "database", "commit_time", "position")
     }
     assert shown == {
