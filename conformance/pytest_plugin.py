@@ -18,7 +18,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -260,7 +260,7 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> S
         binding = rule.obligation is Obligation.MUST or (
             cls.strict and rule.obligation is Obligation.SHOULD
         )
-        return SuiteRun("failed" if binding else "passed", "\n\n".join(map(explain, new)))
+        return SuiteRun("failed" if binding else "passed", explain_failures(new))
     if failures:
         reasons = (
             f"{f.reason or 'on record'} ({f.cases} cases) {f.link}".rstrip() for f in failures
@@ -528,13 +528,16 @@ def resolve(spec: str, folders: list[Path]) -> str:
     return spec
 
 
-def explain(failure: Failure) -> str:
-    """A broken rule as the console shows it, without box and colours: lines stay whole, so that the
-    command can be copied.
+def explain_failures(failures: Iterable[Failure]) -> str:
+    """The causes of a broken rule as the console shows them, without box and colours: lines stay
+    whole, so that the commands can be copied. What the rule says stands above the first.
     """
-    panel = console.failure(failure)
-    assert isinstance(panel.title, Text) and isinstance(panel.renderable, Text)
-    return f"{panel.title.plain}\n{panel.renderable.plain}"
+    texts: list[str] = []
+    for failure in failures:
+        panel = console.failure(failure, states_rule=not texts)
+        assert isinstance(panel.title, Text) and isinstance(panel.renderable, Text)
+        texts.append(f"{panel.title.plain}\n{panel.renderable.plain}")
+    return "\n\n".join(texts)
 
 
 def unreached(result: RuleResult, judged: FormatResult, profile: str) -> str:

@@ -275,7 +275,7 @@ def _longest_parts(result: RunResult) -> str:
     if result.seconds < LONG_S or not told:
         return ""
     calls = sum(len(fmt.calls) for fmt in result.formats)
-    return f" ({'; '.join(told)}; {counted(calls, 'decode call')})"
+    return f" ({'; '.join(told)}; {count_words(calls, 'decode call')})"
 
 
 def again(header: Header) -> str:
