@@ -45,7 +45,7 @@ TO_SEND: Final = (
     ("paimon", "debezium-binary-as-utf-8"),
     ("paimon", "bit-as-base64"),
     ("paimon", "equal-rows"),
-    ("seatunnel", "debezium-decimal-text"),
+    ("seatunnel", "debezium-not-finite"),
 )
 """The faults whose reports are ready to be sent, the best first: record and id."""
 
