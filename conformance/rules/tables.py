@@ -11,13 +11,17 @@ from contextlib import contextmanager
 from importlib import resources
 from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from generators.errors import UnknownName, UsageError
 
 T = TypeVar("T")
 Legal: TypeAlias = type | UnionType | tuple[Any, ...]
 """What a value may be: of a type, or one of these."""
+
+
+_KEY: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
+"""The key at the beginning of an entry's line."""
 
 
 class TableFile:
@@ -31,15 +35,32 @@ class TableFile:
             self.data: Mapping[str, Any] = tomllib.loads(toml_text)
         except tomllib.TOMLDecodeError as error:
             line_match = re.search(r"at line (\d+)", str(error))
-            problem = str(error).replace("Cannot overwrite a value", "a duplicate")
-            raise UsageError(
-                f"{file_name}:{line_match[1] if line_match else len(self.lines)}: {problem}."
-            ) from None
+            number = int(line_match[1]) if line_match else len(self.lines)
+            problem = str(error)
+            if "Cannot overwrite a value" in problem:
+                problem = self._duplicate(number)
+            raise UsageError(f"{file_name}:{number}: {problem}.") from None
         for part, value in self.data.items():
             try:
                 fit(part, value, parts[check_name(part, "part", parts)])
             except UsageError as error:
                 raise UsageError(f"{self.place(part)}: {error}") from None
+
+    def _duplicate(self, number: int) -> str:
+        """What is wrong with the entry that ends on a line: its key, and where that stands first."""
+        key_line = next((n for n in range(number, 0, -1) if _KEY.match(self.lines[n - 1])), number)
+        match = _KEY.match(self.lines[key_line - 1])
+        key = match[1] if match else ""
+        header = next((n for n in range(key_line, 0, -1) if self.lines[n - 1].startswith("[")), 0)
+        first = next(
+            (
+                n
+                for n in range(header + 1, key_line)
+                if (earlier := _KEY.match(self.lines[n - 1])) and earlier[1] == key
+            ),
+            0,
+        )
+        return f"{key} is there twice" + (f", first on line {first}" if first else "")
 
     def place(self, part: str) -> str:
         """Where a part of the file is; its first line for a part that it does not have."""

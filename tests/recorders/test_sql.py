@@ -277,7 +277,7 @@ def test_entries_of_other_profiles_do_not_apply(tmp_path):
             ("other = 1\n", "unknown part 'other'"),
         ),
         ("=", r"explained.toml:2: Invalid"),
-        ("version = 2", "a duplicate"),
+        ("version = 2", "version is there twice, first on line 1"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path, text, why):

@@ -256,3 +256,13 @@ def test_no_rule_repeats_what_its_kind_says(fmt):
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.name)
 def test_lines_are_not_too_long(path):
     assert [line for line in path.read_text("utf-8").splitlines() if len(line) > 130] == []
+
+
+def test_a_key_that_stands_twice_is_named_with_both_places():
+    text = (
+        '[rules]\n"a/b" = "x"\n"c" = { says = """\n    y""" }\n"a/b" = { says = """\n    z""" }\n'
+    )
+    with pytest.raises(
+        UsageError, match=r'^mine\.toml:6: "a/b" is there twice, first on line 2\.$'
+    ):
+        book.TableFile("mine.toml", text, {"rules": dict})
