@@ -1,4 +1,4 @@
-"""The run page in a real browser: it fits 1400 and 400 pixels, follows light and dark, and its
+"""The run page in a real browser: it fits 1280 and 390 pixels, follows light and dark, and its
 search works under its policy.
 """
 
@@ -18,7 +18,7 @@ BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs chromium, such as Debian's package")
-WIDTHS = (1400, 400)
+WIDTHS = (1280, 390)
 SCHEMES = {"dark": 0, "light": 1}
 """Blink's numbers."""
 PAPER = {"dark": "rgb(14, 18, 23)", "light": "rgb(255, 255, 255)"}
