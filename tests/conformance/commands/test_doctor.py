@@ -317,7 +317,7 @@ def test_each_problem_ends_with_its_remedy(outcome):
 
 
 def test_checks_as_json_and_as_markdown(outcome):
-    code, out = outcome([FINE, LACKING])
+    code, out = outcome([FINE, LACKING], "--format", "json")
     assert code == 0
     text = (
         '{"name": "lacking", "ok": false, "found": "not | there", "remedy": "get it: `get it`, or do without", '
