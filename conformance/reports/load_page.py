@@ -51,28 +51,28 @@ def headline(outcome: LoadResult) -> tuple[str, str]:
         return "failed", f"the decoder fails at {at}: {outcome.failed.partition(chr(10))[0]}"
     if step is None:
         return "failed", "nothing was sent"
-    fine, why = step.judgement()
+    keeps_up, why = step.judgement()
     if settings.search:
-        said = (
+        sentence = (
             f"keeps up at up to {at}"
-            if fine
+            if keeps_up
             else f"falls behind at every rate tried, down to {_lowest(outcome):,.0f}/s"
         )
     else:
-        said = f"keeps up at {at}" if fine else f"falls behind at {at}: {why}"
-    word = "keeps up" if fine else "falls behind"
-    if fine and step.is_producer_slow:
-        word, said = (
+        sentence = f"keeps up at {at}" if keeps_up else f"falls behind at {at}: {why}"
+    word = "keeps up" if keeps_up else "falls behind"
+    if keeps_up and step.is_producer_slow:
+        word, sentence = (
             "not offered",
             f"keeps up at {step.send_rate:,.0f}/s, all that the producer offered of {at}",
         )
-    elif fine and (speed := step.speed) is not None and speed < step.rate:
-        said += (
+    elif keeps_up and (speed := step.speed) is not None and speed < step.rate:
+        sentence += (
             f"; the run is too short to be sure, since a batch decodes {speed:,.0f}/s while it runs"
         )
-    if wrong := _describe_wrong_rows(outcome):
-        return ("wrong" if fine else word), f"{said}, but {wrong}"
-    return word, said
+    if problems := _describe_wrong_rows(outcome):
+        return ("wrong" if keeps_up else word), f"{sentence}, but {problems}"
+    return word, sentence
 
 
 def _lowest(outcome: LoadResult) -> float:
@@ -91,8 +91,10 @@ def _describe_wrong_rows(outcome: LoadResult) -> str:
     if outcome.corrupt:
         problems.append(f"{outcome.corrupt:,} are read as CORRUPT")
     if outcome.sample.breaks_must:
-        bad = sum(outcome.sample.findings.values())
-        problems.append(f"{bad:,} findings in {outcome.sample.messages:,} sampled messages")
+        finding_count = sum(outcome.sample.findings.values())
+        problems.append(
+            f"{finding_count:,} findings in {outcome.sample.messages:,} sampled messages"
+        )
     return " and ".join(problems)
 
 
@@ -106,7 +108,7 @@ def record(outcome: LoadResult) -> dict[str, Any]:
     of `lag_sample` messages.
     """
     settings, step = outcome.settings, outcome.step
-    word, said = headline(outcome)
+    word, sentence = headline(outcome)
     return {
         "type": "load",
         "format": settings.format,
@@ -114,7 +116,7 @@ def record(outcome: LoadResult) -> dict[str, Any]:
         "decoder": settings.decoder or "reference",
         "level": outcome.level,
         "verdict": word,
-        "headline": said,
+        "headline": sentence,
         "exit_code": outcome.exit_code,
         "failed": outcome.failed,
         "rate": step.rate if step else settings.rate,
@@ -155,13 +157,13 @@ def record(outcome: LoadResult) -> dict[str, Any]:
         "search": [
             {
                 "rate": s.rate,
-                "keeps_up": fine,
+                "keeps_up": keeps_up,
                 "why": why,
                 "offered": round(s.send_rate, 1),
                 "growth": round(s.growth, 1),
             }
             for s in (outcome.steps if settings.search else ())
-            for fine, why in (s.judgement(),)
+            for keeps_up, why in (s.judgement(),)
         ],
         "timeline": timeline(step) if step else [],
         "batches": _batches(step) if step else [],
@@ -272,7 +274,7 @@ def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     lag, batch, publish = facts["lag_s"], facts["batch_s"], facts["publish_ms"]
     growth, drained = facts["backlog_growth_per_second"], facts["drained_s"]
-    rest = "not all of it" if drained is None else f"the rest in {drained:.1f} s"
+    drain = "not all of it" if drained is None else f"the rest in {drained:.1f} s"
     account = (
         "not known: not everything was decoded"
         if not result["accounted"]
@@ -280,7 +282,7 @@ def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         if result["complete"]
         else _missing(result["missing"])
     )
-    sample, of, cpu = result["sample"], facts["lag_sample"], facts["publish_cpu_s"]
+    sample, lag_sample, cpu = result["sample"], facts["lag_sample"], facts["publish_cpu_s"]
     backlog = (
         "not known"
         if growth is None
@@ -307,10 +309,10 @@ def figure_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         (
             "lag, end to end",
-            _seconds(lag) + ("" if of is None else f"; of {of:,} sampled messages"),
+            _seconds(lag) + ("" if lag_sample is None else f"; of {lag_sample:,} sampled messages"),
         ),
         ("batches", f"{facts['batches']:,}; {_seconds(batch)}"),
-        ("backlog", f"{backlog}; {rest}"),
+        ("backlog", f"{backlog}; {drain}"),
         (
             "publishing",
             (
@@ -363,19 +365,19 @@ def render(outcome: LoadResult) -> RenderableType:
     parts: list[RenderableType] = [failure(f) for f in outcome.sample.failures[:5]]
     if outcome.failed:
         parts.append(Text(printable_lines(outcome.failed), style="red"))
-    if tried := _search_rows(result):
+    if search := _search_rows(result):
         parts.append(
             grid(
                 TRIED,
                 (
-                    (*rates, Text(said, "green" if said == KEEPS else "red"))
-                    for *rates, said in tried
+                    (*rates, Text(sentence, "green" if sentence == KEEPS else "red"))
+                    for *rates, sentence in search
                 ),
             )
         )
     table = Table(show_header=False, pad_edge=False, box=None)
-    for what, much in figure_rows(result):
-        table.add_row(Text(what, "dim"), Text(much))
+    for what, amount in figure_rows(result):
+        table.add_row(Text(what, "dim"), Text(amount))
     parts += [table, Text(printable(subject(result)), style="dim")]
     parts.append(
         Text(
@@ -394,8 +396,8 @@ def markdown(outcome: LoadResult) -> str:
         "",
         *marked(("what", "how much"), figure_rows(result)),
     ]
-    if tried := _search_rows(result):
-        lines += ["", *marked(TRIED, tried)]
+    if search := _search_rows(result):
+        lines += ["", *marked(TRIED, search)]
     if shown := result["sample"]["shown"]:
         texts = (
             [clip(row[name], BRIEF) for name in ("rule", "path", "expected", "actual")]
@@ -411,8 +413,8 @@ def _search_rows(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         KEEPS if row["keeps_up"] else f"falls behind: {row['why']}" for row in result["search"]
     )
     return [
-        (f"{row['rate']:,.0f}/s", f"{row['offered']:,.0f}/s", said)
-        for row, said in zip(result["search"], verdicts, strict=True)
+        (f"{row['rate']:,.0f}/s", f"{row['offered']:,.0f}/s", sentence)
+        for row, sentence in zip(result["search"], verdicts, strict=True)
     ]
 
 

@@ -44,29 +44,33 @@ class Repairs:
 
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
     """The mistakes of a format of a run, what to repair first before the rest."""
-    named = mistakes(fmt, strict=result.strict)
+    all_mistakes = mistakes(fmt, strict=result.strict)
     failures = [
         failure
         for failure in result.failures
         if failure.result.case.format == fmt.format and not failure.known
     ]
-    several = "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
+    how_many = "one mistake" if len(all_mistakes) == 1 else f"{len(all_mistakes)} mistakes"
     explained = frozenset[str]().union(
-        *(mistake.cases for mistake in named if mistake.has_examples)
+        *(mistake.cases for mistake in all_mistakes if mistake.has_examples)
     )
-    rest = f"and {count_words(len(named) - MOST, 'smaller one')}" if len(named) > MOST else ""
-    first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in named[:MOST])
-    return Repairs(fmt, f"{fmt.format}: {several}", first, rest, len(explained))
+    rest = (
+        f"and {count_words(len(all_mistakes) - MOST, 'smaller one')}"
+        if len(all_mistakes) > MOST
+        else ""
+    )
+    first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in all_mistakes[:MOST])
+    return Repairs(fmt, f"{fmt.format}: {how_many}", first, rest, len(explained))
 
 
 def _shows_same_fault(failure: Failure, mistake: Mistake) -> bool:
     """Whether a failure may be the example: of unreadable messages only if it vanishes as the
     mistake says, or is accepted as it says. The key of a cause does not tell these apart.
     """
-    told = mistake.statement.deviation
-    if told is None or not told.is_of_faults:
+    deviation = mistake.statement.deviation
+    if deviation is None or not deviation.is_of_faults:
         return True
-    return deviation_of(failure.finding, failure.result.case).kind is told.kind
+    return deviation_of(failure.finding, failure.result.case).kind is deviation.kind
 
 
 def _repair(
@@ -74,17 +78,17 @@ def _repair(
 ) -> Repair:
     must = mistake.obligation is Obligation.MUST
     binding = "" if must else f" ({mistake.obligation}, counts with --strict)"
-    alike = [
+    candidates = [
         failure
         for failure in failures
         if failure.rule.id in mistake.rules and _shows_same_fault(failure, mistake)
     ]
     exact = [
         f
-        for f in alike
+        for f in candidates
         if f.finding.rule == mistake.finding.rule and mistake.finding.cause in f.keys
     ]
-    failure = next(iter(exact or alike), None)
+    failure = next(iter(exact or candidates), None)
     rules = tuple(r.rule for r in fmt.rules if r.rule.id in mistake.rules)
     if not mistake.has_examples:
         sentence = f"{mistake.sentence}{binding}"

@@ -183,12 +183,14 @@ def find_field(
     if side:
         other = "before" if side == "after" else "after"
         if column is None:
-            here = _find_image(values, images[side], row)
-            rows = [span for span in here if "{" in text[slice(*span)]]
-            return _merge_spans(here if rows else [*here, *_find_image(values, images[other], row)])
+            found = _find_image(values, images[side], row)
+            rows = [span for span in found if "{" in text[slice(*span)]]
+            return _merge_spans(
+                found if rows else [*found, *_find_image(values, images[other], row)]
+            )
         for names in (images[side], images[other]):
-            if here := _find_column(text, values, names, column, row):
-                return _merge_spans(here)
+            if spans := _find_column(text, values, names, column, row):
+                return _merge_spans(spans)
         return _merge_spans(node.key for node in values if node.path[-1:] == (column,))
     if path.startswith("row ") or path == "rows":
         return _merge_spans(_find_image(values, (*members.after, *members.before), row))
@@ -200,27 +202,29 @@ def find_field(
     if path == "schema":
         outside = [n for n in outside if n.scalar]
     for name in names:
-        here = [(n.key[0], n.span[1]) for n in outside if n.path[-1] == name]
-        if here and path not in _SEVERAL:
-            return _merge_spans(here)
+        spans = [(n.key[0], n.span[1]) for n in outside if n.path[-1] == name]
+        if spans and path not in _SEVERAL:
+            return _merge_spans(spans)
     return _merge_spans((n.key[0], n.span[1]) for n in outside)
 
 
 def _find_text_behind(text: str, values: Sequence[Node]) -> list[Span]:
     """The span after the first document, without white space."""
     end = next((node.span[1] for node in values if not node.path), len(text))
-    rest = text[end:]
-    start = end + len(rest) - len(rest.lstrip())
-    return [(start, start + len(rest.strip()))] if rest.strip() else []
+    tail = text[end:]
+    start = end + len(tail) - len(tail.lstrip())
+    return [(start, start + len(tail.strip()))] if tail.strip() else []
 
 
 def _find_image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
     """The image of that row, else the whole container with its key."""
-    held = [n for n in values if not set(_TYPES) & set(n.path)]
+    outside_types = [n for n in values if not set(_TYPES) & set(n.path)]
     rows = [
-        n.span for n in held if _is_image(n.path[:-1], names) and n.path[-1] == row and not n.scalar
+        n.span
+        for n in outside_types
+        if _is_image(n.path[:-1], names) and n.path[-1] == row and not n.scalar
     ]
-    return rows or [(n.key[0], n.span[1]) for n in held if _is_image(n.path, names)]
+    return rows or [(n.key[0], n.span[1]) for n in outside_types if _is_image(n.path, names)]
 
 
 def _is_image(path: Path, names: Sequence[str]) -> bool:
@@ -241,16 +245,16 @@ def _find_column(
     by_name = [
         n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])
     ]
-    here = [n for n in by_name if _is_image(n.path[:-2], names) and n.path[-2] == row]
-    here = here or [n for n in by_name if _is_image(n.path[:-1], names)]
-    if here:
-        return [(n.key[0], n.span[1]) for n in here]
-    named = (
+    cells = [n for n in by_name if _is_image(n.path[:-2], names) and n.path[-2] == row]
+    cells = cells or [n for n in by_name if _is_image(n.path[:-1], names)]
+    if cells:
+        return [(n.key[0], n.span[1]) for n in cells]
+    column_names = (
         n
         for n in values
         if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] in _COLUMN_LISTS
     )
-    numbers = {n.path[-2] for n in named if _unquote(text[slice(*n.span)]) == column}
+    numbers = {n.path[-2] for n in column_names if _unquote(text[slice(*n.span)]) == column}
     return [n.span for n in values if _is_image(n.path[:-1], names) and n.path[-1] in numbers]
 
 
@@ -332,26 +336,26 @@ def clip_segments(
     low_hidden, high_hidden = left_out or (0, 0)
     if total - (high_hidden - low_hidden) <= limit:
         return list(_cut(pieces, _subtract([(0, total)], left_out), left_out))
-    kept: list[Span] = []
+    visible: list[Span] = []
     place, remaining, around = 0, limit, min(AROUND, limit // 3)
     for piece in pieces:
         if piece.marked and remaining > 0:
             size = min(len(piece.text), remaining)
-            behind = around if size == len(piece.text) else 0
-            kept.append((max(0, place - around), min(place + size + behind, total)))
+            margin = around if size == len(piece.text) else 0
+            visible.append((max(0, place - around), min(place + size + margin, total)))
             remaining -= size + 2 * around
         place += len(piece.text)
-    head = max(remaining, BEGINNING) if kept else limit
+    head = max(remaining, BEGINNING) if visible else limit
     if head > low_hidden:
         head += high_hidden - low_hidden
-    shown = _close_gaps(_merge_spans([(0, head), *kept]), total)
-    return list(_cut(pieces, _subtract(shown, left_out), left_out))
+    visible = _close_gaps(_merge_spans([(0, head), *visible]), total)
+    return list(_cut(pieces, _subtract(visible, left_out), left_out))
 
 
-def _close_gaps(kept: Sequence[Span], total: int) -> list[Span]:
+def _close_gaps(visible: Sequence[Span], total: int) -> list[Span]:
     """The spans joined where less lies between them than the words for a gap take."""
     out: list[Span] = []
-    for low, high in (*kept, (total, total)):
+    for low, high in (*visible, (total, total)):
         if out and low - out[-1][1] < SHORTEST_GAP:
             out[-1] = (out[-1][0], high)
         elif low < high:
@@ -359,23 +363,25 @@ def _close_gaps(kept: Sequence[Span], total: int) -> list[Span]:
     return out
 
 
-def _subtract(some: Sequence[Span], hidden: Span | None) -> list[Span]:
+def _subtract(spans: Sequence[Span], hidden: Span | None) -> list[Span]:
     """The spans without what is hidden of them."""
     if hidden is None:
-        return list(some)
+        return list(spans)
     low_hidden, high_hidden = hidden
     parts: list[Span] = []
-    for low, high in some:
+    for low, high in spans:
         parts += [(low, min(high, low_hidden)), (max(low, high_hidden), high)]
     return [(low, high) for low, high in parts if low < high]
 
 
-def _cut(pieces: Sequence[Segment], kept: Sequence[Span], hidden: Span | None) -> Iterator[Segment]:
-    """The kept spans of the pieces, and between them how many characters are not kept."""
+def _cut(
+    pieces: Sequence[Segment], visible: Sequence[Span], hidden: Span | None
+) -> Iterator[Segment]:
+    """The visible spans of the pieces, and between them how many characters are left out."""
     shown_until = place = 0
     for piece in pieces:
         end = place + len(piece.text)
-        for low, high in kept:
+        for low, high in visible:
             low, high = max(low, place), min(high, end)
             if low >= high:
                 continue
