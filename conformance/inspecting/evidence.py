@@ -97,7 +97,7 @@ class EvidenceBook:
     """The evidence of a format.
 
     `inner` has the members that objects inside a message may have, by the object's name; columns
-    are none. `root` gives the message's object. `marks` says whether the format may have written a message; `members` gives the names that
+    are none. `filled` are members that are never null. `root` gives the message's object. `marks` says whether the format may have written a message; `members` gives the names that
     shapes describe, in order; `describe` gives a message's table, None if it has none; `watch`
     makes a new watch; `version` is the release that the message itself names, "" if none.
     """
@@ -113,6 +113,7 @@ class EvidenceBook:
     version: Callable[[OpenedRecord], str] = lambda _seen: ""
     root: Callable[[OpenedRecord], Mapping[str, Any]] = lambda seen: seen.members
     inner: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    filled: tuple[str, ...] = ()
 
     def objections(self, opened: OpenedRecord) -> tuple[list[str], list[str]]:
         """Why no profile of the format writes the message, by its members and by signs; both empty
@@ -132,8 +133,11 @@ class EvidenceBook:
         return by_shape, by_sign
 
     def _inner_objections(self, opened: OpenedRecord) -> Iterator[str]:
-        """Why no profile of the format writes the message, by the members of the objects in it."""
+        """Why no profile of the format writes the message, by members that are null and by those of
+        the objects in it.
+        """
         root = self.root(opened)
+        yield from (f"{name} is null" for name in self.filled if root.get(name, name) is None)
         for name, known in self.inner.items():
             value = root.get(name)
             if isinstance(value, dict) and (strange := [n for n in value if n not in known]):

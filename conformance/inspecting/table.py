@@ -34,7 +34,7 @@ from generators.wire_format import get
 PARTS: Final = {"books": dict, "signs": dict}
 BOOK: Final = {
     **dict.fromkeys(
-        ("product", "root", "members", "describe", "watch", "version", "shapes_of"), str
+        ("product", "root", "members", "describe", "watch", "version", "shapes_of", "filled"), str
     ),
     **dict.fromkeys(("shapes", "signs"), list),
     "marks": str | list,
@@ -136,6 +136,7 @@ def _book(
         members=members,
         root=root,
         inner={member: frozenset(names.split()) for member, names in inner.items()},
+        filled=tuple(row.get("filled", "").split()),
         **hooks,
     )
 

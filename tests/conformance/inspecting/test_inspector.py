@@ -416,8 +416,9 @@ def problems(document, **facts):
                 "ts": 0,
             },
             (
-                "has no es, id, isDdl, mysqlType, sql, sqlType; or has no id, isDdl, es, sql,"
-                " sqlType, mysqlType; id is not 0"
+                "has no es, id, isDdl, mysqlType, sql, sqlType; or has no es, id, isDdl, mysqlType,"
+                " sql, sqlType; database is null; or has no id, isDdl, es, sql, sqlType, mysqlType;"
+                " id is not 0"
             ),
             (
                 "ticdc-canal-json",
