@@ -169,7 +169,9 @@ class Run:
     def target(self) -> str:
         """The name of the table that the pipeline keeps."""
         nemesis = self.stream.nemesis.name.replace("-", "_")
-        name = f"{self.stream.story.table.name}_{nemesis}_{self.home.name.replace('-', '_')}"
+        # Another run in the same process has a table of its own, too.
+        run = f"{self.home.parent.name.removeprefix('pipeline-')}_{self.home.name}"
+        name = f"{self.stream.story.table.name}_{nemesis}_{run}"
         return f"{self.settings.place}.{name.lower()}"
 
     @contextlib.contextmanager

@@ -22,17 +22,19 @@ class _Marked(Template):
     idpattern = "(?-i:[a-z]+)"
 
 
-def version_sql(order: Order) -> str:
-    """What orders changes, as SQL over level one's columns."""
+def version_sql(order: Order) -> list[str]:
+    """What orders changes, as SQL over level one's columns, in parts of a line each."""
     other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
-    cases = []
+    if not order.positions:
+        return [other]
+    parts = ["CASE"]
     for pattern, groups in order.positions:
-        numbers = ", ".join(
-            f"CAST(regexp_extract(position, r'{pattern}', {group}) AS decimal(20,0))"
-            for group in groups
-        )
-        cases.append(f"WHEN position RLIKE r'{pattern}' THEN array({numbers})")
-    return f"CASE {' '.join(cases)} ELSE {other} END" if cases else other
+        parts.append(f" WHEN position RLIKE r'{pattern}' THEN array(")
+        for group in groups:
+            comma = ", " if group != groups[-1] else ")"
+            number = f"regexp_extract(position, r'{pattern}', {group})"
+            parts.append(f"CAST({number} AS decimal(20,0)){comma}")
+    return [*parts, f" ELSE {other} END"]
 
 
 def pipeline_text(fmt: str, sink: Sink, file: str) -> str:
@@ -49,7 +51,7 @@ def pipeline_text(fmt: str, sink: Sink, file: str) -> str:
         sink=sink,
         file=file,
         module=module_name(fmt),
-        version=version_sql(order).replace("\\", "\\\\"),
+        version="\n".join(f"    {json.dumps(part)}" for part in version_sql(order)),
         rank="IF(op = 'DELETE', 0L, 1L)" if order.deletes_first else "0L",
         unsent=json.dumps(list(order.placeholders)),
     )

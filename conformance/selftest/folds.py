@@ -20,7 +20,7 @@ from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims
 from conformance.pipelines.snapshots import Snapshot
 from conformance.rules.order import order_of
-from conformance.rules.tables import TableFile, checked, named_place, ours
+from conformance.rules.tables import Legal, TableFile, checked, named_place, ours
 from conformance.selftest.keeping import (
     Keeper,
     KeptRow,
@@ -45,6 +45,9 @@ class Habit:
     `convicts` is the last part of the id of the rule that must catch it under one of the nemeses
     whose names match `nemesis`. `needs` is what the stream must have for it: "statements",
     "positions" (that order changes of one moment), or "" for nothing.
+
+    `title` names it, `recipe` is the address of one that has it; `rank` is its place among the
+    commonest, 0 for none.
     """
 
     name: str
@@ -52,6 +55,9 @@ class Habit:
     nemesis: str
     why: str
     needs: str = ""
+    title: str = ""
+    recipe: str = ""
+    rank: int = 0
 
 
 def read_habits(table: str) -> Iterator[Habit]:
@@ -59,12 +65,22 @@ def read_habits(table: str) -> Iterator[Habit]:
     file = TableFile(*ours(__package__, "folds"), {"habits": dict, "histories": dict})
     for place, name, entry in file.entries(table):
         with named_place(f"{place}: {name}"):
-            fields = dict.fromkeys(("convicts", "nemesis", "needs", "why"), str)
-            texts = checked(entry, fields, ("convicts", "nemesis", "why"))
-            yield Habit(name, **{field_name: words.strip() for field_name, words in texts.items()})
+            fields: dict[str, Legal] = {
+                **dict.fromkeys(("convicts", "nemesis", "needs", "why", "title", "recipe"), str),
+                "rank": int,
+            }
+            values = dict(checked(entry, fields, ("convicts", "nemesis", "why")))
+            rank = values.pop("rank", 0)
+            yield Habit(
+                name, **{field: text.strip() for field, text in values.items()}, rank=int(rank)
+            )
 
 
 HABITS: Final = {habit.name: habit for habit in read_habits("habits")}
+COMMONEST: Final = tuple(
+    sorted((habit for habit in HABITS.values() if habit.rank), key=lambda habit: habit.rank)
+)
+"""The habits that public recipes have most often."""
 
 
 def shows(habit: Habit, stream: ReadStream) -> bool:
@@ -294,6 +310,23 @@ class OldKeyLeft(Fold):
         Fold._fold_events(self, events)
 
 
+class MergeRefusedError(Exception):
+    """A MERGE has several changes for one row, as Delta Lake's and Iceberg's errors say."""
+
+
+class AsItIs(Fold):
+    """A batch is merged as it is: two changes of a key end the query."""
+
+    def _fold_events(self, events: list[KeyEvent]) -> None:
+        changed: set[RowKey] = set()
+        for event in events:
+            if event.key in changed:
+                key = ", ".join(map(str, event.key[1]))
+                raise MergeRefusedError(f"the batch has several changes of row {key}")
+            changed.add(event.key)
+        Fold._fold_events(self, events)
+
+
 FOLDS: Final[Mapping[str, type[Fold]]] = {
     "hard-delete": HardDelete,
     "no-guard": NoGuard,
@@ -309,6 +342,7 @@ FOLDS: Final[Mapping[str, type[Fold]]] = {
     "by-second": BySecond,
     "by-millisecond": ByMillisecond,
     "old-key-left": OldKeyLeft,
+    "as-it-is": AsItIs,
 }
 """Each habit's fold."""
 
@@ -319,7 +353,12 @@ def fold(stream: ReadStream, kind: type[Fold] = Fold) -> PipelineResult:
     group = Group.of_streams(get(name), (stream,))
     keeper = kind(group)
     snapshots = []
-    for records in batches(group):
-        keeper.add(records)
+    for number, records in enumerate(batches(group)):
+        try:
+            keeper.add(records)
+        except MergeRefusedError as error:
+            ended = PipelineResult(name, stream.profile.name, stream.nemesis.name)
+            ended.differ("one-per-batch", f"the query ended in batch {number}: {error}")
+            return ended
         snapshots.append(keeper.snapshot())
     return judge(name, stream, snapshots, Claims())
