@@ -50,15 +50,15 @@ def nearest_path(value: str, legal: Iterable[str]) -> str | None:
         shorter = (*parts[:left_out], *parts[left_out + 1 :])
         if shorter in beginnings:
             return "/".join(shorter)
-    found: list[str] = []
+    beginning: list[str] = []
     for part in parts:
-        following = {path[len(found)] for path in paths if len(path) > len(found)}
+        following = {path[len(beginning)] for path in paths if len(path) > len(beginning)}
         near = part if part in following else nearest(part, following, _NEAR_PART)
         if near is None:
-            return None if found else nearest(value, map("/".join, paths))
-        found.append(near)
-        paths = [path for path in paths if path[: len(found)] == found]
-    return "/".join(found)
+            return None if beginning else nearest(value, map("/".join, paths))
+        beginning.append(near)
+        paths = [path for path in paths if path[: len(beginning)] == beginning]
+    return "/".join(beginning)
 
 
 def did_you_mean(near: str | None) -> str:

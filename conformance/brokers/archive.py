@@ -85,9 +85,9 @@ def split_archive(arguments: Sequence[str]) -> tuple[Path | None, tuple[str, ...
     """The archive that a JVM with these arguments starts from, if any, and the arguments without
     it.
     """
-    files = [Path(text.removeprefix(_READS)) for text in arguments if text.startswith(_READS)]
-    others = tuple(text for text in arguments if not text.startswith(_READS))
-    return next(iter(files), None), others
+    files = [Path(option.removeprefix(_READS)) for option in arguments if option.startswith(_READS)]
+    without = tuple(option for option in arguments if not option.startswith(_READS))
+    return next(iter(files), None), without
 
 
 def discard_archive(file: Path, what: str, note: Note) -> None:

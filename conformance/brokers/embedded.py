@@ -225,10 +225,10 @@ class JavaServer(Closing):
         if archive is None or not has_crashed(code):
             return False
         self._arguments = arguments
-        discard_archive(archive, f"{self.title} died of a signal", self._tell)
+        discard_archive(archive, f"{self.title} died of a signal", self._note_line)
         return True
 
-    def _tell(self, line: str) -> None:
+    def _note_line(self, line: str) -> None:
         """Says a line that stays, if `note` can keep it."""
         getattr(self._note, "line", self._note)(line)
 
@@ -321,7 +321,7 @@ class EmbeddedKafka(JavaServer):
         properties_text = "".join(f"{name}={value}\n" for name, value in properties.items())
         (self.directory / "server.properties").write_text(properties_text, encoding="utf-8")
         self._format(self.directory / "data")
-        flags = self._classes or archive_options(kafka_classes(), self._tell)
+        flags = self._classes or archive_options(kafka_classes(), self._note_line)
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
@@ -335,7 +335,9 @@ class EmbeddedKafka(JavaServer):
         )
         if cached_features and has_seal(cached_features) and not matches_seal(cached_features):
             remove_sealed(cached_features)
-            self._tell(f"{cached_features} is damaged, and is made again: its SHA-256 is another")
+            self._note_line(
+                f"{cached_features} is damaged, and is made again: its SHA-256 is another"
+            )
         if cached_features and matches_seal(cached_features):
             data.mkdir()
             shutil.copyfile(cached_features, features)
@@ -356,7 +358,7 @@ class EmbeddedKafka(JavaServer):
             f"--config={self.directory / 'server.properties'}",
         )
         self._arguments = self._program(
-            archive_options(archive, self._tell), "kafka.tools.StorageTool", arguments
+            archive_options(archive, self._note_line), "kafka.tools.StorageTool", arguments
         )
         code = self._run_to_end()
         if code is not None and self._discard_archive(code):

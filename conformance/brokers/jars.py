@@ -267,9 +267,10 @@ def altered_jars(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> lis
     folder, pins = _folder(bundle, environ), read_pins(bundle)
     try:
         lines = (folder / DIGESTS).read_text(encoding="utf-8").splitlines()
-        kept = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
-        kept |= {name: pin.digest for name, pin in pins.items() if name in kept}
-        return [name for name, digest in kept.items() if file_digest(folder / name) != digest]
+        pairs = [line.split("  ", 1) for line in lines]
+        digests = {name: digest for digest, name in pairs}
+        digests |= {name: pin.digest for name, pin in pins.items() if name in digests}
+        return [name for name, digest in digests.items() if file_digest(folder / name) != digest]
     except (OSError, ValueError):
         return None
 

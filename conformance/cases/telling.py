@@ -34,10 +34,10 @@ def plainest_profile(profiles: Sequence[Profile]) -> Profile:
 def select_telling(cases: Iterable[Case], limit: int) -> list[Case]:
     """At most `limit` cases, in their order."""
     all_cases = list(cases)
-    of_rows = [case for case in all_cases if case.level == 2 and len(case.tables) == 1]
-    telling = _choose(of_rows, limit // ROWS, TABLES)
-    of_changes = [case for case in all_cases if case.level == 1]
-    telling += _choose(of_changes, limit - len(telling), len(of_changes))
+    row_cases = [case for case in all_cases if case.level == 2 and len(case.tables) == 1]
+    telling = _choose(row_cases, limit // ROWS, TABLES)
+    change_cases = [case for case in all_cases if case.level == 1]
+    telling += _choose(change_cases, limit - len(telling), len(change_cases))
     ids = {case.id for case in telling}
     return [case for case in all_cases if case.id in ids]
 
@@ -53,21 +53,21 @@ def _choose(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
     """The cases that tell the most, one after the other; of equal ones the smaller message."""
     untold = {case.id: set(list_traits(case)) for case in cases}
     sizes = {case.id: sum(written.message.size for written in case.written) for case in cases}
-    chosen: list[Case] = []
+    selected_cases: list[Case] = []
     tables: set[Table] = set()
     eligible = list(cases)
-    while eligible and len(chosen) < limit:
+    while eligible and len(selected_cases) < limit:
         best = max(eligible, key=lambda case: (_weigh(untold[case.id]), -sizes[case.id]))
         if not untold[best.id]:
             break
-        chosen.append(best)
+        selected_cases.append(best)
         tables.update(best.tables)
-        told = set(untold[best.id])
+        new_traits = set(untold[best.id])
         eligible = [
             case
             for case in eligible
             if case is not best and (len(tables) < table_limit or tables.issuperset(case.tables))
         ]
         for case in eligible:
-            untold[case.id] -= told
-    return chosen
+            untold[case.id] -= new_traits
+    return selected_cases

@@ -410,8 +410,8 @@ def config_show(
                 value, origin = key.default, "default"
             else:
                 continue
-            row = {"command": " ".join(section), "key": name, "value": _hide(name, value)}
-            rows.append({**row, "from": origin})
+            setting_row = {"command": " ".join(section), "key": name, "value": _hide(name, value)}
+            rows.append({**setting_row, "from": origin})
     print_rows(rows, ("command", "key", "value", "from"), style)
 
 

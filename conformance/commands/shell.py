@@ -461,17 +461,17 @@ def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]
     hidden = {
         source: source.partition("://")[0] + "://..." for source in sources if "://" in source
     }
-    shown: list[str] = []
+    safe_arguments: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
         if option == _SETTING and equals:
             argument = f"{option}={hide_in_setting(value)}"
-        elif shown[-1:] == [_SETTING]:
+        elif safe_arguments[-1:] == [_SETTING]:
             argument = hide_in_setting(argument)
         else:
             argument = hide_in_urls(_hidden(argument, hidden))
-        shown.append(argument)
-    return tuple(shown)
+        safe_arguments.append(argument)
+    return tuple(safe_arguments)
 
 
 _SETTING: Final = "--spark-conf"

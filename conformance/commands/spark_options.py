@@ -28,9 +28,9 @@ class SparkSetting(Assignment):
             (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
         )
         if not equals or not name or not text:
-            shown = conf.HIDDEN if conf.is_secret(str(value)) else value
+            safe_value = conf.HIDDEN if conf.is_secret(str(value)) else value
             raise UsageError(
-                f"--spark-conf {shown!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
+                f"--spark-conf {safe_value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
             )
         return conf.check_setting(name, text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Final
 
 from generators.errors import UsageError
@@ -75,25 +76,25 @@ def is_secret(name: str) -> bool:
     return bool(_SECRET.search(name))
 
 
-def hide_in_setting(text: str) -> str:
+def hide_in_setting(setting: str) -> str:
     """KEY=VALUE without a value that may be secret, and without what a URL holds of secrets."""
-    name, equals, _ = text.partition("=")
-    return f"{name}={HIDDEN}" if equals and is_secret(name) else hide_in_urls(text)
+    name, equals, _ = setting.partition("=")
+    return f"{name}={HIDDEN}" if equals and is_secret(name) else hide_in_urls(setting)
 
 
-def hide_in_urls(text: str) -> str:
+def hide_in_urls(sentence: str) -> str:
     """The text without users, passwords and tokens of URLs."""
-    return _IN_URL.sub(HIDDEN, text)
+    return _IN_URL.sub(HIDDEN, sentence)
 
 
-def hide_in_text(text: str, conf: Mapping[str, str]) -> str:
+def hide_in_text(words: str, conf: Mapping[str, str]) -> str:
     """A text of Spark or of a decoder without the secrets of these settings."""
     secrets = {value for name, value in conf.items() if is_secret(name)}
-    secrets |= {found for value in conf.values() for found in _IN_URL.findall(value)}
+    secrets |= set(chain.from_iterable(map(_IN_URL.findall, conf.values())))
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORT and secret not in ("true", "false") and not secret.isdecimal():
-            text = text.replace(secret, HIDDEN)
-    return text
+            words = words.replace(secret, HIDDEN)
+    return words
 
 
 def check_setting(name: str, value: str) -> tuple[str, str]:

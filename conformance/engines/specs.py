@@ -82,7 +82,7 @@ def _functions(tree: ast.Module) -> set[str]:
     leading underscore.
     """
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    within = {
+    nested_ids = {
         id(inner)
         for node in ast.walk(tree)
         if isinstance(node, kinds)
@@ -92,7 +92,7 @@ def _functions(tree: ast.Module) -> set[str]:
     return {
         node.name
         for node in ast.walk(tree)
-        if isinstance(node, kinds) and id(node) not in within and not node.name.startswith("_")
+        if isinstance(node, kinds) and id(node) not in nested_ids and not node.name.startswith("_")
     }
 
 

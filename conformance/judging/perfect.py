@@ -34,7 +34,7 @@ def owed_changes(case: Case, written: Written) -> tuple[Change, ...]:
     return tuple(c for c in written.changes if c.kind is Kind.CORRUPT or c.is_row_of(table))
 
 
-def right_rows(case: Case, written: Written) -> list[OutputRow]:
+def perfect_rows(case: Case, written: Written) -> list[OutputRow]:
     """The rows that a right decoder returns for a message."""
     return [row_of_change(change, case.level) for change in owed_changes(case, written)]
 

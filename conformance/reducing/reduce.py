@@ -41,7 +41,7 @@ from conformance.engines.engine import (
 from conformance.judging.causes import Suspect, alike
 from conformance.judging.judge import BAD, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
-from conformance.judging.perfect import right_rows
+from conformance.judging.perfect import perfect_rows
 from conformance.judging.results import Failure
 from conformance.reducing.candidates import (
     Measure,
@@ -253,9 +253,9 @@ def keep_confirmed(
     cannot be confirmed within the limits goes back to the failure's own case. A decoding without a
     reference decoder changes nothing.
     """
-    reduced = [track for track in tracks if track.earlier_steps and not track.fault]
+    reduced_tracks = [track for track in tracks if track.earlier_steps and not track.fault]
     confirming = decoding.by_reference()
-    if confirming is None or not reduced:
+    if confirming is None or not reduced_tracks:
         return
     try:
         confirming.engine.load(confirming.decoder, "auto").result()
@@ -264,9 +264,9 @@ def keep_confirmed(
         return
     confirmed: set[int] = set()
     with contextlib.suppress(OutOfTime, HarnessError, ProcessLost, CancelledError):
-        latest = [Candidate(t, t.scenario, t.case, t.size) for t in reduced]
+        latest = [Candidate(t, t.scenario, t.case, t.size) for t in reduced_tracks]
         confirmed = {id(candidate.track) for candidate in _select_confirmed(confirming, latest)}
-    unconfirmed = [track for track in reduced if id(track) not in confirmed]
+    unconfirmed = [track for track in reduced_tracks if id(track) not in confirmed]
     for track in unconfirmed:
         note(f"{track.failure.rule.id}: the reference decoder does not pass the reduced case")
         track.start_again()
@@ -358,12 +358,12 @@ def _start_track(
     size = measure_scenario(start[0], _message_bytes(case))
     broken_subjects = frozenset(
         chain.from_iterable(
-            other.cause.subjects
-            for other in failures
-            if other.rule.id == failure.rule.id
+            known_failure.cause.subjects
+            for known_failure in failures
+            if known_failure.rule.id == failure.rule.id
             and failure.cause is not None
-            and other.cause is not None
-            and other.cause.symptom is failure.cause.symptom
+            and known_failure.cause is not None
+            and known_failure.cause.symptom is failure.cause.symptom
         )
     )
     return Track(
@@ -657,13 +657,13 @@ class Decoding:
             # A comparison without an owner is a fault of the rules; the known failure must survive
             # it.
             with contextlib.suppress(HarnessFault):
-                if self._passes_right_rows(candidate.case):
+                if self._passes_perfect_answer(candidate.case):
                     yield candidate, self.judge.judge(candidate.case, output_rows)
 
-    def _passes_right_rows(self, case: Case) -> bool:
+    def _passes_perfect_answer(self, case: Case) -> bool:
         """Whether the rows that a case owes break no rule of it."""
-        rows = [right_rows(case, written) for written in case.written]
-        return not self.judge.judge(case, rows).findings
+        answer = [perfect_rows(case, written) for written in case.written]
+        return not self.judge.judge(case, answer).findings
 
 
 def _batch_messages(batch: Batch) -> Iterator[Message]:

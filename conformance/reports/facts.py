@@ -271,11 +271,11 @@ LONG_S: Final = 20.0
 def _longest_parts(result: RunResult) -> str:
     """What most of a long run's seconds went to; "" of a short run."""
     parts = sorted(result.spent.items(), key=lambda part: -part[1])[:2]
-    told = [f"{seconds:.0f} s {what}" for what, seconds in parts if seconds > result.seconds / 10]
-    if result.seconds < LONG_S or not told:
+    words = [f"{seconds:.0f} s {what}" for what, seconds in parts if seconds > result.seconds / 10]
+    if result.seconds < LONG_S or not words:
         return ""
     calls = sum(len(fmt.calls) for fmt in result.formats)
-    return f" ({'; '.join(told)}; {count_words(calls, 'decode call')})"
+    return f" ({'; '.join(words)}; {count_words(calls, 'decode call')})"
 
 
 def again(header: Header) -> str:

@@ -369,11 +369,14 @@ def _draw_cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
     patterns = settings.selection.of_cases(rules(fmt.name))
     if telling := settings.budget.telling:
-        chosen = selected if patterns else [plainest_profile(selected)]
-        cases = list(catalogue.named_cases(fmt, chosen, patterns))
-        few = select_telling(cases, telling)
-        note(f"{fmt.name}: {len(few)} of {len(cases)} named cases of {len(chosen)} profiles")
-        return few
+        profiles = selected if patterns else [plainest_profile(selected)]
+        cases = list(catalogue.named_cases(fmt, profiles, patterns))
+        telling_cases = select_telling(cases, telling)
+        note(
+            f"{fmt.name}: {len(telling_cases)} of {len(cases)} named cases of {len(profiles)}"
+            " profiles"
+        )
+        return telling_cases
     count = count if catalogue.may_match(patterns, f"{fmt.name}/*/drawn") else 0
     cases = list(catalogue.named_cases(fmt, selected, patterns))
     covers = settings.budget.covering and not patterns

@@ -112,17 +112,17 @@ def _start(
         _DRIVER: " ".join((AVRO_LIMITS, *(f'"{option}"' for option in options))),
         _EXECUTOR: AVRO_LIMITS,
     }
-    java = {key: f"{text} {settings.get(key, '')}".strip() for key, text in ours.items()}
+    java = {key: f"{flags} {settings.get(key, '')}".strip() for key, flags in ours.items()}
     for key, value in {**settings, **java}.items():
         builder = builder.config(key, value)
-    archive, others = split_archive(options)
+    archive, options_without = split_archive(options)
     try:
         _launch(settings, java)
         started: SparkSession = builder.getOrCreate()
     except PySparkRuntimeError as error:
         if archive is None or error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
-        started = _start(builder, settings, others, note)
+        started = _start(builder, settings, options_without, note)
         # It starts without: the archive is to blame.
         discard_archive(archive, "Spark's JVM ended at its start", note)
     return started

@@ -5,7 +5,7 @@ import pytest
 from conformance.cases.catalogue import named_cases
 from conformance.cases.telling import plainest_profile, select_telling
 from conformance.judging.judge import Judge
-from conformance.judging.perfect import right_rows
+from conformance.judging.perfect import perfect_rows
 from conformance.rules.rules import rules
 from generators.wire_format import get
 
@@ -28,7 +28,7 @@ def test_the_profile_is_the_newest_one_without_options(name, newest):
 def compared_rules(name, cases):
     judge = Judge(rules(name))
     for case in cases:
-        judge.judge(case, [right_rows(case, written) for written in case.written])
+        judge.judge(case, [perfect_rows(case, written) for written in case.written])
     return {rule for rule, times in judge.compared.items() if times}
 
 

@@ -52,4 +52,4 @@ def test_no_output_of_a_run_tells_a_secret_of_sparks_settings(tmp_path):
     outputs = {path.name: path.read_bytes() for path in files}
     outputs |= {"standard output": done.stdout, "standard error": done.stderr}
     assert [name for name, content in outputs.items() if b"hunter2" in content] == []
-    assert b"the keys are ['...', None]; 0 processes tell the first" in outputs["report.md"]
+    assert b"the keys are ['...', None]; 0 processes tell the first" in outputs["report.jsonl"]

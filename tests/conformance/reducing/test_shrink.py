@@ -19,7 +19,7 @@ from conformance.engines.specs import DECODERS
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
-from conformance.judging.perfect import right_rows
+from conformance.judging.perfect import perfect_rows
 from conformance.judging.results import Failure
 from conformance.reducing.reduce import (
     LIMITS,
@@ -301,11 +301,13 @@ def test_a_failure_that_the_reference_decoder_confirms_nowhere_stays_as_it_is(tm
     assert (values(small), small.reduced) == (values(failure), "")
 
 
-def test_a_case_whose_right_rows_break_a_rule_is_no_smaller_case(fake, monkeypatch) -> None:
+def test_a_case_whose_perfect_rows_break_a_rule_is_no_smaller_case(fake, monkeypatch) -> None:
     """Rows that a case owes, and its judge does not take, tell nothing of a decoder."""
     monkeypatch.setattr(
-        "conformance.reducing.reduce.right_rows",
-        lambda case, written: right_rows(case, written) if len(case.tables[0].columns) > 1 else [],
+        "conformance.reducing.reduce.perfect_rows",
+        lambda case, written: (
+            perfect_rows(case, written) if len(case.tables[0].columns) > 1 else []
+        ),
     )
     (small,) = shrunk(fake(), failed())
     assert size(small) == (1, 2)
