@@ -35,8 +35,8 @@ def select_telling(cases: Iterable[Case], limit: int) -> list[Case]:
     """At most `limit` cases, in their order."""
     all_cases = list(cases)
     row_cases = [case for case in all_cases if case.level == 2 and len(case.tables) == 1]
-    telling = _choose(row_cases, limit // ROWS, TABLES)
     change_cases = [case for case in all_cases if case.level == 1]
+    telling = _choose(row_cases, limit // ROWS if change_cases else limit, TABLES)
     telling += _choose(change_cases, limit - len(telling), len(change_cases))
     ids = {case.id for case in telling}
     return [case for case in all_cases if case.id in ids]

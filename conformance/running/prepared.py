@@ -79,9 +79,10 @@ class Settings:
 
     @property
     def filtered(self) -> bool:
-        """Whether a selection, or the tables of a user, leave out cases or rules."""
+        """Whether a selection, the tables of a user or the budget leave out cases or rules."""
         return (
             bool(self.selection)
+            or self.budget.telling > 0
             or self.writer_profile not in ("*", ("*",))
             or self.tables is not None
         )

@@ -263,7 +263,7 @@ def prepare(
     loading = loading or load(settings, engine, fmt)
     began, note = time.monotonic(), working(listen)
     early_cases = early.start_early(settings, engine, fmt, listen)
-    cases = _draw_cases(settings, fmt, note)
+    cases = _draw_cases(settings, fmt, loading, note)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
@@ -352,7 +352,34 @@ def prepare(
     return prepared
 
 
-def _draw_cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
+def _draw_telling_cases(
+    settings: Settings,
+    fmt: Format[Any],
+    patterns: Sequence[str],
+    loading: Future[Loaded],
+    note: Note,
+) -> list[Case]:
+    """The most telling named cases of one profile that the decoder claims, or of what is selected,
+    at its levels. They are made while the decoder is loaded.
+    """
+    selected = select_profiles(fmt, settings.writer_profile)
+    profiles = selected if patterns else (plainest_profile(selected),)
+    cases = list(catalogue.named_cases(fmt, profiles, tuple(patterns)))
+    loaded = loading.result()
+    claimed_profiles = [p for p in selected if loaded.capabilities.claims("profiles", p.name)]
+    if not patterns and claimed_profiles and profiles[0] not in claimed_profiles:
+        profiles = (plainest_profile(claimed_profiles),)
+        cases = list(catalogue.named_cases(fmt, profiles))
+    cases = [case for case in cases if case.level in loaded.levels]
+    telling_cases = select_telling(cases, settings.budget.telling)
+    names = ", ".join(profile.name for profile in profiles)
+    note(f"{fmt.name}: {len(telling_cases)} of {len(cases)} named cases of {names}")
+    return telling_cases
+
+
+def _draw_cases(
+    settings: Settings, fmt: Format[Any], loading: Future[Loaded], note: Note
+) -> list[Case]:
     """The named, drawn and recorded cases of the format, or those of the user's tables."""
     selected, count, seed = (
         select_profiles(fmt, settings.writer_profile),
@@ -368,15 +395,8 @@ def _draw_cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         )
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
     patterns = settings.selection.of_cases(rules(fmt.name))
-    if telling := settings.budget.telling:
-        profiles = selected if patterns else [plainest_profile(selected)]
-        cases = list(catalogue.named_cases(fmt, profiles, patterns))
-        telling_cases = select_telling(cases, telling)
-        note(
-            f"{fmt.name}: {len(telling_cases)} of {len(cases)} named cases of {len(profiles)}"
-            " profiles"
-        )
-        return telling_cases
+    if settings.budget.telling:
+        return _draw_telling_cases(settings, fmt, patterns, loading, note)
     count = count if catalogue.may_match(patterns, f"{fmt.name}/*/drawn") else 0
     cases = list(catalogue.named_cases(fmt, selected, patterns))
     covers = settings.budget.covering and not patterns

@@ -47,3 +47,6 @@ def test_forty_cases_compare_most_rules_in_few_decode_calls(name):
     assert select_telling(cases, 40) == telling
     assert len(select_telling(cases, 10)) == 10
     assert select_telling(cases[:1], 40) == cases[:1]
+    for level in (1, 2):
+        of_one_level = [case for case in cases if case.level == level]
+        assert len(select_telling(of_one_level, 40)) == 40

@@ -3,9 +3,11 @@ convicted by the right rule.
 """
 
 import json
+import re
 import shlex
 import shutil
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +17,15 @@ from conformance.cases.catalogue import Budget, find_budget
 from conformance.engines import command
 from conformance.engines.child import QUICK
 from conformance.engines.command import CommandEngine
-from conformance.judging.judge import Verdict
+from conformance.engines.engine import Loaded
+from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.results import Header, RunResult
 from conformance.reports import facts
 from conformance.rules.rules import Obligation
 from conformance.running.prepared import Part, Settings
-from conformance.running.run import run
+from conformance.running.run import _draw_telling_cases, run
 from generators.errors import UsageError
+from generators.wire_format import get
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "node"
 NAME = "ticdc-canal-json"
@@ -92,6 +96,23 @@ def test_a_quick_run_judges_forty_cases_of_one_profile_and_says_what_it_leaves_o
     assert [part for part in said if part.startswith("a first look")] == [facts.LEFT_OUT]
     assert result.spent.keys() == {part.value for part in Part}
     assert result.spent[Part.LAWS] < 1
+
+
+@pytest.mark.parametrize(("claims", "profile"), [("v7.1.6*", "v7.1.6"), ("v8.*", "v8.5.7")])
+def test_a_quick_run_takes_a_profile_that_the_decoder_claims(claims, profile):
+    loading = Future()
+    loading.set_result(Loaded((1,), Capabilities(profiles=(claims,))))
+    settings = Settings((NAME,), find_budget("quick"), 7)
+    # No rule is missed where most cases are left out.
+    assert (settings.filtered, replace(settings, budget=find_budget("ci")).filtered) == (
+        True,
+        False,
+    )
+    notes = []
+    cases = _draw_telling_cases(settings, get(NAME), (), loading, notes.append)
+    assert {(case.profile, case.level) for case in cases} == {(profile, 1)}
+    assert len(cases) == 40
+    assert re.fullmatch(rf"{NAME}: 40 of \d+ named cases of {re.escape(profile)}", notes[0])
 
 
 def test_a_long_run_says_what_took_long_and_a_short_one_does_not():
