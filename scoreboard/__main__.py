@@ -61,7 +61,7 @@ def main(
     """
     if reproduce or releases:
         sys.exit(_reproduce(names, keep=releases))
-    selected = [readers.named(name) for name in names] or list(readers.READERS)
+    selected = [readers.find_reader(name) for name in names] or list(readers.READERS)
     if listing:
         for reader in selected:
             click.echo(f"{reader.name:28} {reader.release:10} {', '.join(reader.formats)}")

@@ -166,10 +166,10 @@ def board(
         for fmt in (fmt for fmt in reader.formats if fmt in formats):
             outcome = formats[fmt]
             named_first = sorted(record_faults, key=lambda fault: reader.name not in fault.readers)
-            shown = _shown_without_option(judged, reader, fmt)
+            places = _shown_without_option(judged, reader, fmt)
             every, real = (
                 tuple(
-                    _failure(entry, fmt, record_faults if _place(entry) in shown else named_first)
+                    _failure(entry, fmt, record_faults if _place(entry) in places else named_first)
                     for entry in entries
                 )
                 for entries in (outcome["failures"], outcome["recorded"].get("failures", ()))
@@ -197,7 +197,7 @@ def proofs(
     best_proofs = []
     for record in dict.fromkeys(result.reader.record for result in every):
         for fault in faults(record, directory):
-            some = []
+            candidates = []
             shown_releases = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
             ran = shown_releases, tuple(releases["tried"].get(record, ())) if fault.message else ()
             for result in (result for result in every if result.reader.record == record):
@@ -231,7 +231,7 @@ def proofs(
                         ),
                         "",
                     )
-                    some.append(
+                    candidates.append(
                         Proof(
                             result.reader,
                             fault,
@@ -243,13 +243,13 @@ def proofs(
                             *ran,
                         )
                     )
-            if fault.alone and not some:
+            if fault.alone and not candidates:
                 reader = next(result.reader for result in every if result.reader.record == record)
-                some.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
-            if some:
+                candidates.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
+            if candidates:
                 best_proofs.append(
                     max(
-                        some,
+                        candidates,
                         key=lambda proof: (
                             proof.counts,
                             not proof.reader.without_option,
@@ -288,8 +288,8 @@ def causes(proofs: Iterable[Proof]) -> tuple[Cause, ...]:
             key = proof.reader.record, proof.fault.behaviour
             proofs_by_cause.setdefault(key, []).append(proof)
     every = [
-        Cause(behaviours()[behaviour], tuple(shown))
-        for (_, behaviour), shown in proofs_by_cause.items()
+        Cause(behaviours()[behaviour], tuple(own_proofs))
+        for (_, behaviour), own_proofs in proofs_by_cause.items()
     ]
     return tuple(sorted(every, key=lambda cause: cause.rank))
 

@@ -1,5 +1,5 @@
 """The readers of the scoreboard: a file of TOML for each product, what they are read as, and
-`named`, which looks one up.
+`find_reader`, which looks one up.
 
 A reader that is `of` another has all that it does not say itself of that one; of one that is
 `ignoring`, a second stands behind it, with the option by which a job goes on behind a message that
@@ -21,7 +21,7 @@ from conformance.rules.tables import TableFile, check_name, checked, named_place
 from generators.errors import UnknownName
 from generators.wire_format import FORMATS
 
-__all__ = ["JACKSON", "READERS", "Reader", "named", "of_product"]
+__all__ = ["JACKSON", "READERS", "Reader", "find_reader", "of_product"]
 
 JACKSON: Final = ("com.fasterxml.jackson.core", "jackson-databind", "2.18.2")
 """What the adapters write the protocol with, beside the reader's own (often relocated) copy."""
@@ -185,7 +185,7 @@ READERS: Final = tuple(
 )
 
 
-def named(name: str) -> Reader:
+def find_reader(name: str) -> Reader:
     """The reader of that name. Raises UnknownName."""
     for reader in READERS:
         if reader.name == name:

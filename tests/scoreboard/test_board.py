@@ -15,7 +15,7 @@ from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
 from scoreboard import board, judging, page, record, reproducing
 from scoreboard.__main__ import main
-from scoreboard.readers import READERS, Reader, named, of_product
+from scoreboard.readers import READERS, Reader, find_reader, of_product
 
 CLAIMS = {"alibaba-canal-json": {}}
 READER = Reader(
@@ -341,7 +341,7 @@ def test_readers_are_named_once_and_claim_formats_that_are_there():
             file, _, function = reader.module.partition(":")
             assert f"def {function}(" in (judging.ROOT / "spark" / file).read_text("utf-8")
     with pytest.raises(UnknownName, match=r"spark-canal-zap.*spark-canal-zip"):
-        named("spark-canal-zap")
+        find_reader("spark-canal-zap")
 
 
 def test_a_fault_on_the_board_stands_on_three_feet():
