@@ -397,6 +397,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
         return deviation.relation_kind is RelationKind.SHIFT
     if sort == "held" and trait[-1] == "with a time of day":
         return deviation.relation_kind is RelationKind.TIME_OF_DAY
+    if sort == "held" and trait[-1] == "at midnight":
+        return deviation == deviations.NULL
     return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells
 
 

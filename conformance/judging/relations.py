@@ -33,6 +33,7 @@ class RelationKind(enum.StrEnum):
     WHOLE_DAYS = "whole-days"
     HUNDREDS_OF_HOURS = "hundreds-of-hours"
     TIME_OF_DAY = "time-of-day"
+    MONTH_AND_DAY = "month-and-day"
     SHIFT = "shift"
     WRAP = "wrap"
     DOUBLE = "double"
@@ -49,6 +50,7 @@ class RelationKind(enum.StrEnum):
     REPLACED_CHARACTERS = "replaced-characters"
     BYTES_AS_LATIN = "bytes-as-latin"
     WITHIN_DOCUMENT = "within-document"
+    ENCODED_TWICE = "encoded-twice"
     OTHER_IMAGE = "other-image"
     OTHER_ROW = "other-row"
     OTHER_COLUMN = "other-column"
@@ -415,9 +417,24 @@ def _relate_clocks(
             return relation
     elif actual == expected // _DAY * _DAY and logical is not Logical.DATE:
         return Relation(RelationKind.TIME_OF_DAY)
+    elif _swap_month_and_day(expected) == actual:
+        return Relation(RelationKind.MONTH_AND_DAY)
     if (actual - expected) % _SECOND == 0:
         return Relation(RelationKind.SHIFT, actual - expected)
     return None
+
+
+def _swap_month_and_day(micros: int) -> int | None:
+    """The same time of the day whose month is the day and whose day is the month; None if there is
+    no such day.
+    """
+    days, clock = divmod(micros, _DAY)
+    try:
+        date = _EPOCH + dt.timedelta(days=days)
+        swapped = date.replace(month=date.day, day=date.month)
+    except (ValueError, OverflowError):
+        return None
+    return (swapped - _EPOCH).days * _DAY + clock
 
 
 def _relate_long_times(expected: int, actual: int) -> Relation | None:
@@ -482,12 +499,22 @@ def _relate_documents(expected: str, actual: str) -> Relation | None:
     """The relation of two JSON documents: that of all their different texts, or the one sort of
     parts in which they differ; None if there are several.
     """
-    try:
-        owed, came = (json.loads(text, parse_float=Decimal) for text in (expected, actual))
-    except (ValueError, ArithmeticError, RecursionError):
+    owed_documents, documents_that_came = _parse_document(expected), _parse_document(actual)
+    if not owed_documents or not documents_that_came:
         return None
+    (owed,), (came,) = owed_documents, documents_that_came
+    if isinstance(came, str) and _parse_document(came) == [owed]:
+        return Relation(RelationKind.ENCODED_TWICE)
     relations = set(_walk_differences(owed, came))
     return relations.pop() if len(relations) == 1 else None
+
+
+def _parse_document(text: str) -> list[Any]:
+    """The document that the text is, alone in a list; [] if it is none."""
+    try:
+        return [json.loads(text, parse_float=Decimal)]
+    except (ValueError, ArithmeticError, RecursionError):
+        return []
 
 
 def _walk_differences(owed: Any, came: Any) -> Iterator[Relation | None]:

@@ -117,6 +117,7 @@ _SECOND: Final = 1_000_000
 _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 _EPOCH: Final = dt.date(1970, 1, 1)
+_LAST_YEAR: Final = (dt.date(9999, 1, 1) - _EPOCH).days * _DAY
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
@@ -461,9 +462,8 @@ class Population:
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
         for side, image in (("before", before), ("after", after)):
             states = {cell.state for cell in image.values()}
-            traits.update(
-                [("bare", side)] if State.NULL in states and State.VALUE not in states else []
-            )
+            if states and states <= {State.NULL, State.ABSENT}:
+                traits.add(("bare", side))
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if before == after else [])
             traits.update(
@@ -738,6 +738,9 @@ def _held(value: Value, family: Logical) -> tuple[str, ...]:
             "between -00:00:01 and 0": not of_date and -_SECOND < micros < 0,
             "with a fraction": micros % _SECOND,
             "with a time of day": of_date and micros % _DAY,
+            "at midnight": of_date and family is not Logical.DATE and not micros % _DAY,
+            "that is 0": not of_date and not micros,
+            "of the year 9999": of_date and micros >= _LAST_YEAR,
         }
         return tuple(words for words, is_so in those.items() if is_so)
     if isinstance(value, int):

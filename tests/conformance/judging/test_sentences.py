@@ -36,6 +36,8 @@ RELATIONS = {
     RelationKind.WHOLE_DAYS: Relation(RelationKind.WHOLE_DAYS),
     RelationKind.HUNDREDS_OF_HOURS: Relation(RelationKind.HUNDREDS_OF_HOURS),
     RelationKind.TIME_OF_DAY: Relation(RelationKind.TIME_OF_DAY),
+    RelationKind.MONTH_AND_DAY: Relation(RelationKind.MONTH_AND_DAY),
+    RelationKind.ENCODED_TWICE: Relation(RelationKind.ENCODED_TWICE),
     RelationKind.LAST_DIGITS: Relation(RelationKind.LAST_DIGITS),
     RelationKind.DECIMAL_POINT: Relation(RelationKind.DECIMAL_POINT),
     RelationKind.BITS_REVERSED: Relation(RelationKind.BITS_REVERSED),
