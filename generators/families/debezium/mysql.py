@@ -77,6 +77,12 @@ def spelled_reading(type: SourceType, modes: Modes, declared: str) -> ColumnRead
     return reading if decides else None
 
 
+def reads_zerofill_signed(modes: Modes) -> bool:
+    """Whether the connector does not know that ZEROFILL implies UNSIGNED (up to 1.9)."""
+    reading = find_reading("SMALLINT ZEROFILL", modes.columns)
+    return reading is not None and reading.is_signed
+
+
 _NO_BYTES: Final = '""'
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from generators.families.connect import Schema, fields
+from generators.families.debezium.mysql import reads_zerofill_signed
 from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
@@ -352,10 +353,11 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     """A column as the statement spells it."""
     match = _DECLARED.match(column.declared or _spelled(column.type))
     assert match is not None
-    base, rest = match[1].upper(), match[4].upper()
+    base, rest = match[1].upper(), f" {match[4].strip().upper()}"
     jdbc = _JDBC.get(base, _BLOB)
     serial = base == "SERIAL"
-    flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
+    implied = "ZEROFILL" in rest and not reads_zerofill_signed(profile.modes)
+    flags = ["UNSIGNED"] if "UNSIGNED" in rest or implied else []
     flags += [
         word
         for word in ("ZEROFILL", "BINARY")

@@ -22,7 +22,7 @@ from debezium_rows import (
 )
 
 from generators import model
-from generators.formats.debezium_json import FORMAT, DebeziumProfile, write
+from generators.formats.debezium_json import FORMAT, DebeziumProfile, envelope, write
 from generators.model import (
     Column,
     Default,
@@ -400,6 +400,20 @@ def test_columns_of_a_schema_change() -> None:
         "a comment",
         None,
     )
+
+
+@pytest.mark.parametrize(
+    ("release", "declared", "name"),
+    [
+        ("3.5.0.Final", "INT UNSIGNED ZEROFILL", "INT UNSIGNED ZEROFILL"),
+        ("3.5.0.Final", "SMALLINT ZEROFILL", "SMALLINT UNSIGNED ZEROFILL"),
+        ("1.9.7.Final", "SMALLINT(3) ZEROFILL", "SMALLINT ZEROFILL"),
+        ("1.9.7.Final", "INT UNSIGNED ZEROFILL", "INT UNSIGNED ZEROFILL"),
+    ],
+)
+def test_the_name_of_a_zerofill_type(release: str, declared: str, name: str) -> None:
+    column = Column("c", mysql.integer("int", zerofill=True), declared=declared)
+    assert envelope._column(column, None, FORMAT.profile(release))["typeName"] == name
 
 
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
