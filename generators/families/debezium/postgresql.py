@@ -501,11 +501,51 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
         (
             None
             if item is None or isinstance(item, list)
-            else _meaning(element, postgresql.item_value(element, item), modes).value
+            else _element_value(element, postgresql.item_value(element, item), modes)
         )
         for item in items
     ]
     return Meaning(shown, Json(json.loads(payload_text(schema(type, modes), shown))), _FORMS)
+
+
+_LAST_JULIAN: Final = -141_428
+"""The day of 1582-10-04 by the Julian calendar, after which the Gregorian one begins."""
+_EPOCH_JDN: Final = 2_440_588
+"""The Julian day number of 1970-01-01."""
+
+
+def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
+    """An element of an array, which goes through the classes of java.sql: days before 1582-10-15 by
+    the Julian calendar, times in milliseconds of a day, times with zone in seconds
+    (debezium#arrays).
+    """
+    match element.logical, value:
+        case Logical.DATE, dt.date():
+            return values.date_value(_julian_day((value - _EPOCH_DATE).days), modes)
+        case Logical.DATE, str():
+            return values.date_value(_INFINITE_READ[value], modes)
+        case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
+            day, rest = divmod(value, DAY)
+            value = _julian_day(day) * DAY + rest
+        case Logical.TIME, int():
+            value = value % DAY // 1000 * 1000
+    if element.name == "timetz" and isinstance(value, str):
+        micros, offset = postgresql_text.timetz_parts(value)
+        return f"{values.iso_time((micros // MICROS * MICROS - offset * MICROS) % DAY)}Z"
+    return _meaning(element, value, modes).value
+
+
+def _julian_day(day: int) -> int:
+    """The day with the same year, month and day by the Julian calendar, of a day before
+    1582-10-15.
+    """
+    if day > _LAST_JULIAN or not _is_common(day * DAY):
+        return day
+    date = _EPOCH_DATE + dt.timedelta(days=day)
+    since_march = (date.month + 9) % 12
+    year = date.year + 4800 - (date.month < 3)
+    number = date.day + (153 * since_march + 2) // 5 + 365 * year + year // 4 - 32_083
+    return number - _EPOCH_JDN
 
 
 _FORMS: Final = "an array has its elements' forms; one within it is null"

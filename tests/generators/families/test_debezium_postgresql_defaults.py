@@ -9,7 +9,7 @@ import pytest
 from generators.families.debezium import postgresql as debezium_postgresql
 from generators.families.debezium.postgresql_defaults import has_mapper, read_defaults
 from generators.formats.debezium_json.rows import _column_schema, defaults_of
-from generators.model import Column, Table
+from generators.model import Column, Json, Table
 from generators.sources import postgresql_text
 from generators.tables.ddl_types import postgresql_default, postgresql_type
 from generators.wire_format import get
@@ -122,3 +122,20 @@ def test_a_numeric_that_was_not_sent_is_0_in_mode_string():
 )
 def test_an_address_of_ipv4_in_ipv6(address, text):
     assert postgresql_text.inet_text(ipaddress.ip_interface(address)) == text
+
+
+@pytest.mark.parametrize(
+    ("spelling", "items", "written"),
+    [
+        ("timestamp without time zone[]", ["0001-01-01 00:00:00"], "[-62135769600000000]"),
+        ("date[]", ["1582-10-15", "2024-02-29"], "[-141427,19782]"),
+        ("date[]", ["0001-01-01"], "[-719164]"),
+        ("time without time zone[]", [86_399_999_999], "[86399999000]"),
+    ],
+)
+def test_elements_of_an_array_go_through_java_sql(spelling, items, written):
+    type, modes = (
+        postgresql_type(spelling, {}),
+        get("debezium-json").profile("3.5.0.Final+postgresql").modes,
+    )
+    assert debezium_postgresql.wire(type, Json(items), modes).json == written
