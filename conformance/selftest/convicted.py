@@ -1,0 +1,200 @@
+"""Which of the commonest wrong pipelines is convicted where: each over every format and disturbance,
+by folds without Spark. `python -m conformance.selftest.convicted docs` writes the tables into the
+documents.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from conformance.pipelines.running import SMOKE, PipelineSettings, streams_of
+from conformance.pipelines.showing import render
+from conformance.selftest.folds import COMMONEST, FOLDS, fold
+from conformance.sheets import marked
+
+PAGE: Final = "wrong-pipelines.md"
+SUMMARY: Final = "from-rows-to-a-table.md"
+NOT_SEEN: Final = "converged"
+"""A cell: the disturbance does not show the habit."""
+NO_STREAM: Final = ""
+"""A cell: the format has no such stream."""
+_BEGIN: Final = "<!-- Of the folds, by `python -m conformance.selftest.convicted docs`: -->"
+_END: Final = "<!-- to here -->"
+
+
+class Writer(NamedTuple):
+    """A format and a glob of its profile; "" is the one whose messages tell the order."""
+
+    fmt: str
+    profile: str
+
+    @property
+    def label(self) -> str:
+        """How tables name it."""
+        return f"{self.fmt} {self.profile}".strip()
+
+
+WRITERS: Final = (
+    Writer("ticdc-canal-json", ""),
+    Writer("alibaba-canal-json", ""),
+    Writer("cloudcanal-json", ""),
+    Writer("tencent-dts-json", ""),
+    Writer("maxwell-json", ""),
+    Writer("ogg-json", ""),
+    Writer("debezium-json", ""),
+    Writer("debezium-json", "3.5.0.Final+postgresql"),
+)
+"""Those of the tables: one of each way to order changes. The tests of folds have all formats."""
+
+Row = tuple[str, ...]
+"""For each disturbance of SMOKE the rule that is told first, `NOT_SEEN` or `NO_STREAM`."""
+
+
+def verdicts(writer: Writer) -> dict[str, Row]:
+    """The row of each of the commonest habits."""
+    streams, _ = streams_of(PipelineSettings(writer.fmt, "mine.py", writer.profile))
+    by_nemesis = {stream.nemesis.name: stream for stream in streams}
+    rows: dict[str, Row] = {}
+    for habit in COMMONEST:
+        cells = []
+        for nemesis in SMOKE:
+            stream = by_nemesis.get(nemesis)
+            if stream is None:
+                cells.append(NO_STREAM)
+                continue
+            wrong = fold(stream, FOLDS[habit.name]).wrong
+            cells.append(wrong[0][0].rpartition("/")[2] if wrong else NOT_SEEN)
+        rows[habit.name] = tuple(cells)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Convictions:
+    """The rows of each habit, by the writers' labels."""
+
+    rows: Mapping[str, Mapping[str, Row]]
+
+    def page(self) -> str:
+        """The page with a table for each habit."""
+        return "\n".join(self._page())
+
+    def _page(self) -> Iterator[str]:
+        yield "# Wrong pipelines"
+        yield ""
+        yield "<!-- Written by `python -m conformance.selftest.convicted docs`; a test compares. -->"
+        yield ""
+        yield "The ten habits that public recipes for MERGE have most often, each over eight writers, one of each way to order changes,"
+        yield "under every [nemesis](load-and-streams.md#streams) of a run of `pipeline`. A cell has the rule that is told first;"
+        yield f"*{NOT_SEEN}*: this nemesis does not show the habit; empty: the format has no such stream. No Spark runs: a habit is a"
+        yield "fold over the changes that the messages owe. A right fold converges everywhere."
+        for habit in COMMONEST:
+            yield ""
+            yield f"## {habit.rank}. {habit.title}"
+            yield ""
+            yield f"{' '.join(habit.why.split())} Convicted by `{habit.convicts}`, as `{habit.name}`."
+            if habit.recipe:
+                yield f"[A recipe that has it]({habit.recipe})."
+            yield ""
+            lines = [(label, *row) for label, row in self.rows[habit.name].items()]
+            yield from marked(("", *SMOKE), lines)
+        yield ""
+
+    def summary(self) -> str:
+        """A row for each habit: where it is convicted, and by which rules first."""
+        lines = []
+        for habit in COMMONEST:
+            rows = self.rows[habit.name]
+            seen = {label: row for label, row in rows.items() if any(map(_is_rule, row))}
+            first = [cell for row in seen.values() for cell in row if _is_rule(cell)]
+            rules = sorted(set(first), key=lambda rule: (-first.count(rule), rule))
+            nemeses = [
+                nemesis
+                for number, nemesis in enumerate(SMOKE)
+                if any(_is_rule(row[number]) for row in rows.values())
+            ]
+            lines.append(
+                (
+                    f"[{habit.rank}. {habit.title}]({PAGE}#{_anchor(habit.rank, habit.title)})",
+                    f"{len(seen)} of {len(rows)}",
+                    ", ".join(rules),
+                    ", ".join(nemeses),
+                )
+            )
+        return "\n".join(
+            marked(("habit", "formats", "rules that are told first", "seen under"), lines)
+        )
+
+
+def _is_rule(cell: str) -> bool:
+    return cell not in (NOT_SEEN, NO_STREAM)
+
+
+def _anchor(rank: int, title: str) -> str:
+    """The anchor of a heading on the page."""
+    text = f"{rank}. {title}".lower()
+    return re.sub(r"[^\w -]", "", text).replace(" ", "-")
+
+
+def read_page(text: str) -> Convictions:
+    """What the tables of the page say. Raises ValueError for a page that has others."""
+    names = {f"## {habit.rank}. {habit.title}": habit.name for habit in COMMONEST}
+    rows: dict[str, dict[str, Row]] = {name: {} for name in names.values()}
+    current = ""
+    for line in text.splitlines():
+        current = names.get(line, current)
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == len(SMOKE) + 1 and cells[0] and "--" not in line:
+            rows[current][cells[0]] = tuple(cells[1:])
+    return Convictions(rows)
+
+
+def screen() -> str:
+    """What `pipeline` prints of a wrong pipeline."""
+    from rich.console import Console
+
+    settings = PipelineSettings("ticdc-canal-json", "mine.py", nemesis="stale")
+    (stream,), _ = streams_of(settings)
+    console = Console(width=130, color_system=None)
+    with console.capture() as captured:
+        console.print(render([fold(stream, FOLDS["no-guard"])], settings.format))
+    return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+
+
+def with_summary(page: str, convictions: Convictions) -> str:
+    """The other page with its two parts: the summary, and the screen."""
+    parts = (convictions.summary(), f"```text\n{screen()}\n```")
+    for part in parts:
+        # The first place that has not been written yet.
+        begin = page.index(_BEGIN) + len(_BEGIN)
+        end = page.index(_END, begin)
+        page = f"{page[:begin].replace(_BEGIN, _MARK)}\n{part}\n{page[end:]}"
+    return page.replace(_MARK, _BEGIN)
+
+
+_MARK: Final = "\0"
+
+
+def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
+    """Writes both pages."""
+    rows: dict[str, dict[str, Row]] = {habit.name: {} for habit in COMMONEST}
+    for writer in writers:
+        for name, row in verdicts(writer).items():
+            rows[name][writer.label] = row
+    convictions = Convictions(rows)
+    (folder / PAGE).write_text(convictions.page(), "utf-8")
+    summary = folder / SUMMARY
+    summary.write_text(with_summary(summary.read_text("utf-8"), convictions), "utf-8")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """The command line: the folder of the documents."""
+    write_pages(Path(arguments[0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,69 @@
+"""What a recipe starts with: a row a change, and a table. The harness's decoder reads the messages, so
+that a recipe is judged by its MERGE alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.model import Deployment, Table
+from spark_checks.decoders.debezium_json import decode, decode_rows
+
+PLACE = ["partition", "offset", "row"]
+Merge = Callable[[DataFrame, str, list[str]], None]
+
+
+def keep(
+    records: DataFrame,
+    target: str,
+    table: Table,
+    checkpoint: str,
+    deployment: Deployment,
+    merge: Merge,
+) -> StreamingQuery:
+    """Keeps a Delta table of one key column, `id`, by a MERGE of each batch's changes."""
+    names = [column.name for column in table.columns]
+    columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in table.columns)
+    spark = records.sparkSession
+    spark.sql(f"CREATE TABLE IF NOT EXISTS {target} ({columns}) USING delta")
+
+    def upsert(batch: DataFrame, _number: int) -> None:
+        merge(changes_of(batch, table, deployment), target, names)
+
+    return records.writeStream.foreachBatch(upsert).option("checkpointLocation", checkpoint).start()
+
+
+def changes_of(batch: DataFrame, table: Table, deployment: Deployment) -> DataFrame:
+    """A row a change: op, time (the source's milliseconds), deleted, and the row's columns; of a
+    DELETE those of the row before.
+    """
+    told = decode(batch, deployment=deployment).where("kind = 'ROW' AND op <> 'TRUNCATE'")
+    times = told.select(*PLACE, F.expr("unix_millis(commit_time) AS time"))
+    typed = decode_rows(batch, table, deployment=deployment).where("kind = 'ROW'")
+    image = "IF(op = 'DELETE', before, after) AS image"
+    both = typed.join(times, PLACE).selectExpr("op", "time", "op = 'DELETE' AS deleted", image)
+    return both.select("op", "time", "deleted", "image.*")
+
+
+def merge_into(target: str, changes: DataFrame, clauses: str) -> None:
+    """MERGE by the key."""
+    changes.createOrReplaceTempView("changes_to_merge")
+    changes.sparkSession.sql(
+        f"MERGE INTO {target} t USING changes_to_merge s ON s.id = t.id {clauses}"
+    )
+
+
+def set_all(names: list[str]) -> str:
+    """UPDATE SET of all columns."""
+    return "UPDATE SET " + ", ".join(f"t.`{name}` = s.`{name}`" for name in names)
+
+
+def insert_all(names: list[str]) -> str:
+    """INSERT of all columns."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    # Names of our own table: SQL has no parameter for a name.
+    return f"INSERT ({listed}) VALUES ({', '.join(f's.`{name}`' for name in names)})"  # noqa: S608

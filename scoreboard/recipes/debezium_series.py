@@ -1,0 +1,31 @@
+"""The changes of the newest time of each key; the upserts of a batch first, then its deletes."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.model import Deployment, Table
+from scoreboard.recipes.changes import insert_all, keep, merge_into, set_all
+
+
+def merge(changes: DataFrame, target: str, names: list[str]) -> None:
+    """Two MERGEs."""
+    newest = Window.partitionBy("id").orderBy(F.desc("time"))
+    latest = changes.withColumn("place", F.rank().over(newest)).where("place = 1").drop("place")
+    upserts = f"WHEN MATCHED THEN {set_all(names)} WHEN NOT MATCHED THEN {insert_all(names)}"
+    merge_into(target, latest.where("NOT deleted"), upserts)
+    merge_into(target, latest.where("deleted"), "WHEN MATCHED THEN DELETE")
+
+
+def start(
+    _spark: SparkSession,
+    records: DataFrame,
+    target: str,
+    table: Table,
+    checkpoint: str,
+    deployment: Deployment,
+) -> StreamingQuery:
+    """What `pipeline` calls."""
+    return keep(records, target, table, checkpoint, deployment, merge)

@@ -1,0 +1,37 @@
+"""The newest change of each key in a batch by its time, merged whatever the row holds; deleted rows
+are removed.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.model import Deployment, Table
+from scoreboard.recipes.changes import insert_all, keep, merge_into, set_all
+
+
+def merge(changes: DataFrame, target: str, names: list[str]) -> None:
+    """The newest of the batch, by the largest struct of time, row and deleted."""
+    row = F.struct(*names).alias("row")
+    newest = F.max(F.struct("time", row, "deleted")).alias("newest")
+    latest = changes.groupBy(F.col("id").alias("key")).agg(newest)
+    latest = latest.select("newest.deleted", "newest.row.*")
+    clauses = (
+        f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"
+        f" WHEN NOT MATCHED AND NOT s.deleted THEN {insert_all(names)}"
+    )
+    merge_into(target, latest, clauses)
+
+
+def start(
+    _spark: SparkSession,
+    records: DataFrame,
+    target: str,
+    table: Table,
+    checkpoint: str,
+    deployment: Deployment,
+) -> StreamingQuery:
+    """What `pipeline` calls."""
+    return keep(records, target, table, checkpoint, deployment, merge)

@@ -1,0 +1,32 @@
+"""Sorted by time, one change of each key by dropDuplicates, which keeps any."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.model import Deployment, Table
+from scoreboard.recipes.changes import insert_all, keep, merge_into, set_all
+
+
+def merge(changes: DataFrame, target: str, names: list[str]) -> None:
+    """One change of each key."""
+    latest = changes.sort(F.desc("time")).dropDuplicates(["id"])
+    clauses = (
+        f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"
+        f" WHEN NOT MATCHED AND NOT s.deleted THEN {insert_all(names)}"
+    )
+    merge_into(target, latest, clauses)
+
+
+def start(
+    _spark: SparkSession,
+    records: DataFrame,
+    target: str,
+    table: Table,
+    checkpoint: str,
+    deployment: Deployment,
+) -> StreamingQuery:
+    """What `pipeline` calls."""
+    return keep(records, target, table, checkpoint, deployment, merge)

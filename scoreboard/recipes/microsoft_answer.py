@@ -1,0 +1,34 @@
+"""The newest change of each key in a batch by its time; matched and an UPDATE, not matched and an INSERT."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.model import Deployment, Table
+from scoreboard.recipes.changes import insert_all, keep, merge_into, set_all
+
+
+def merge(changes: DataFrame, target: str, names: list[str]) -> None:
+    """A clause for each operation."""
+    newest = Window.partitionBy("id").orderBy(F.desc("time"))
+    numbered = changes.withColumn("place", F.row_number().over(newest))
+    clauses = (
+        f"WHEN MATCHED AND s.op = 'UPDATE' THEN {set_all(names)}"
+        " WHEN MATCHED AND s.op = 'DELETE' THEN DELETE"
+        f" WHEN NOT MATCHED AND s.op = 'INSERT' THEN {insert_all(names)}"
+    )
+    merge_into(target, numbered.where("place = 1").drop("place"), clauses)
+
+
+def start(
+    _spark: SparkSession,
+    records: DataFrame,
+    target: str,
+    table: Table,
+    checkpoint: str,
+    deployment: Deployment,
+) -> StreamingQuery:
+    """What `pipeline` calls."""
+    return keep(records, target, table, checkpoint, deployment, merge)

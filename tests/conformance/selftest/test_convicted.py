@@ -1,0 +1,57 @@
+"""The tables of wrong pipelines in the documents are what the folds give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.pipelines.running import SMOKE
+from conformance.selftest.convicted import (
+    PAGE,
+    SUMMARY,
+    WRITERS,
+    Writer,
+    read_page,
+    verdicts,
+    with_summary,
+)
+from conformance.selftest.folds import COMMONEST
+
+DOCS = Path(__file__).parents[3] / "docs"
+WRITTEN = (DOCS / PAGE).read_text("utf-8")
+
+
+def test_the_page_has_ten_tables_of_every_format_that_has_an_order() -> None:
+    convictions = read_page(WRITTEN)
+    assert [habit.rank for habit in COMMONEST] == list(range(1, 11))
+    labels = [writer.label for writer in WRITERS]
+    assert {name: list(rows) for name, rows in convictions.rows.items()} == {
+        habit.name: labels for habit in COMMONEST
+    }
+    assert convictions.page() == WRITTEN
+
+
+def test_the_summary_is_of_the_tables_and_the_screen_of_the_command() -> None:
+    page = (DOCS / SUMMARY).read_text("utf-8")
+    assert with_summary(page, read_page(WRITTEN)) == page
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=[writer.label for writer in WRITERS])
+def test_the_rows_of_a_format_are_what_its_folds_give(writer: Writer) -> None:
+    rows = read_page(WRITTEN).rows
+    assert verdicts(writer) == {habit.name: rows[habit.name][writer.label] for habit in COMMONEST}
+
+
+def test_each_habit_is_told_by_its_own_rule_first_somewhere() -> None:
+    rows = read_page(WRITTEN).rows
+    told = {
+        habit.name: {
+            cell
+            for row in rows[habit.name].values()
+            for nemesis, cell in zip(SMOKE, row, strict=True)
+            if nemesis == habit.nemesis or habit.nemesis == "*"
+        }
+        for habit in COMMONEST
+    }
+    assert [habit.name for habit in COMMONEST if habit.convicts not in told[habit.name]] == []
