@@ -146,13 +146,7 @@ class _Walk:
             yield from self.leaf("partition", "", _Number(ours.partition), _Number(real.partition))
         yield from self.data("key", ours.key, real.key)
         yield from self.data("value", ours.value, real.value)
-        headers = (
-            _Members(
-                (name, value.decode("utf-8", "backslashreplace")) for name, value in message.headers
-            )
-            for message in (ours, real)
-        )
-        yield from self.node("headers", "", *headers)
+        yield from self.node("headers", "", _header_texts(ours), _header_texts(real))
 
     def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
         """A key or value."""
@@ -240,6 +234,13 @@ class _Walk:
         ):
             return
         yield Difference(path, column, _node_text(ours), _node_text(real), self.scenario)
+
+
+def _header_texts(message: Message | ProducedRecord) -> _Members:
+    """A record's headers as members, bytes as text."""
+    return _Members(
+        (name, value.decode("utf-8", "backslashreplace")) for name, value in message.headers
+    )
 
 
 def _by_field(items: list[Any]) -> _Members | None:
@@ -352,7 +353,7 @@ def suffix(number: int) -> str:
 def scenario_number_in_sql(document: Any) -> int | None:
     """The scenario's number in the statement of a record without a table's name."""
     texts = (_at(document, ("payload", "ddl")), _at(document, ("ddl",)))
-    hits = (_QUOTED_SUFFIX.search(text) for text in texts if isinstance(text, str))
+    hits = (_QUOTED_SUFFIX.search(statement) for statement in texts if isinstance(statement, str))
     return next((int(hit[1]) for hit in hits if hit), None)
 
 

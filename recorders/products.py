@@ -69,40 +69,38 @@ class Product:
         return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
-        """Why the product cannot be told the plan; "" if nothing is known."""
+        """The reason for which the product stops at a statement, table, column or key of the plan;
+        "" if none is known.
+        """
         tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
         created_tables = {
             event.after
             for event in plan.history.events
             if isinstance(event, SchemaChange) and event.after
         }
-        if any(
-            len({self.field(c.name) for c in table.columns}) < len(table.columns)
-            for table in tables | created_tables
-        ):
-            return f"{self.name} stops: two columns have one name in its schema"
+        for table in tables | created_tables:
+            fields = {self.field(column.name) for column in table.columns}
+            if len(fields) < len(table.columns):
+                return f"{self.name} stops: two columns have one name in its schema"
         actions = {
             f"{profile.source} ddl {event.action}"
             for event in plan.history.events
             if isinstance(event, SchemaChange)
         }
-        names = actions | {
-            f"{table.columns[0].type.source} {what} {name}"
-            for table in tables
-            for what, listed in (
-                ("table", (table.name,)),
-                ("column", [column.name for column in table.columns]),
-                ("key", (*table.primary_key, *itertools.chain(*table.unique))),
-            )
-            for name in listed
-        }
-        names |= {
-            f"{part} {name}" for part in (profile.release, *profile.options) for name in names
-        }
-        reasons = (
-            why for name in names for part, why in self.stops.items() if re.match(part, name)
-        )
-        return next(reasons, "")
+        names = set(actions)
+        for table in tables:
+            source = table.columns[0].type.source
+            keys = (*table.primary_key, *itertools.chain(*table.unique))
+            names.add(f"{source} table {table.name}")
+            names.update(f"{source} column {column.name}" for column in table.columns)
+            names.update(f"{source} key {column}" for column in keys)
+        parts = (profile.release, *profile.options)
+        names.update([f"{part} {name}" for part, name in itertools.product(parts, names)])
+        for name in names:
+            for pattern, why in self.stops.items():
+                if re.match(pattern, name):
+                    return why
+        return ""
 
     @property
     def wire_format(self) -> Format[Any]:

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from conformance.brokers.jars import Note
 from conformance.text import printable
 from generators.drawing.strategies import draw, rename, scenarios
 from generators.errors import HarnessError, NothingSelected, Refused
-from generators.model import History, Layout, Message, Scenario, SchemaChange, SourceType
+from generators.model import Event, History, Layout, Message, Scenario, SchemaChange, SourceType
 from generators.profiles import Profile
 from generators.sources import boundaries
 from recorders import running
@@ -241,8 +242,10 @@ def _execute(
     database: Database, cases: Sequence[Scenario], plans: dict[int, Plan]
 ) -> dict[str, str]:
     """Executes the plans in order; a plan with a statement that the server refuses is taken out."""
-    owners = [i for i, plan in plans.items() for _ in plan.statements]
-    errors = database.run(sql for plan in plans.values() for sql in plan.statements)
+    owners: list[int] = []
+    for number, plan in plans.items():
+        owners += [number] * len(plan.statements)
+    errors = database.run(chain.from_iterable(plan.statements for plan in plans.values()))
     refusals: dict[str, str] = {}
     for index, error in sorted(errors.items()):
         number = owners[index]
@@ -268,8 +271,12 @@ def _compare_records(
         real.setdefault(number_of(record), []).append(record)
     # One history, as the product reads one log: what a message takes from the one before it crosses
     # scenarios, too.
-    owners = [number for number, plan in plans.items() for _ in plan.history.events]
-    history = History(tuple(event for plan in plans.values() for event in plan.history.events))
+    owners: list[int] = []
+    events: list[Event] = []
+    for number, plan in plans.items():
+        owners += [number] * len(plan.history.events)
+        events += plan.history.events
+    history = History(tuple(events))
     ours: dict[int, list[Message]] = {}
     for written in fmt.write(history, profile, LAYOUT):
         message = json_record(written.message) if fmt.container == "confluent" else written.message
@@ -280,9 +287,5 @@ def _compare_records(
             shape, cases[number].name, types_of(plan), ours.get(number, []), real.get(number, [])
         )
     if nameless := real.get(None):
-        ddl = any(
-            isinstance(event, SchemaChange)
-            for plan in plans.values()
-            for event in plan.history.events
-        )
+        ddl = any(isinstance(event, SchemaChange) for event in events)
         yield from compare(shape, "(no table)" if ddl else "(none)", {}, [], nameless)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import click
@@ -12,6 +13,7 @@ import click
 from conformance.brokers.jars import jars_of
 from generators.errors import HarnessError, UnknownName
 from scoreboard import board, judging, page, readers, reproducing
+from scoreboard.record import Fault
 
 LOST, BROKEN, STALE, UNEXPLAINED = 1, 3, 4, 5
 """Exit codes: a fault on record is no longer shown; a reader could not be judged; results are
@@ -99,6 +101,13 @@ def main(
     sys.exit(BROKEN if broken else LOST if lost else UNEXPLAINED if unexplained else 0)
 
 
+def _select_faults(
+    product: str, faults: Iterable[Fault], names: Collection[str]
+) -> tuple[Fault, ...]:
+    """The faults that the names select: those of a named product, or PRODUCT/FAULT."""
+    return tuple(fault for fault in faults if product in names or f"{product}/{fault.id}" in names)
+
+
 def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
     """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on
     record.
@@ -109,21 +118,19 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
         else {"tried": {}, "shown": {}}
     )
     differ = 0
-    program_names = {
-        f"{product}/{fault.id}"
-        for product in reproducing.PRODUCTS
-        for fault in reproducing.reproducible_faults(product)
+    faults_by_product = {
+        product: reproducing.reproducible_faults(product) for product in reproducing.PRODUCTS
     }
+    program_names: set[str] = set()
+    for product, faults in faults_by_product.items():
+        program_names.update(f"{product}/{fault.id}" for fault in faults)
     for name in set(names) - program_names - set(reproducing.PRODUCTS):
         raise UnknownName("program", name, sorted(program_names))
-    faults_by_product = {
-        product: [
-            fault
-            for fault in reproducing.reproducible_faults(product)
-            if not names or {product, f"{product}/{fault.id}"} & set(names)
-        ]
-        for product in reproducing.PRODUCTS
-    }
+    if names:
+        faults_by_product = {
+            product: _select_faults(product, faults, names)
+            for product, faults in faults_by_product.items()
+        }
     with ThreadPoolExecutor() as pool:  # The registry is waited for once, not once a product.
         list(
             pool.map(

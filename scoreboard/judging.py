@@ -345,14 +345,15 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "compared": sum(1 for rule in rules if rule["compared"]),
         "nulled": sum(1 for line in lines if line["type"] == "case" and line["nulled"]),
         "failures": [
-            {
-                **{
-                    key: clip(line[key], LETTERS) if isinstance(line[key], str) else line[key]
-                    for key in _KEPT
-                },
-                "obligation": broken[line["rule"]]["obligation"],
-            }
+            {**_clipped(line), "obligation": broken[line["rule"]]["obligation"]}
             for line in lines
             if line["type"] == "failure" and line["rule"] in broken
         ],
+    }
+
+
+def _clipped(line: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scoreboard keeps of a failure's line: the members of _KEPT, long texts clipped."""
+    return {
+        key: clip(line[key], LETTERS) if isinstance(line[key], str) else line[key] for key in _KEPT
     }

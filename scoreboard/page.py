@@ -60,19 +60,19 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     def render(
         template: str, results: tuple[Judged, ...], proved: Iterable[Proof], **more: Any
     ) -> str:
+        by_reader: dict[str, list[Judged]] = {}
+        for result in results:
+            by_reader.setdefault(result.reader.name, []).append(result)
+        by_standing: dict[str, list[Proof]] = {standing.value: [] for standing in Standing}
+        for proof in proved:
+            by_standing[proof.fault.standing.value].append(proof)
         return templates.get_template(template).render(
             judged=results,
-            readers=[
-                [r for r in results if r.reader.name == name]
-                for name in dict.fromkeys(r.reader.name for r in results)
-            ],
+            readers=list(by_reader.values()),
             proofs=list(proved),
             causes=causes(proved),
             behaviours=behaviours().values(),
-            standings={
-                standing.value: [p for p in proved if p.fault.standing is standing]
-                for standing in Standing
-            },
+            standings=by_standing,
             **more,
         )
 
@@ -92,12 +92,9 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
         written[f"scoreboard/failures-{name}.md"] = render(
             "failures.md.j2", tuple(r for r in every if r.reader.name == name), ()
         )
-    send = [
-        proof
-        for place in TO_SEND
-        for proof in proved
-        if (proof.reader.record, proof.fault.id) == place
-    ]
+    send: list[Proof] = []
+    for place in TO_SEND:
+        send += [proof for proof in proved if (proof.reader.record, proof.fault.id) == place]
     written["issues-to-send.md"] = render("send.md.j2", readers, send)
     return written
 

@@ -75,58 +75,58 @@ class Materialiser:
         """The state after a batch. `changes` is read several times; `state` has the columns of
         STATE.
         """
-        new = self.timed(changes)
+        new = self.add_versions(changes)
         schemas = self.schemas(part_of(state, "schema"), new)
         ddl = self.ddl(part_of(state, "ddl"), new)
-        before = part_of(state, "watermark")
-        after = self.watermarks(before, new)
-        rows, pending = self.resolved(
-            part_of(state, "pending"), self.punctual(new, before), schemas
-        )
-        table = self.forgetful(
-            self.cleared(self.folded(part_of(state, "row"), self.events(rows)), ddl), after
-        )
+        watermarks_before = part_of(state, "watermark")
+        watermarks = self.watermarks(watermarks_before, new)
+        punctual_rows = self.drop_late_rows(new, watermarks_before)
+        row_changes, pending = self.resolve_keys(part_of(state, "pending"), punctual_rows, schemas)
+        key_rows = self.fold_events(part_of(state, "row"), self.events(row_changes))
+        key_rows = self.apply_statements(key_rows, ddl)
         parts = (
-            table,
+            self.forget_tombstones(key_rows, watermarks),
             pending,
             schemas,
             ddl,
-            after,
+            watermarks,
             self.corrupt(part_of(state, "corrupt"), new),
-            self.seen(part_of(state, "seen"), new),
+            self.count_messages(part_of(state, "seen"), new),
         )
         return union(parts)
 
-    def timed(self, changes: DataFrame) -> DataFrame:
+    def add_versions(self, changes: DataFrame) -> DataFrame:
         """The changes with `version`, the columns that a decoder need not have, and no types."""
-        wanted = {
+        column_types = {
             "database": "string",
             "schema": "string",
             "table": "string",
             "keys": "array<string>",
             "position": "string",
         }
-        wanted |= {
+        column_types |= {
             "commit_time": "timestamp",
             "schema_version": "string",
             "sql": "string",
             "error": "string",
         }
         missing = {
-            n: F.lit(None).cast(kind) for n, kind in wanted.items() if n not in changes.columns
+            n: F.lit(None).cast(kind)
+            for n, kind in column_types.items()
+            if n not in changes.columns
         }
         full = changes.withColumns(missing) if missing else changes
         names = ("database", "schema", "table")
         return full.select(
             *_PLACE, "kind", "op", *(F.coalesce(n, F.lit("")).alias(n) for n in names),
             F.when(F.size("keys") > 0, F.col("keys")).alias("keys"),
-            self.version().alias("version"),
+            self.version_column().alias("version"),
             "before", F.col("after").alias("image"), "schema_version", "sql", "error",
         )  # fmt: skip
 
-    def version(self) -> Column:
-        """What orders changes: the numbers of the position, else the commit's microseconds; nothing
-        where arrival does.
+    def version_column(self) -> Column:
+        """The column by which changes of a row are ordered: the numbers of the position, else the
+        commit's microseconds; the same for all changes where a format is ordered by arrival.
         """
         if self.order.arrival:
             return F.expr("array(CAST(0 AS decimal(20,0)))")
@@ -137,8 +137,10 @@ class Materialiser:
                 for g in groups
             )
             cases.append(f"WHEN position RLIKE r'{pattern}' THEN array({numbers})")
-        other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
-        return F.expr(f"CASE {' '.join(cases)} ELSE {other} END" if cases else other)
+        commit_micros = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
+        return F.expr(
+            f"CASE {' '.join(cases)} ELSE {commit_micros} END" if cases else commit_micros
+        )
 
     def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The schema cache: the first of a version counts."""
@@ -189,19 +191,19 @@ class Materialiser:
             "watermark", both.groupBy("partition").agg(F.max("version").alias("version"))
         )
 
-    def punctual(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
+    def drop_late_rows(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
         """The row changes that their partition's watermark, as it was before the batch, had not
         passed.
         """
-        rows = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
+        row_changes = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
         if not self.order.watermarks:
-            return rows
+            return row_changes
         passed = F.broadcast(watermarks.select("partition", F.col("version").alias("passed")))
         late = F.coalesce(F.col("version") < F.col("passed"), F.lit(False))
-        return rows.join(passed, "partition", "left").where(~late).drop("passed")
+        return row_changes.join(passed, "partition", "left").where(~late).drop("passed")
 
-    def resolved(
-        self, pending: DataFrame, rows: DataFrame, schemas: DataFrame
+    def resolve_keys(
+        self, pending: DataFrame, row_changes: DataFrame, schemas: DataFrame
     ) -> tuple[DataFrame, DataFrame]:
         """Row changes whose key's columns are known, and those that still wait for their schema."""
         match self.order.keys:
@@ -216,9 +218,9 @@ class Materialiser:
                     "before",
                     "image",
                 )
-                both = pending.select(*columns).unionByName(rows.select(*columns))
-                known = F.broadcast(schemas.select(*_TABLE, "schema_version", "keys"))
-                keyed = both.join(known, [*_TABLE, "schema_version"], "left")
+                both = pending.select(*columns).unionByName(row_changes.select(*columns))
+                schema_keys = F.broadcast(schemas.select(*_TABLE, "schema_version", "keys"))
+                keyed = both.join(schema_keys, [*_TABLE, "schema_version"], "left")
                 return keyed.where("keys IS NOT NULL"), as_part(
                     "pending", keyed.where("keys IS NULL")
                 )
@@ -232,15 +234,17 @@ class Materialiser:
                 known_keys = (
                     F.try_element_at(F.create_map(*keys), F.col("table")) if keys else F.lit(None)
                 )
-                rows = rows.withColumn("keys", F.coalesce("keys", known_keys))
-        return rows.where("keys IS NOT NULL"), as_part("pending", rows.where("keys IS NULL"))
+                row_changes = row_changes.withColumn("keys", F.coalesce("keys", known_keys))
+        return row_changes.where("keys IS NOT NULL"), as_part(
+            "pending", row_changes.where("keys IS NULL")
+        )
 
-    def events(self, rows: DataFrame) -> DataFrame:
+    def events(self, row_changes: DataFrame) -> DataFrame:
         """The events of keys: an upsert or a delete; for an UPDATE of the key a delete of the old
         and an upsert of the new.
         """
         old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
-        keyed = rows.withColumns(
+        keyed = row_changes.withColumns(
             {"old_key": F.expr(f"CASE WHEN before IS NOT NULL THEN {old} END"),
              "new_key": F.expr("CASE WHEN image IS NOT NULL THEN transform(keys, k -> try_element_at(image, k)) END")}
         )  # fmt: skip
@@ -251,16 +255,16 @@ class Materialiser:
         def item(key: str, deleted: bool, half: int) -> str:
             tie = f"array({rank}, offset, CAST(row AS bigint), {half}L)"
             image = "CAST(NULL AS map<string,string>)" if deleted else "image"
-            whole = "true" if deleted else "op <> 'UPDATE'"
+            is_complete = "true" if deleted else "op <> 'UPDATE'"
             return (
                 f"named_struct('key', {key}, 'tie', {tie}, 'deleted', {str(deleted).lower()},"
-                f" 'image', {image}, 'whole', {whole})"
+                f" 'image', {image}, 'whole', {is_complete})"
             )
 
-        gone, there = item("old_key", True, 0), item("new_key", False, 1)
+        gone, upsert = item("old_key", True, 0), item("new_key", False, 1)
         items = (
             f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND old_key <> new_key"
-            f" THEN array({gone}, {there}) ELSE array({there}) END"
+            f" THEN array({gone}, {upsert}) ELSE array({upsert}) END"
         )
         exploded = keyed.select(
             *_TABLE, "schema", "version", "partition", F.explode(F.expr(items)).alias("e")
@@ -269,11 +273,11 @@ class Materialiser:
             "key IS NOT NULL"
         )
 
-    def newer(self) -> str:
+    def newness(self) -> str:
         """What sorts the events of one key, over struct fields."""
         return "struct(version, tie)"
 
-    def folded(self, state: DataFrame, events: DataFrame) -> DataFrame:
+    def fold_events(self, state: DataFrame, events: DataFrame) -> DataFrame:
         """Each key's row after its events, which is that of the newest event."""
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = (
@@ -286,20 +290,22 @@ class Materialiser:
             " partition, 'image', image)"
         )
         last = (
-            f"max_by({fields}, {self.newer()})" if not self.order.placeholders else self._overlaid()
+            f"max_by({fields}, {self.newness()})"
+            if not self.order.placeholders
+            else self._overlaid_image()
         )
         newest = both.groupBy(*_ROW_KEY).agg(F.expr(last).alias("last"))
-        kept = ("version", "tie", "deleted", "partition", "image")
-        return as_part("row", newest.select(*_ROW_KEY, *(f"last.{name}" for name in kept)))
+        state_columns = ("version", "tie", "deleted", "partition", "image")
+        return as_part("row", newest.select(*_ROW_KEY, *(f"last.{name}" for name in state_columns)))
 
-    def _overlaid(self) -> str:
+    def _overlaid_image(self) -> str:
         """The newest image, with the older ones' cells in place of its stand-ins for values that
         were not sent. The state's row follows older events, and undoes them.
         """
-        held = ", ".join(f"'{text}'" for text in self.order.placeholders)
+        placeholders = ", ".join(f"'{placeholder}'" for placeholder in self.order.placeholders)
         old = "get(filter(acc.image, o -> o.key = n.key), 0).value"
         cell = (
-            f"named_struct('key', n.key, 'value', IF(n.value IN ({held}), coalesce({old}, n.value),"
+            f"named_struct('key', n.key, 'value', IF(n.value IN ({placeholders}), coalesce({old}, n.value),"
             " n.value))"
         )
         image = (
@@ -307,7 +313,7 @@ class Materialiser:
             f" {cell}) END"
         )
         fields = (
-            f"{self.newer()} AS at, version, tie, deleted, whole, partition, map_entries(image) AS"
+            f"{self.newness()} AS at, version, tie, deleted, whole, partition, map_entries(image) AS"
             " image"
         )
         names = ("at", "version", "tie", "deleted", "whole", "partition")
@@ -326,7 +332,7 @@ class Materialiser:
             " map_from_entries(f.image)))[0]"
         )
 
-    def cleared(self, rows: DataFrame, ddl: DataFrame) -> DataFrame:
+    def apply_statements(self, key_rows: DataFrame, ddl: DataFrame) -> DataFrame:
         """The rows after the effects of newer statements."""
         effects = ddl.groupBy(*_TABLE).agg(
             F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
@@ -334,26 +340,26 @@ class Materialiser:
                 "dropped"
             ),
         )
-        joined = rows.join(F.broadcast(effects), list(_TABLE), "left")
+        joined = key_rows.join(F.broadcast(effects), list(_TABLE), "left")
         gone = F.expr("coalesce(version < cleared, false)")
-        kept = (
+        kept_columns = (
             "map_filter(image, (k, v) -> NOT exists(dropped, d -> d.text = k AND version <"
             " d.version))"
         )
         return joined.withColumns(
             {"deleted": F.col("deleted") | gone,
-             "image": F.when(~(F.col("deleted") | gone), F.when(F.size("dropped") > 0, F.expr(kept)).otherwise(F.col("image")))}
+             "image": F.when(~(F.col("deleted") | gone), F.when(F.size("dropped") > 0, F.expr(kept_columns)).otherwise(F.col("image")))}
         ).drop("cleared", "dropped")  # fmt: skip
 
-    def forgetful(self, rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without tombstones below the watermark: from now on `punctual` removes rows that
+    def forget_tombstones(self, key_rows: DataFrame, watermarks: DataFrame) -> DataFrame:
+        """The rows without tombstones below the watermark: from now on `drop_late_rows` removes rows that
         late.
         """
         if not self.order.watermarks:
-            return rows
+            return key_rows
         passed = F.broadcast(watermarks.select("partition", F.col("version").alias("passed")))
         over = F.col("deleted") & F.coalesce(F.col("version") < F.col("passed"), F.lit(False))
-        return rows.join(passed, "partition", "left").where(~over).drop("passed")
+        return key_rows.join(passed, "partition", "left").where(~over).drop("passed")
 
     def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The unreadable messages so far."""
@@ -362,7 +368,7 @@ class Materialiser:
         )
         return union((state, as_part("corrupt", unreadable)))
 
-    def seen(self, state: DataFrame, new: DataFrame) -> DataFrame:
+    def count_messages(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The number of messages of each partition so far, and the last offset."""
         batch = new.groupBy("partition").agg(
             F.countDistinct("offset").alias("count"), F.max("offset").alias("offset")
@@ -385,10 +391,10 @@ def as_part(part: str, frame: DataFrame) -> DataFrame:
     """The frame as rows of a part, with all columns of STATE."""
     # SQL text: an expression made piece by piece is a call of the JVM for each piece, which was
     # most of a batch's time.
-    there = {name: f"`{name}`" for name in frame.columns} | {"part": f"'{part}'"}
+    expressions = {name: f"`{name}`" for name in frame.columns} | {"part": f"'{part}'"}
     return frame.selectExpr(
         *(
-            f"CAST({there.get(f.name, 'NULL')} AS {f.dataType.simpleString()}) AS `{f.name}`"
+            f"CAST({expressions.get(f.name, 'NULL')} AS {f.dataType.simpleString()}) AS `{f.name}`"
             for f in state_type()
         )
     )
@@ -396,9 +402,9 @@ def as_part(part: str, frame: DataFrame) -> DataFrame:
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """The union by column names."""
-    first, *others = frames
-    for other in others:
-        first = first.unionByName(other)
+    first, *more_frames = frames
+    for frame in more_frames:
+        first = first.unionByName(frame)
     return first
 
 

@@ -21,9 +21,9 @@ from spark_checks.liars.liar import liars as in_spark
 
 def traps(fmt: str) -> Iterator[Trap]:
     """What the decoders and the keepers of tables that are wrong on purpose do, in a format."""
-    own = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
+    spark_traps = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
     traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
-    yield from {(trap.name, trap.convicts): trap for trap in (*own, *traps)}.values()
+    yield from {(trap.name, trap.convicts): trap for trap in (*spark_traps, *traps)}.values()
     for mistake in mistakes_of(fmt):
         for rule in mistake.rules(fmt):
             yield Trap(mistake.name, f"{fmt}/stream/{rule}", mistake.why)
@@ -42,10 +42,10 @@ def pages(changed: Iterable[str] = FORMATS) -> dict[str, str]:
 
 def main(directory: str, *changed: str) -> None:
     """Writes pages below the directory: of some formats, or every one."""
-    for name, text in pages(changed or FORMATS).items():
+    for name, page in pages(changed or FORMATS).items():
         path = Path(directory, name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        path.write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

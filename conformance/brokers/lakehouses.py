@@ -81,11 +81,11 @@ LAKEHOUSES: Final[Mapping[Sink, Mapping[str, Lakehouse]]] = {
 
 def lakehouse(sink: Sink, spark: str) -> Lakehouse:
     """A lakehouse for a release of Spark. Raises UsageError if none is known for it."""
-    known = LAKEHOUSES[sink]
+    by_series = LAKEHOUSES[sink]
     series = ".".join(spark.split(".")[:2])
-    if series not in known:
+    if series not in by_series:
         raise UsageError(
-            f"--sink {sink} is known for Spark {', '.join(known)}; Spark {spark} is installed. Name"
+            f"--sink {sink} is known for Spark {', '.join(by_series)}; Spark {spark} is installed. Name"
             " its packages (--spark-packages) and settings (--spark-conf)"
         )
-    return known[series]
+    return by_series[series]

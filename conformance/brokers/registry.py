@@ -151,7 +151,7 @@ class Remote:
                     )
         self._sent |= new.keys()
 
-    def close(self, note: Note = lambda _text: None) -> None:
+    def close(self, note: Note = lambda _line: None) -> None:
         """Removes the subjects that were made."""
         created_subjects = sorted({subject for subject, _ in self._sent}) if self._removes else []
         with self._connected() as to:

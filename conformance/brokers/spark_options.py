@@ -200,7 +200,7 @@ def _ssl_options(remaining: dict[str, str]) -> Mapping[str, str]:
 def _pem_text(
     remaining: dict[str, str],
     name: str,
-    check: Callable[[str, str], None] = lambda _name, _text: None,
+    check: Callable[[str, str], None] = lambda _name, _pem: None,
 ) -> str:
     """The text of NAME.pem, or of the file of NAME.location; "" without either."""
     pem, location = remaining.pop(f"{name}.pem", ""), remaining.pop(f"{name}.location", "")

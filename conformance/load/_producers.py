@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from conformance.closing import Closing
@@ -98,18 +99,18 @@ class Publisher(Closing):
                 (lane, max(end, self.ends.get(lane, 0))) for lane, end in producer["ends"]
             )
         busy = [producer for producer in figures if producer["acknowledged"]]
-        began, first = (
-            min((producer[name] for producer in busy), default=0.0) for name in ("began", "first")
-        )
+        began = min((producer["began"] for producer in busy), default=0.0)
+        first = min((producer["first"] for producer in busy), default=0.0)
         ended = max((producer["ended"] for producer in busy), default=0.0)
         done = add_up(figures)
-        done |= {name: sum(producer[name] for producer in figures) for name in ("owed", "places")}
+        done["owed"] = sum(producer["owed"] for producer in figures)
+        done["places"] = sum(producer["places"] for producer in figures)
         done |= {"acked": done["acknowledged"], "seconds": ended - began}
         done["per_second"] = done["acked"] / (ended - began) if ended > began else 0.0
         self.acked += done["acked"]
         self.owed += done["owed"]
         self.places += done["places"]
-        lags = [lag for producer in figures for lag in producer["lags"]]
+        lags = list(chain.from_iterable(producer["lags"] for producer in figures))
         return [*self._progress_events(counts, lags, first, ended), {"done": done}]
 
 

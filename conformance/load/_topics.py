@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from conformance.brokers.spark_options import spark_options
@@ -70,19 +71,19 @@ def create_topics(
                 kafka.run_topics(bootstrap, counts, note=note, append_time=times)
             )
         if used:
-            places = [(name, number) for name in names.values() for number in range(partitions)]
+            places = list(product(names.values(), range(partitions)))
             Interleaved(bootstrap).publish(
-                (Message(*place, None, ABORTED), True) for place in places
+                (Message(topic, number, None, ABORTED), True) for topic, number in places
             )
             delete_before(bootstrap, dict.fromkeys(places, 1))
         # An existing topic may have records; of a used one all that is left is read.
-        starting = {
-            name: {
+        starting: dict[str, dict[str, int]] = {}
+        for name in names.values():
+            ends_of_topic = topics.ends(bootstrap, name)
+            starting[name] = {
                 str(number): low if used else after
-                for number, (low, after) in topics.ends(bootstrap, name).items()
+                for number, (low, after) in ends_of_topic.items()
             }
-            for name in names.values()
-        }
         yield Topics(bootstrap, names, partitions, used, starting)
 
 

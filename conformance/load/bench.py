@@ -107,7 +107,8 @@ def bench(
             "rounds": rounds,
             "generated_per_second": round(generated),
         }
-        results += [entry for contest in answer["results"] for entry in _entries(head, contest)]
+        for contest in answer["results"]:
+            results += _entries(head, contest)
     return results
 
 
@@ -143,9 +144,11 @@ def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Messa
 
 
 def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """An entry of the report for each decoder of a contest; all begin with `head`."""
     baseline = contest["baseline"]
-    return [
-        {
+    entries: list[dict[str, Any]] = []
+    for name, figures in contest["decoders"].items():
+        entry = {
             **head,
             "level": contest["level"],
             "decoder": name,
@@ -155,8 +158,8 @@ def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[s
             "rows": figures["rows"],
             "baseline_rows": baseline["rows"],
         }
-        for name, figures in contest["decoders"].items()
-    ]
+        entries.append(entry)
+    return entries
 
 
 _LEFT: Final = ("format", "profile", "level", "decoder")

@@ -9,7 +9,7 @@ rise in each partition and have gaps, as in a topic that is compacted.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -87,6 +87,11 @@ class Options:
                 f"option {name} is {number_text!r}; it must be a whole number from {least} on"
             )
         return int(number_text)
+
+
+def _lines_of_changes(changes: Iterable[Change]) -> list[str]:
+    """Each change as a line of JSON."""
+    return [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
 
 
 @dataclass(frozen=True)
@@ -206,10 +211,7 @@ class Feed:
             ]
             batch = records.batch(messages, [offset for offset, _, _ in group])
             if self.expected:
-                texts = [
-                    [to_line(codec.dump_change(change)).rstrip("\n") for change in changes]
-                    for _, _, changes in group
-                ]
+                texts = [_lines_of_changes(changes) for _, _, changes in group]
                 column = pa.array(texts, pa.list_(pa.string()))
                 batch = pa.RecordBatch.from_arrays(
                     [*batch.columns, column], [*batch.schema.names, "expected"]
@@ -254,11 +256,9 @@ class Feed:
             self.width,
         )
         for first in range(start, end, self.step):
-            group = [
-                w
-                for unit in range(first, min(end, first + self.step))
-                for w in self._written(fmt, profile, load, unit)
-            ]
+            group: list[Written] = []
+            for unit in range(first, min(end, first + self.step)):
+                group += self._written(fmt, profile, load, unit)
             for place, written in enumerate(self._disturbed(profile, group, first)):
                 if place >= width * self.step:
                     raise HarnessError(f"unit {first} has more than {width * self.step} messages")

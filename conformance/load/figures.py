@@ -73,8 +73,8 @@ class SentSample:
         weighted: list[tuple[float, float]] = []
         for partition, (low, high) in offsets.items():
             sampled = self.times.get(partition, [])
-            within = sampled[bisect_left(sampled, (low,)) : bisect_left(sampled, (high,))]
-            weighted += [(at, float(weight)) for _, at, weight in within]
+            samples_in_range = sampled[bisect_left(sampled, (low,)) : bisect_left(sampled, (high,))]
+            weighted += [(at, float(weight)) for _, at, weight in samples_in_range]
         return weighted
 
 
@@ -139,12 +139,11 @@ class Step:
 
     def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
         """(lag in seconds, weight) of the messages with an intended time of `since` or later."""
-        return [
-            (batch.ended - at, weight)
-            for batch in self.batches
-            for at, weight in self.table.times_within(batch.offsets)
-            if at >= since
-        ]
+        lags: list[tuple[float, float]] = []
+        for batch in self.batches:
+            times = self.table.times_within(batch.offsets)
+            lags += [(batch.ended - at, weight) for at, weight in times if at >= since]
+        return lags
 
     @property
     def send_rate(self) -> float:

@@ -107,7 +107,7 @@ class ProducerSource:
             user_tables is None
             and load.why_not_learned(fmt, profile, layout) is None
             and all(
-                len(group) == 1 and _owes_row(group[0], level, table)
+                len(group) == 1 and _has_row_of_table(group[0], level, table)
                 for _, group in written(range(PROBED))
             )
         )
@@ -131,7 +131,7 @@ class ProducerSource:
                 message = (
                     routes.with_topic(record.message, unit_table) if routes else record.message
                 )
-                self._pool.append((message, (unit, place), _owes_row(record, level, table)))
+                self._pool.append((message, (unit, place), _has_row_of_table(record, level, table)))
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
@@ -153,11 +153,11 @@ class ProducerSource:
         """The unit of message `number`, and whether the decoder owes a row for it."""
         if self.plain:
             return (self._start + number, 0), True
-        _, unit, owes = self._pool[number % len(self._pool)]
-        return unit, owes
+        _, unit, has_row = self._pool[number % len(self._pool)]
+        return unit, has_row
 
 
-def _owes_row(written: Written, level: int, table: str) -> bool:
+def _has_row_of_table(written: Written, level: int, table: str) -> bool:
     return any(level == 1 or change.is_row_of(table) for change in written.changes)
 
 
@@ -265,8 +265,8 @@ class Tally:
         """Counts an acknowledged message."""
         offset, number = delivered.offset, delivered.number
         partition = self._lanes.get((delivered.topic, delivered.partition), delivered.partition)
-        (unit, place), owes = self._source.describe_message(self._first + number)
-        if owes:
+        (unit, place), has_row = self._source.describe_message(self._first + number)
+        if has_row:
             self._owed += 1
             self._places += place_hash(partition, offset)
         if offset % self._every == 0 and len(self._samples) < self._most:

@@ -601,9 +601,9 @@ def run_load(
     settings: LoadSettings,
     engine: ChildEngine,
     bootstrap: Target | None,
-    note: Note = lambda _text: None,
+    note: Note = lambda _line: None,
     broker: str = "",
-    note_step: Note = lambda _text: None,
+    note_step: Note = lambda _line: None,
 ) -> LoadResult:
     """Loads a decoder, holds the rate or searches for the highest, judges the sample. `bootstrap`
     None reads the source `cdc`.

@@ -60,10 +60,10 @@ class _Editor:
         )
         self.path.write_text(source, "utf-8")
 
-    def __call__(self, seen: State) -> None:
+    def __call__(self, state: State) -> None:
         """See `conformance.running.watching.Waiting`."""
         self.save(next(self.saves, ""))
-        changed(seen)
+        changed(state)
 
     def listen(self, event: Event) -> None:
         """See `conformance.running.events.Listener`."""

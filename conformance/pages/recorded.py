@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from conformance.pages._markdown import table
@@ -30,8 +31,10 @@ _SUMS: Final = ("count", "identical", "explained", "unexplained", "without_episo
 
 
 def recorded_page(note: str) -> str:
-    """The page."""
-    agreements = [result for fmt in formats() for result in recording_agreements(fmt)]
+    """The page on recorded messages: how many agree with what our writers write, by format and
+    server.
+    """
+    agreements = list(chain.from_iterable(map(recording_agreements, formats())))
     sums: dict[tuple[str, str], Counter[str]] = {}
     for result in agreements:
         sums.setdefault((result.recording.format, result.recording.server), Counter()).update(
@@ -41,9 +44,8 @@ def recorded_page(note: str) -> str:
         )
     outcomes = ("identical", "environment", "different", "apart")
     head = ("format", "server", "recordings", "messages", *outcomes)
-    sum_rows = (
-        (*place, *(count[name] for name in ("recordings", *_SUMS))) for place, count in sums.items()
-    )
+    sum_names = ("recordings", *_SUMS)
+    sum_rows = ((*place, *map(count.__getitem__, sum_names)) for place, count in sums.items())
     lines = [
         "# Recorded messages",
         "",

@@ -23,22 +23,14 @@ def release_table(fmt: Format[Any]) -> Iterator[str]:
     if len(facts) < 2:
         return
     docs = fact_docs(type(next(iter(fmt.choices.bases.values()))))
-    differing = [
-        name
-        for name in next(iter(facts.values()))
-        if len({release_facts[name] for release_facts in facts.values()}) > 1
-    ]
-    if not differing:
+    fact_rows: list[tuple[str, ...]] = []
+    for name in next(iter(facts.values())):
+        values = [release_facts[name] for release_facts in facts.values()]
+        if len(set(values)) > 1:
+            fact_rows.append((f"`{name}`", docs.get(name, ""), *map(_cell_text, values)))
+    if not fact_rows:
         return
     yield from ("## What differs between releases", "")
-    fact_rows = (
-        (
-            f"`{name}`",
-            docs.get(name, ""),
-            *(_cell_text(release_facts[name]) for release_facts in facts.values()),
-        )
-        for name in differing
-    )
     yield from table(("fact", "meaning", *(f"`{release}`" for release in facts)), fact_rows)
     yield ""
 

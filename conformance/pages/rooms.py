@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -32,12 +33,12 @@ class Room:
 
 def rooms(root: Path) -> dict[str, Room]:
     """Every room below `root` by name; a package's own `__init__` belongs to none."""
-    files = {
-        path: path.relative_to(root)
-        for name in PACKAGES
-        for path in sorted((root / name).rglob("*.py"))
-    }
-    owners = {path: _room(short) for path, short in files.items() if "skeleton" not in short.parts}
+    owners: dict[Path, str] = {}
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            short = path.relative_to(root)
+            if "skeleton" not in short.parts:
+                owners[path] = _room(short)
     names = set(filter(None, owners.values()))
     by_name: dict[str, Room] = {}
     for name in sorted(names):
@@ -45,12 +46,8 @@ def rooms(root: Path) -> dict[str, Room]:
         texts = {path: path.read_text("utf-8") for path in room_files}
         head = root.joinpath(*name.split("."), "__init__.py")
         about = ast.get_docstring(ast.parse(texts.get(head) or texts[room_files[0]])) or ""
-        imports = {
-            room
-            for source in texts.values()
-            for target in _imported(source)
-            if (room := _room_of_target(target, names)) != name and room
-        }
+        targets = chain.from_iterable(map(_imported, texts.values()))
+        imports = {_room_of_target(target, names) for target in targets} - {name, ""}
         by_name[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
     return by_name
 
@@ -94,12 +91,13 @@ def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
     def below(name: str) -> set[str]:
         return set(by_name[name].imports).union(*map(below, by_name[name].imports))
 
-    return {
-        (name, imported)
-        for name, room in by_name.items()
-        for imported in room.imports
-        if not any(imported in below(third) for third in room.imports if third != imported)
-    }
+    arrows: set[tuple[str, str]] = set()
+    for name, room in by_name.items():
+        for imported in room.imports:
+            through_others = set[str]().union(*map(below, room.imports - {imported}))
+            if imported not in through_others:
+                arrows.add((name, imported))
+    return arrows
 
 
 def picture(by_name: Mapping[str, Room]) -> str:

@@ -164,11 +164,10 @@ def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
     with named_place(file.place("like")):
         base_book = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     rules = []
-    shared = {
-        name: replace(rule, id=f"{fmt}/{name}")
-        for rule in base_book.rules
-        for name in (rule.id.partition("/")[2],)
-    }
+    shared: dict[str, Rule] = {}
+    for rule in base_book.rules:
+        name = rule.id.partition("/")[2]
+        shared[name] = replace(rule, id=f"{fmt}/{name}")
     with named_place(file.place("without")):
         for name in file.data.get("without", "").split():
             del shared[check_name(name, "rule", shared)]
@@ -215,10 +214,12 @@ def kinds_of(family: str = "") -> Mapping[str, Given]:
 def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
     file = _kinds_file()
     tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
-    general, *families = (
-        {name: entry for _, name, entry in _entries(file, table)} for table in tables
-    )
+    general, *families = (_entries_by_name(file, table) for table in tables)
     return general, dict(zip(file.data["family"], families, strict=True))
+
+
+def _entries_by_name(file: TableFile, table: str) -> dict[str, Given]:
+    return {name: entry for _, name, entry in _entries(file, table)}
 
 
 @cache
@@ -267,9 +268,9 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
                 if name in places:
                     raise UsageError(f"a duplicate: it is in {places[name]}, too.")
                 places[name] = place
-                entry = dict(
-                    pair for field, words in fields.items() for pair in parse_field(field, words)
-                )
+                entry: dict[str, Any] = {}
+                for field, words in fields.items():
+                    entry.update(parse_field(field, words))
             yield f"{place}: {name}", name, entry
 
 

@@ -18,6 +18,6 @@ def rules(fmt: str) -> tuple[Rule, ...]:
     order = order_of(fmt)
     return tuple(
         law(fmt, name)
-        for name, given in read_laws().items()
-        if name.startswith("pipeline/") and order.has(given.get("needs", ""))
+        for name, entry in read_laws().items()
+        if name.startswith("pipeline/") and order.has(entry.get("needs", ""))
     )

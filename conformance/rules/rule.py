@@ -6,6 +6,7 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Final, TypeAlias
 
 from conformance.rules.sources import fact
@@ -225,11 +226,11 @@ class Sighted:
         view = self.views.get((profile, tags))
         if view is None:
             selectors = [rule.selector for rule in self.rules]
-            globs = dict.fromkeys(glob for selector in selectors for glob in selector.profiles)
+            globs = dict.fromkeys(chain.from_iterable(s.profiles for s in selectors))
             first = self.alike.setdefault(
                 tuple(fnmatchcase(profile, glob) for glob in globs), profile
             )
-            tag_globs = {glob for selector in selectors for glob in selector.tags}
+            tag_globs = set(chain.from_iterable(s.tags for s in selectors))
             view = self.views[profile, tags] = (
                 first,
                 frozenset(tag for tag in tags if _matches_any(tag_globs, tag)),

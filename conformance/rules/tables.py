@@ -160,18 +160,20 @@ def called(
         raise UsageError(
             f"{words!r} is no list of {what} and what it is given. Known: {', '.join(legal)}."
         )
-    first, *others = words
+    first, *arguments_given = words
     make = legal[check_name(str(first), what, legal)]
     parameters = signature(make).parameters
     try:
-        bound = signature(make).bind(*others).arguments
+        bound = signature(make).bind(*arguments_given).arguments
     except TypeError as error:
         raise UsageError(f"{what} {first!r}: {error}.") from None
     with named_place(f"{what} {first!r}"):
         for name, value in bound.items():
-            for each in value if parameters[name].kind is Parameter.VAR_POSITIONAL else (value,):
-                fit(name, each, arguments[name])
-        return make(*others)
+            for argument in (
+                value if parameters[name].kind is Parameter.VAR_POSITIONAL else (value,)
+            ):
+                fit(name, argument, arguments[name])
+        return make(*arguments_given)
 
 
 def pattern(expression: str, alternative: str = "", flags: int = 0) -> re.Pattern[str]:

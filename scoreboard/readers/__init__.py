@@ -120,15 +120,13 @@ def _reader(
         )
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
-        named_lists = (
-            (value, check_name(value[1:], "list", lists) if value.startswith("@") else "")
-            for value in values
-        )
-        return tuple(
-            glob
-            for value, name in named_lists
-            for glob in (globs(lists[name]) if name else (value,))
-        )
+        expanded: list[str] = []
+        for value in values:
+            if value.startswith("@"):
+                expanded += globs(lists[check_name(value[1:], "list", lists)])
+            else:
+                expanded.append(value)
+        return tuple(expanded)
 
     jars = entry.get("jars")
     return Reader(

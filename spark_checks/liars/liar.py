@@ -56,33 +56,37 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _spoilt(
-    decode: Decode, records: Change = _same, rows: Change = _same, **options: str
+def _spoil(
+    decode: Decode, change_records: Change = _same, change_rows: Change = _same, **options: str
 ) -> Decode:
     """The decoder of other records, with other rows in its output, that takes the deployment for
     another one.
     """
 
-    def lie(given: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
-        other = replace(deployment or Deployment(), **options) if options else deployment
-        return rows(decode(records(given), *args, deployment=other))
+    def lie(
+        true_records: DataFrame, *args: Table, deployment: Deployment | None = None
+    ) -> DataFrame:
+        false_deployment = replace(deployment or Deployment(), **options) if options else deployment
+        return change_rows(decode(change_records(true_records), *args, deployment=false_deployment))
 
     return lie
 
 
-def _on_text(decode: Decode, sql: str) -> Decode:
+def _on_message_text(decode: Decode, sql: str) -> Decode:
     def other(records: DataFrame) -> DataFrame:
         with_text = records.withColumn("t", F.col("value").cast("string"))
         return with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t")
 
-    return _spoilt(decode, other)
+    return _spoil(decode, other)
 
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
     """The decoder with columns of its output replaced by SQL over its output."""
-    return _spoilt(
+    return _spoil(
         decode,
-        rows=lambda rows: rows.withColumns({name: F.expr(text) for name, text in sql.items()}),
+        change_rows=lambda output: output.withColumns(
+            {name: F.expr(expression) for name, expression in sql.items()}
+        ),
     )
 
 
@@ -95,8 +99,8 @@ def on_cells(
 
     def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         def cell(side: str, c: Column) -> str:
-            text = f"{side}.{quoted(c.name)}"
-            return f"{sql(text, c.type) if which(c.type) else text} AS {quoted(c.name)}"
+            cell_sql = f"{side}.{quoted(c.name)}"
+            return f"{sql(cell_sql, c.type) if which(c.type) else cell_sql} AS {quoted(c.name)}"
 
         def image(side: str) -> str:
             return (
@@ -123,9 +127,9 @@ def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
     return on_cells(decode, which, sql)
 
 
-def _needed(rows: DataFrame) -> DataFrame:
-    assert rows.head(1), "no record to tell the schema of"
-    return rows
+def _need_a_record(records: DataFrame) -> DataFrame:
+    assert records.head(1), "no record to tell the schema of"
+    return records
 
 
 _ROWS: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
@@ -133,18 +137,18 @@ _ROWS: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
         rows.withColumn("offset", F.col("offset") + 1_000_000)
     ),
     "one-of-an-offset": lambda rows: rows.dropDuplicates(["offset", "row"]),
-    "needed": _needed,
+    "needed": _need_a_record,
 }
 WAYS: Final[Mapping[str, Callable[[Decode, Any], Decode]]] = {
-    "text": _on_text,
-    "bytes": lambda decode, sql: _spoilt(
+    "text": _on_message_text,
+    "bytes": lambda decode, sql: _spoil(
         decode, lambda records: records.withColumn("value", F.expr(sql))
     ),
     "columns": lambda decode, sql: on_columns(decode, **sql),
     "cells": _cells,
-    "deployment": lambda decode, options: _spoilt(decode, **options),
-    "where": lambda decode, sql: _spoilt(decode, rows=lambda rows: rows.where(sql)),
-    "rows": lambda decode, name: _spoilt(decode, rows=_ROWS[name]),
+    "deployment": lambda decode, options: _spoil(decode, **options),
+    "where": lambda decode, sql: _spoil(decode, change_rows=lambda rows: rows.where(sql)),
+    "rows": lambda decode, name: _spoil(decode, change_rows=_ROWS[name]),
 }
 """How a decoder is spoilt: other text (SQL over `t`) or bytes (over `value`) in, another
 deployment, other columns out (SQL by name), other cells at level two (`sql` over {cell}, {column}
@@ -180,13 +184,13 @@ def liars(fmt: str) -> tuple[Liar, ...]:
     file = _file(fmt)
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
     with named_place(file.place("shared")):
-        named = [
+        listed = [
             shared[check_name(name, "shared liar", shared)]
             for name in file.data.get("shared", "").split()
         ]
     return tuple(
         _liar(fmt, place, line)
-        for place, line in (*((at, line) for at, _, line in file.entries("liars")), *named)
+        for place, line in (*((at, line) for at, _, line in file.entries("liars")), *listed)
     )
 
 

@@ -33,7 +33,7 @@ class AtMostOnce(Keeper):
 class ByArrival(Materialiser):
     """Lets whatever arrives last win."""
 
-    def newer(self) -> str:
+    def newness(self) -> str:
         """Offset, row and half of the tie, without the position."""
         return "slice(tie, 2, 3)"
 

@@ -61,8 +61,8 @@ class Pipeline:
         DecoderError if it returns no query.
         """
         parameters = inspect.signature(self.start).parameters
-        wanted = {name: value for name, value in offered.items() if name in parameters}
-        query = self.start(spark, records, target, **wanted)
+        arguments = {name: value for name, value in offered.items() if name in parameters}
+        query = self.start(spark, records, target, **arguments)
         if query is not None and not hasattr(query, "processAllAvailable"):
             raise DecoderError(
                 f"pipeline {self.name}: start returned {type(query).__name__}, not the query that"
@@ -77,15 +77,17 @@ class Pipeline:
         return self.table(spark, target)
 
 
-def make_pipeline(name: str, given: Any) -> Pipeline:
+def make_pipeline(name: str, definition: Any) -> Pipeline:
     """The pipeline of a module or object with `start`, or of `start` itself, beside which the
     globals of its module count. Raises DecoderError.
     """
-    if inspect.isfunction(given):
-        beside = given.__globals__
+    if inspect.isfunction(definition):
+        module_globals = definition.__globals__
         names = ("KEY", "TYPES", *READINGS)
-        given = SimpleNamespace(**{n: beside[n] for n in names if n in beside}, start=given)
-    start = getattr(given, "start", None)
+        definition = SimpleNamespace(
+            **{n: module_globals[n] for n in names if n in module_globals}, start=definition
+        )
+    start = getattr(definition, "start", None)
     if not callable(start):
         raise DecoderError(f"pipeline {name} has no function start(spark, records, target)")
     try:
@@ -96,16 +98,16 @@ def make_pipeline(name: str, given: Any) -> Pipeline:
             f"pipeline {name}: start{inspect.signature(start)} does not take (spark, records,"
             f" target), and by name {', '.join(OFFERED)}: {error}"
         ) from None
-    types = getattr(given, "TYPES", {})
+    types = getattr(definition, "TYPES", {})
     if not isinstance(types, Mapping):
         raise DecoderError(
             f"pipeline {name}: TYPES is {type(types).__name__}; it must map columns to string or"
             " double"
         )
-    key = getattr(given, "KEY", ())
+    key = getattr(definition, "KEY", ())
     if isinstance(key, str):
         raise DecoderError(f"pipeline {name}: KEY is {key!r}; it must be a list of columns")
-    readings = {reading: getattr(given, reading, None) for reading in READINGS}
+    readings = {reading: getattr(definition, reading, None) for reading in READINGS}
     for reading, function in readings.items():
         if function is not None and not callable(function):
             raise DecoderError(
@@ -138,5 +140,5 @@ def load_pipeline(spec: str) -> Pipeline:
     """The pipeline of `path/file.py` or `module`, or one that is offered under this name. Raises
     DecoderError.
     """
-    given = _GIVEN[spec] if spec in _GIVEN else load_module(spec, spec, "pipeline")
-    return make_pipeline(spec, given)
+    definition = _GIVEN[spec] if spec in _GIVEN else load_module(spec, spec, "pipeline")
+    return make_pipeline(spec, definition)

@@ -146,8 +146,8 @@ def _drop_database(spark: SparkSession, database: str) -> None:
     spark.sql(f"DROP DATABASE {database}")
 
 
-def _write(rows: DataFrame, path: str) -> None:
-    table = rows.toArrow()
+def _write(frame: DataFrame, path: str) -> None:
+    table = frame.toArrow()
     draft = Path(f"{path}.draft")
     with pa.ipc.new_file(draft, table.schema) as file:
         file.write_table(table)

@@ -222,7 +222,7 @@ def _run_level_three(
     """Runs a user's level three to the present end, a query a part, and writes its rows in place of
     the reference's state. The moment of a kill is found in its query's checkpoint.
     """
-    spark, kept_rows = records.sparkSession, []
+    spark, kept_parts = records.sparkSession, []
     began = time.monotonic()
     for number, part in enumerate(parts):
         home = f"{request['directory']}/own-{number}"
@@ -234,10 +234,10 @@ def _run_level_three(
                 query.processAllAvailable()
         finally:
             query.stop()
-        kept_rows.append(
+        kept_parts.append(
             as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False)))
         )
-    state = union((*kept_rows, as_part("own", spark.range(1))))
+    state = union((*kept_parts, as_part("own", spark.range(1))))
     keeper = Keeper(
         spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"]))
     )
