@@ -224,6 +224,9 @@ class _Walk:
             yield from self.node(f"{path}.{INDEX}", column, our_item, real_item)
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
+        """The difference of two values at a path of the document, if they differ; values that
+        differ in every run (`Shape.volatile`) need only be of one type.
+        """
         if ours == real and type(ours) is type(real):
             return
         if (

@@ -272,7 +272,7 @@ def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
     yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)}){dialect.ending}"
 
 
-def _solid(table: Table) -> Table:
+def _with_key_not_null(table: Table) -> Table:
     """The table as the database makes it: the columns of its primary key are NOT NULL."""
     columns = tuple(
         replace(c, nullable=c.nullable and c.name not in table.primary_key) for c in table.columns
@@ -346,14 +346,14 @@ class _Realising:
     def event(self, event: Event) -> None:
         match event:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
-                event = replace(event, table=_solid(event.table))
+                event = replace(event, table=_with_key_not_null(event.table))
                 self.know(event.table, event)
                 self.change(replace(event, table=self.as_declared(event.table)))
             case SchemaChange():
                 if event.before is not None:
-                    self.know(_solid(event.before), event)
+                    self.know(_with_key_not_null(event.before), event)
                 before, after = (
-                    self.as_declared(_solid(table)) if table else None
+                    self.as_declared(_with_key_not_null(table)) if table else None
                     for table in (event.before, event.after)
                 )
                 event = replace(event, before=before, after=after)

@@ -74,10 +74,11 @@ class Remote:
 
     def request(self, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
         """The body of an answer. Raises HarnessError for any status but 200 and 204."""
-        with self._connected() as to:
+        with self._connect() as to:
             return self._request_on(to, method, path, body, kind)
 
-    def _connected(self) -> contextlib.closing[http.client.HTTPConnection]:
+    def _connect(self) -> contextlib.closing[http.client.HTTPConnection]:
+        """A connection to the registry, which is closed at the end of a `with` block."""
         host, port = self._at.hostname or "", self._at.port
         if self._context:
             return contextlib.closing(
@@ -131,7 +132,7 @@ class Remote:
         else:
             known_subjects = {subject for subject, _ in self._sent}
             # There are thousands, and each handshake of TLS takes longer than the answer.
-            with self._connected() as to:
+            with self._connect() as to:
                 for subject in dict.fromkeys(
                     subject for subject, _ in new if subject not in known_subjects
                 ):
@@ -154,7 +155,7 @@ class Remote:
     def close(self, note: Note = lambda _line: None) -> None:
         """Removes the subjects that were made."""
         created_subjects = sorted({subject for subject, _ in self._sent}) if self._removes else []
-        with self._connected() as to:
+        with self._connect() as to:
             for number, subject in enumerate(created_subjects):
                 if number and number % _NOTED == 0:
                     note(

@@ -226,7 +226,7 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
     cell = f"{image}.{name(c.name)}"
     match c.type.logical:
         case Logical.BINARY:
-            # Padding is always written; the function does without.
+            # TiCDC always writes the padding, and Spark's function accepts a text without it.
             return f"CASE WHEN length({cell}) % 4 = 0 THEN try_to_binary({cell}, 'base64') END"
         case Logical.TIMESTAMP:
             clock, location = f"{cell}.parts.value", f"{cell}.parts.location"

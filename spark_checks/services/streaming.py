@@ -204,7 +204,9 @@ def _keeper(
 
 
 def _level_three(spec: str) -> Any:
-    """A decoder's module if it has its own level three, else None."""
+    """The loaded module of a decoder's specification if it keeps its own tables (level three): it
+    has the functions `materialise` and `materialised`. None if it does not.
+    """
     module = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(
         f"_cdc_user_{Path(spec.partition(':')[0]).stem}"
     )

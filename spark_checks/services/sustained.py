@@ -218,7 +218,9 @@ class _Query:
         return self._start(records, lambda writer: writer.foreachBatch(decode))
 
     def status(self) -> dict[str, Any]:
-        """See `handle`."""
+        """Whether the query runs, its failure or None, what Spark says that it is doing, and the
+        batches that have ended since the last call.
+        """
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
         failure, doing = summary(failed) if failed else None, self._query.status["message"]
