@@ -80,8 +80,8 @@ class Kept:
 
 
 class RuleSuite:
-    """Base of a suite with an item for each rule of a format, and `test_run` for the run as a whole;
-    one run per class.
+    """Base of a suite with an item for each rule of a format, and `test_run` for the run as a
+    whole; one run per class.
     """
 
     __cdc_suite__: ClassVar[bool] = True
@@ -147,16 +147,16 @@ class DecoderSuite(RuleSuite):
     fixture that gives a SparkSession: the decoder runs on it, in this process, as with
     `conformance.run(..., spark=...)`; the session is not stopped and keeps its settings. `profile`
     is a glob of writer profiles, `level` changes, rows or both, `mapping` what `--map` says,
-    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `find_budget`, `seed`,
-    `broker`, `master` and `remote`, when not None, win over their options; `spark_packages` and
-    `spark_conf` are what the options of `run` of these names take. A broken MAY or UNSPECIFIED rule
-    never fails; it is shown in the item's report section (`-rP`). `expect` is a record of known
-    failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose failures
-    are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run`
-    fails for entries that match nothing. `tables` are your own tables, as `--tables` takes them:
-    files, looked for where a decoder's is, or URLs; `dialect`, `database` and `values` are as the
-    options of these names. So are `broker_config`, a file looked for where a decoder's is, `topic`
-    and `topic_prefix`; `broker_properties` are properties of the Kafka client by name.
+    `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `find_budget`,
+    `seed`, `broker`, `master` and `remote`, when not None, win over their options; `spark_packages`
+    and `spark_conf` are what the options of `run` of these names take. A broken MAY or UNSPECIFIED
+    rule never fails; it is shown in the item's report section (`-rP`). `expect` is a record of
+    known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
+    failures are all on record is an expected failure (xfail), and fails as soon as it passes;
+    `test_run` fails for entries that match nothing. `tables` are your own tables, as `--tables`
+    takes them: files, looked for where a decoder's is, or URLs; `dialect`, `database` and `values`
+    are as the options of these names. So are `broker_config`, a file looked for where a decoder's
+    is, `topic` and `topic_prefix`; `broker_properties` are properties of the Kafka client by name.
     """
 
     decoder: ClassVar[Any] = None
@@ -190,8 +190,8 @@ class DecoderSuite(RuleSuite):
 
     @classmethod
     def cdc_perform(cls, request: pytest.FixtureRequest) -> Outcomes:
-        """See RuleSuite. Every case must be decoded, at least one be judged, and the record of known
-        failures have no entry that matches nothing.
+        """See RuleSuite. Every case must be decoded, at least one be judged, and the record of
+        known failures have no entry that matches nothing.
         """
         # A suite may have a fixture of its own that is named spark.
         spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None

@@ -228,7 +228,9 @@ MySQL's of 3.6 or later.
 
 
 def debezium_bundle(connector: str, release: str, *, plugins: bool = False) -> Bundle:
-    """The jars of a connector with its embedded engine; with `plugins` Debezium's own transforms."""
+    """The jars of a connector with its embedded engine; with `plugins` Debezium's own
+    transforms.
+    """
     parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if plugins else ()))
     modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
     return Bundle(

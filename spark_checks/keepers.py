@@ -352,8 +352,8 @@ class Materialiser:
         ).drop("cleared", "dropped")  # fmt: skip
 
     def forget_tombstones(self, key_rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without tombstones below the watermark: from now on `drop_late_rows` removes rows that
-        late.
+        """The rows without tombstones below the watermark: from now on `drop_late_rows` removes
+        rows that late.
         """
         if not self.order.watermarks:
             return key_rows

@@ -375,7 +375,9 @@ class EmbeddedKafka(JavaServer):
                 write_seal(cached_features)
 
     def _run_to_end(self) -> int | None:
-        """Runs Java with the arguments until it ends; its exit code, or None if the time is over."""
+        """Runs Java with the arguments until it ends; its exit code, or None if the time is
+        over.
+        """
         program = self._run(self._arguments)
         try:
             return program.wait(self.timeout_s)

@@ -108,7 +108,9 @@ PARTS: Final[Mapping[str, Legal]] = {
 }
 """What a file of rules says."""
 OPEN: Final = ("open-forms", "open-zones", "open-images")
-"""What a law of readings needs: rules that do not bind on forms of values, on moments, on images."""
+"""What a law of readings needs: rules that do not bind on forms of values, on moments, on
+images.
+"""
 NEEDS: Final = ("order", "schema", "watermarks", "compacted", "unsent", *OPEN)
 
 

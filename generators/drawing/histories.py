@@ -81,8 +81,8 @@ CHANCE: Final = st.integers(0, 0xFFFF)
 def ddl_text(
     action: str, database: str, table: str, old_name: str = "", source: str = "mysql"
 ) -> str:
-    """The SQL of an action of the source's `ddl_actions` on a table; `old_name` is the old name of a
-    renamed one.
+    """The SQL of an action of the source's `ddl_actions` on a table; `old_name` is the old name of
+    a renamed one.
     """
     origin = sources.source(source)
     quoted = {

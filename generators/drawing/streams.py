@@ -306,8 +306,8 @@ def write_story(
     profile's messages of it.
 
     A statement that the profile has no message for (CDL has none at all) does not happen. With
-    `fine_clock` positions order the changes: if the profile writes them, some rows change twice within a
-    millisecond.
+    `fine_clock` positions order the changes: if the profile writes them, some rows change twice
+    within a millisecond.
     """
     if profile.source != "mysql":
         statements = ()

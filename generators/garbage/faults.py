@@ -403,11 +403,12 @@ def fault_scenarios(
 class CellFault:
     """A wire form that a column's type cannot hold.
 
-    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `written_form` the JSON
-    that the writer gives that value, quotes included ("" is what stands there), and `spoiled_form` the JSON
-    that replaces it; in a binary format both are bytes, lengths and branch included. `number` is
-    the JSON that replaces a number, where that is another; `kept_value` is the value of `spoiled_form`, if the
-    type that the message declares can hold it: a row with just that value loses nothing.
+    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `written_form`
+    the JSON that the writer gives that value, quotes included ("" is what stands there), and
+    `spoiled_form` the JSON that replaces it; in a binary format both are bytes, lengths and branch
+    included. `number` is the JSON that replaces a number, where that is another; `kept_value` is
+    the value of `spoiled_form`, if the type that the message declares can hold it: a row with just
+    that value loses nothing.
     """
 
     name: str

@@ -14,12 +14,12 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class RecordingAgreement:
-    """A recording's messages by agreement. `without_episode` are in no episode: the model lacks a type, or
-    the truth a statement.
+    """A recording's messages by agreement. `without_episode` are in no episode: the model lacks a
+    type, or the truth a statement.
 
     `reasons` counts the explained ones by limit, `owed_reasons` the unexplained ones by what the
-    writer owes, `without_episode_reasons` those apart; `kinds` counts messages by what they are and by
-    agreement; `differing` are the comparisons that are not identical.
+    writer owes, `without_episode_reasons` those apart; `kinds` counts messages by what they are and
+    by agreement; `differing` are the comparisons that are not identical.
     """
 
     recording: Recording

@@ -58,8 +58,8 @@ that stand for them.
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A DDL statement. `table_pairs` are a rename's old and new names, the table of LIKE and the new
-    one, or the tables of DROP, each twice; `server_text` is MariaDB's text of DROP.
+    """A DDL statement. `table_pairs` are a rename's old and new names, the table of LIKE and the
+    new one, or the tables of DROP, each twice; `server_text` is MariaDB's text of DROP.
     """
 
     action: str

@@ -91,11 +91,11 @@ class Episode:
 
     `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are
     rows of one table and the case shall be judged at both levels. `limits` explain how our bytes
-    may differ: what the environment did; `writer_gaps` say what the writer does not know yet, a difference
-    like any other. Where a limit is what a decoder should find, `judged` is False, and the episode
-    is no case. `timed` tells that the truth has the commits' positions and times, so that they are
-    judged. `unrecorded` are the numbers of the history's events whose messages the recording left
-    out.
+    may differ: what the environment did; `writer_gaps` say what the writer does not know yet, a
+    difference like any other. Where a limit is what a decoder should find, `judged` is False, and
+    the episode is no case. `timed` tells that the truth has the commits' positions and times, so
+    that they are judged. `unrecorded` are the numbers of the history's events whose messages the
+    recording left out.
     """
 
     recording: Recording

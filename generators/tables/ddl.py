@@ -47,8 +47,8 @@ _NOT_READ: Final = "left out: the table is not among the tables that are read"
 class DdlReader:
     """Reads scripts of one dialect one after another.
 
-    `chosen_database` is the database of tables whose statements and script name none, `fallback` the database
-    if `chosen_database` is missing, too.
+    `chosen_database` is the database of tables whose statements and script name none, `fallback`
+    the database if `chosen_database` is missing, too.
     """
 
     def __init__(self, dialect: str, chosen_database: str | None, fallback: str) -> None:

@@ -36,8 +36,8 @@ class Pending:
 
     @classmethod
     def since(cls, cursor: Cursor, start: int, condition_text: str) -> Self:
-        """The construct from a word, by its number, up to the cursor's place, of which `condition_text`
-        counts.
+        """The construct from a word, by its number, up to the cursor's place, of which
+        `condition_text` counts.
         """
         return cls(
             cursor.script,

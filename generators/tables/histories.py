@@ -91,8 +91,8 @@ class LiveTables:
     def insertable_table(
         self, table_number: int, visited: frozenset[int] = frozenset()
     ) -> int | None:
-        """The table to insert into so that a row of `table_number` can follow: one without parents that
-        lack rows; None in a circle.
+        """The table to insert into so that a row of `table_number` can follow: one without parents
+        that lack rows; None in a circle.
         """
         for key, parent in self.parent_keys[table_number]:
             optional = all(
@@ -238,7 +238,9 @@ class LiveTables:
         return RowChange(at, self.tables[table_number], Op.UPDATE, (RowImages(before, after),))
 
     def draw_statement(self, draw: DrawFn, at: Instant) -> SchemaChange:
-        """A drawn statement on one of the tables, which changes the table and its rows here, too."""
+        """A drawn statement on one of the tables, which changes the table and its rows here,
+        too.
+        """
         table_number = (
             draw(value_strategies.between(0, len(self.users) - 1)) if len(self.users) > 1 else 0
         )

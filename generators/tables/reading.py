@@ -57,9 +57,9 @@ def read_schema(
 ) -> Schema:
     """The tables of files of DDL and of databases' URLs, in their order.
 
-    `dialect` is one of `DIALECTS`, None to take it from the text, else it is `fallback`; `database` is that of tables for
-    which the DDL names none. Raises UsageError for what cannot be read, and for a dialect that
-    cannot be told.
+    `dialect` is one of `DIALECTS`, None to take it from the text, else it is `fallback`; `database`
+    is that of tables for which the DDL names none. Raises UsageError for what cannot be read, and
+    for a dialect that cannot be told.
     """
     if dialect is not None and dialect not in DIALECTS:
         raise UnknownName("dialect", dialect, DIALECTS)

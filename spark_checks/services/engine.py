@@ -173,8 +173,8 @@ def _liar(spec: str) -> Liar:
 def load_module(
     source: str, spec: str, what: Literal["decoder", "pipeline"] = "decoder"
 ) -> ModuleType:
-    """The module of a name or a `.py` path, which `spec` names for errors; `what` says what the user
-    takes it for. Raises DecoderError.
+    """The module of a name or a `.py` path, which `spec` names for errors; `what` says what the
+    user takes it for. Raises DecoderError.
     """
     try:
         if source.endswith(".py"):

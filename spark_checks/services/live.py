@@ -125,8 +125,8 @@ class LiveSession(SparkEngine):
         return cluster.missing_on_cluster(error, "the session")
 
     def restore(self) -> None:
-        """Leaves the session, and the path of modules, as they were: settings, kept records, queries
-        of pipelines and temporary views.
+        """Leaves the session, and the path of modules, as they were: settings, kept records,
+        queries of pipelines and temporary views.
         """
         piping.stop_queries()
         self._offers.close()

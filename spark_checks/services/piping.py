@@ -1,5 +1,5 @@
-"""The service that runs a user's pipeline (`spark_checks.services.pipelines`), a stage of its stream at a
-time, and writes the rows of its table.
+"""The service that runs a user's pipeline (`spark_checks.services.pipelines`), a stage of its
+stream at a time, and writes the rows of its table.
 
 The query stays between requests. If it ended by itself (availableNow), or was killed with its
 process, the next request starts it again.

@@ -59,8 +59,8 @@ def session(
     `jars` are added to Spark's own (conformance.brokers.spark). Options that belong to the JVM have
     no effect on a session that is already running; AVRO_LIMITS, and the archive of classes if there
     is one, stand before those of `conf`. A JVM that does not start from the archive is started once
-    more without it, and `note` hears of it. What Spark writes beside its work (artifacts, warehouse,
-    temporary files) is in `home`, if given, else in the working directory.
+    more without it, and `note` hears of it. What Spark writes beside its work (artifacts,
+    warehouse, temporary files) is in `home`, if given, else in the working directory.
     """
     if conf.get(REMOTE):
         return _connected(conf)

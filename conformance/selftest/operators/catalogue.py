@@ -22,8 +22,8 @@ _ALTERS: Final = {**rows.ALTERS, **misread.ALTERS}
 
 
 def _globs(words: str) -> Iterator[str]:
-    """The globs of rules in a line of catalogue.toml; a word of its table `apt` stands for a list of
-    globs.
+    """The globs of rules in a line of catalogue.toml; a word of its table `apt` stands for a list
+    of globs.
     """
     for word in words.split():
         yield from _globs(_FILE.data["apt"][word]) if word in _FILE.data["apt"] else (word,)

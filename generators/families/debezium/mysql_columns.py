@@ -59,8 +59,8 @@ class ColumnReading:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReadings:
-    """The table: the readings of each definition by connector, `3.5.0.Final+mariadb` or, of MySQL's,
-    `3.5.0.Final`.
+    """The table: the readings of each definition by connector, `3.5.0.Final+mariadb` or, of
+    MySQL's, `3.5.0.Final`.
     """
 
     connectors: tuple[str, ...]

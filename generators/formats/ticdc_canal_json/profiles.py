@@ -65,7 +65,9 @@ class TicdcProfile(SinkProfile):
     """The limit of a message's size; compared only where `reduce` says what becomes of a larger
     one."""
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
-    """What becomes of a message above the limit (ticdc#canal-handle-key-only, #canal-claim-check)."""
+    """What becomes of a message above the limit (ticdc#canal-handle-key-only,
+    #canal-claim-check).
+    """
     delete_handle_key: bool = False
     """A DELETE has the columns of the handle key alone."""
     row_key: bool = False
