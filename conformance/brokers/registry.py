@@ -117,7 +117,7 @@ class Remote:
         """Puts in what the messages name and no earlier ones did."""
         new = {
             version: schema_text
-            for version, schema_text in confluent.versions(messages).items()
+            for version, schema_text in confluent.schema_versions(messages).items()
             if version not in self._sent
         }
         if not new:

@@ -218,7 +218,7 @@ def _pack_cases(cases: tuple[Case, ...]) -> bytes:
         written[id(value)] = number
         return number
 
-    assign_number((cases, confluent.named_in(cases)))
+    assign_number((cases, confluent.schemas_of_cases(cases)))
     first = len(atoms)
     moved = [
         (kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes

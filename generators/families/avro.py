@@ -83,7 +83,7 @@ def before(head: bytes) -> Callable[[bytes], bytes]:
     return lambda value: head + value
 
 
-def behind(tail: bytes) -> Callable[[bytes], bytes]:
+def append_bytes(tail: bytes) -> Callable[[bytes], bytes]:
     """Puts bytes behind a value."""
     return lambda value: value + tail
 
@@ -101,9 +101,14 @@ FAULTS: Final[tuple[Fault, ...]] = (
         "trailing-content",
         "trailing-content",
         "The byte FF, no whole number, follows the record.",
-        behind(b"\xff"),
+        append_bytes(b"\xff"),
     ),
-    Fault("trailing-text", "trailing-content", "A text follows the record.", behind(b"\nand more")),
+    Fault(
+        "trailing-text",
+        "trailing-content",
+        "A text follows the record.",
+        append_bytes(b"\nand more"),
+    ),
     Fault(
         "second-document",
         "second-document",

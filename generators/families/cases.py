@@ -63,9 +63,11 @@ class Cases:
 
     def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
         """A case of these events, with its own table in the place of OWN."""
-        own = self.table(name)
+        own_table = self.table(name)
         own_events = (
-            replace(e, table=own) if isinstance(e, RowChange | Bootstrap) and e.table is OWN else e
+            replace(e, table=own_table)
+            if isinstance(e, RowChange | Bootstrap) and e.table is OWN
+            else e
             for e in events
         )
         return named(name, *own_events, tags=tags)
@@ -79,21 +81,21 @@ class Cases:
         )
 
 
-def read(*rows: Row) -> RowChange:
+def read(*inserted_rows: Row) -> RowChange:
     """Rows that a snapshot reads."""
-    return change(OWN, Op.READ, *((None, row) for row in rows))
+    return change(OWN, Op.READ, *((None, inserted_row) for inserted_row in inserted_rows))
 
 
-def inserted(*rows: Row) -> RowChange:
+def inserted(*new_rows: Row) -> RowChange:
     """One INSERT of these rows."""
-    return change(OWN, Op.INSERT, *((None, row) for row in rows))
+    return change(OWN, Op.INSERT, *((None, new_row) for new_row in new_rows))
 
 
-def updated(row: Row, changes: Row) -> RowChange:
+def updated(old_row: Row, changes: Row) -> RowChange:
     """An UPDATE of a row."""
-    return change(OWN, Op.UPDATE, (row, {**row, **changes}))
+    return change(OWN, Op.UPDATE, (old_row, {**old_row, **changes}))
 
 
-def deleted(*rows: Row) -> RowChange:
+def deleted(*old_rows: Row) -> RowChange:
     """One DELETE of these rows."""
-    return change(OWN, Op.DELETE, *((row, None) for row in rows))
+    return change(OWN, Op.DELETE, *((old_row, None) for old_row in old_rows))

@@ -68,59 +68,66 @@ def strategy(options: Iterable[str]) -> Subject:
     return STRATEGIES[next((option for option in options if option in STRATEGIES), "")]
 
 
-def named(subject: str, text: str) -> bytes:
+def frame_schema(subject: str, schema_json: str) -> bytes:
     """The framing of a datum of the schema, which is in SCHEMAS from then on. Raises HarnessError
     if two schemas have one id.
     """
-    number = _number_of(text)
-    subjects, known = SCHEMAS.get(number, ((), ""))
-    if subject not in subjects or known != text:
-        recall({number: ((subject,), text)})
+    number = _number_of(schema_json)
+    subjects, known_json = SCHEMAS.get(number, ((), ""))
+    if subject not in subjects or known_json != schema_json:
+        recall({number: ((subject,), schema_json)})
     return MAGIC + number.to_bytes(4)
 
 
 @lru_cache(maxsize=8192)
-def _number_of(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) & 0x7FFFFFFF
+def _number_of(schema_json: str) -> int:
+    return int.from_bytes(hashlib.sha256(schema_json.encode()).digest()[:4]) & 0x7FFFFFFF
 
 
 def recall(schemas: Schemas, into: Schemas | None = None) -> None:
     """Adds schemas to SCHEMAS, or to others. Raises HarnessError if two have one id."""
     into = SCHEMAS if into is None else into
-    for number, (subjects, text) in schemas.items():
-        known = into.get(number, ((), text))
-        if known[1] != text:
+    for number, (subjects, schema_json) in schemas.items():
+        earlier = into.get(number, ((), schema_json))
+        if earlier[1] != schema_json:
             raise HarnessError(f"two schemas have the id {number}: take another --seed")
-        into[number] = tuple(sorted({*known[0], *subjects})), text
+        into[number] = tuple(sorted({*earlier[0], *subjects})), schema_json
 
 
-def named_in(cases: Iterable[Case]) -> Schemas:
+def schemas_of_cases(cases: Iterable[Case]) -> Schemas:
     """The schemas that keys and values of the cases name, behind a wrong magic byte too, in the
     order of their ids, with the subjects that the cases' profiles give them: whatever else this
     process has written.
     """
     schemas: Schemas = {}
     for case in cases:
-        of = strategy(case.profile.split("+"))
-        for number, topic, side in _named(w.message for w in case.written):
-            text = SCHEMAS[number][1]
-            recall({number: ((of(topic, _record(text), side),), text)}, schemas)
+        subject_of = strategy(case.profile.split("+"))
+        for number, topic, side in _named_schemas(w.message for w in case.written):
+            schema_json = SCHEMAS[number][1]
+            recall(
+                {number: ((subject_of(topic, _record_name(schema_json), side),), schema_json)},
+                schemas,
+            )
     return dict(sorted(schemas.items()))
 
 
-def versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
+def schema_versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
     """The texts of the schemas that messages name, by subject and id; a subject is one that a
     writer gave and the message's topic has.
     """
     texts: dict[tuple[str, int], str] = {}
-    for number, topic, side in dict.fromkeys(_named(messages)):
-        subjects, text = SCHEMAS[number]
-        of = {subject(topic, _record(text), side) for subject in STRATEGIES.values()}
-        texts |= {(subject, number): text for subject in subjects if subject in of}
+    for number, topic, side in dict.fromkeys(_named_schemas(messages)):
+        subjects, schema_json = SCHEMAS[number]
+        subjects_of_message = {
+            subject(topic, _record_name(schema_json), side) for subject in STRATEGIES.values()
+        }
+        texts |= {
+            (subject, number): schema_json for subject in subjects if subject in subjects_of_message
+        }
     return texts
 
 
-def _named(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
+def _named_schemas(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
     """The ids of SCHEMAS that messages name, with topic and side."""
     for message in messages:
         for side, part in (("key", message.key), ("value", message.value)):
@@ -130,9 +137,9 @@ def _named(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
 
 
 @lru_cache(maxsize=8192)
-def _record(text: str) -> str:
+def _record_name(schema_json: str) -> str:
     """The full name of a schema's record."""
-    schema = json.loads(text)
+    schema = json.loads(schema_json)
     if not isinstance(schema, dict) or schema["type"] != "record":
         return _UNNAMED
     return ".".join(filter(None, (schema.get("namespace"), schema["name"])))
@@ -146,21 +153,21 @@ def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
     """
     if data[: len(MAGIC)] != MAGIC:
         return data
-    subjects, text = schema_of(int.from_bytes(data[1:HEAD]))
-    schema, source, again = json.loads(text), io.BytesIO(data[HEAD:]), io.BytesIO()
+    subjects, schema_json = schema_of(int.from_bytes(data[1:HEAD]))
+    schema, source, again = json.loads(schema_json), io.BytesIO(data[HEAD:]), io.BytesIO()
     plain = physical(schema)
     payload = fastavro.schemaless_reader(source, plain, None)
     fastavro.schemaless_writer(again, plain, payload)
     document = {"subjects": subjects, "schema": schema, "payload": payload}
     if again.getvalue() != data[HEAD:]:
         document["datum"] = data[HEAD:]
-    shown = json.dumps(
+    readable_json = json.dumps(
         document,
         ensure_ascii=False,
         separators=(",", ":"),
         default=lambda raw: base64.b64encode(raw).decode(),
     )
-    return shown.encode()
+    return readable_json.encode()
 
 
 # Connect's schemas as Avro's
@@ -183,11 +190,11 @@ def avro_schema(schema: Mapping[str, Any]) -> str:
     return json.dumps(_avro(schema, "", {}), ensure_ascii=False, separators=(",", ":"))
 
 
-def _avro(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
-    """The schema within a namespace; `known` are the full names of records that stand before it,
+def _avro(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
+    """The schema within a namespace; `records_before` are the full names of records that stand before it,
     and how many have none.
     """
-    base = _base(schema, space, known)
+    base = _base(schema, space, records_before)
     if not schema["optional"]:
         return base
     return [base, "null"] if _is_default(schema) else ["null", base]
@@ -197,22 +204,30 @@ def _is_default(schema: Mapping[str, Any]) -> bool:
     return "default" in schema and schema["type"] != "struct"
 
 
-def _base(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
+def _base(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
     name, kind = schema.get("name", ""), schema["type"]
     avro: dict[str, Any] = {"type": _TYPES.get(kind, kind)}
     match kind:
         case "array":
-            avro["items"] = _avro(schema["items"], space, known)
+            avro["items"] = _avro(schema["items"], space, records_before)
         case "map":
-            avro["values"] = _avro(schema["values"], space, known)
+            avro["values"] = _avro(schema["values"], space, records_before)
         case "struct":
-            whole = name or _UNNAMED + (str(known[_UNNAMED] + 1) if _UNNAMED in known else "")
-            own, _, last = whole.rpartition(".")
-            if name in known:
-                return last if own == space else whole
-            known[name or _UNNAMED] = known.get(name or _UNNAMED, 0) + 1
-            avro = {"type": "record", "name": last, **({"namespace": own} if own != space else {})}
-            avro["fields"] = [_field(field, own, known) for field in schema["fields"]]
+            full_name = name or _UNNAMED + (
+                str(records_before[_UNNAMED] + 1) if _UNNAMED in records_before else ""
+            )
+            namespace, _, last = full_name.rpartition(".")
+            if name in records_before:
+                return last if namespace == space else full_name
+            records_before[name or _UNNAMED] = records_before.get(name or _UNNAMED, 0) + 1
+            avro = {
+                "type": "record",
+                "name": last,
+                **({"namespace": namespace} if namespace != space else {}),
+            }
+            avro["fields"] = [
+                _field(field, namespace, records_before) for field in schema["fields"]
+            ]
     parameters = schema.get("parameters", {})
     decimal = name == f"{_DATA}Decimal"
     if decimal:
@@ -234,8 +249,8 @@ def _base(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
     return avro["type"] if len(avro) == 1 else avro
 
 
-def _field(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> dict[str, Any]:
-    field = {"name": schema["field"], "type": _avro(schema, space, known)}
+def _field(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> dict[str, Any]:
+    field = {"name": schema["field"], "type": _avro(schema, space, records_before)}
     if _is_default(schema):
         field["default"] = _default(schema)
     elif schema["optional"]:
@@ -280,31 +295,31 @@ def _value(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 @lru_cache(maxsize=8192)
-def _converter(text: str) -> tuple[Any, str]:
+def _parse_converter_schema(connect_json: str) -> tuple[Any, str]:
     """A schema of Connect, of its JSON, and its text as Avro's."""
-    parsed = json.loads(text)
+    parsed = json.loads(connect_json)
     return parsed, avro_schema(parsed)
 
 
 @lru_cache(maxsize=8192)
-def encoder(text: str) -> Encoder:
+def encoder_of_schema(schema_json: str) -> Encoder:
     """What makes data of an Avro schema."""
-    return Encoder(physical(json.loads(text)))
+    return Encoder(physical(json.loads(schema_json)))
 
 
-def encoded(schema: str, payload: str) -> bytes:
+def encode_payload(schema: str, payload: str) -> bytes:
     """The datum of a value of JsonConverter, of its schema in Connect's JSON."""
-    parsed, text = _converter(schema)
-    return encoder(text)(_value(parsed, json.loads(payload)))
+    parsed, schema_json = _parse_converter_schema(schema)
+    return encoder_of_schema(schema_json)(_value(parsed, json.loads(payload)))
 
 
-def converted(text: str, topic: str, side: str, subject: Subject) -> bytes:
+def convert_message(message_json: str, topic: str, side: str, subject: Subject) -> bytes:
     """A message of JsonConverter with its schema as AvroConverter writes it."""
-    _, end = json.JSONDecoder().raw_decode(text, len(_OPENING))
-    schema = text[len(_OPENING) : end]
-    parsed, avro = _converter(schema)
-    return named(subject(topic, parsed.get("name", _UNNAMED), side), avro) + encoded(
-        schema, text[end + len(_BETWEEN) : -1]
+    _, end = json.JSONDecoder().raw_decode(message_json, len(_OPENING))
+    schema = message_json[len(_OPENING) : end]
+    parsed, avro = _parse_converter_schema(schema)
+    return frame_schema(subject(topic, parsed.get("name", _UNNAMED), side), avro) + encode_payload(
+        schema, message_json[end + len(_BETWEEN) : -1]
     )
 
 
@@ -315,13 +330,13 @@ _BETWEEN: Final = ',"payload":'
 # Cases
 
 
-def evolved(of: str, database: str) -> Scenario:
+def evolving_scenario(source_name: str, database: str) -> Scenario:
     """A table of the source that changes between its rows: each message names the schema of its
     time.
     """
-    origin = source(of)
+    origin = source(source_name)
     name, quote = "schema/evolved", origin.quote
-    columns = (id_column(of), Column("a", origin.string))
+    columns = (id_column(source_name), Column("a", origin.string))
     first = Table(database, neutral(name), columns, ("id",), schema=origin.schema)
     second = replace(first, columns=(*columns, Column("b", origin.number)))
     third = replace(first, columns=(columns[0], second.columns[2]))
@@ -355,17 +370,17 @@ _OUTSIDE: Final = {
 }
 
 
-def unfit(
-    of: str, fits: Mapping[str, str], good: Callable[[str, Value], bytes | None]
+def unfit_cells(
+    source_name: str, fits: Mapping[str, str], datum_of: Callable[[str, Value], bytes | None]
 ) -> Iterator[CellFault]:
-    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `good` is the
+    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `datum_of` is the
     datum of a nullable column's value that has these, None of others.
     """
-    for logical, way, column, value in matrix(of, fits):
-        if (datum := good(column, value)) is not None:
-            bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
+    for logical, way, column, value in matrix(source_name, fits):
+        if (datum := datum_of(column, value)) is not None:
+            unfit_text = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
             yield CellFault(
-                f"cell-{logical}-{way}", column, value, datum, SOME + sized(bad.encode())
+                f"cell-{logical}-{way}", column, value, datum, SOME + sized(unfit_text.encode())
             )
 
 
@@ -415,8 +430,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 
 @lru_cache(maxsize=8192)
-def _oracle(text: str) -> Callable[[bytes | None], Remains]:
-    return avro_remains([json.loads(text)])
+def _oracle(schema_json: str) -> Callable[[bytes | None], Remains]:
+    return avro_remains([json.loads(schema_json)])
 
 
 def left(value: bytes | None) -> Remains:

@@ -187,11 +187,11 @@ _ESCAPES: Final = {
 }
 
 
-def string(text: str) -> str:
+def string(value: str) -> str:
     """A JSON string as Jackson writes it in UTF-8: control characters and what is beyond the basic
     plane are escaped (upper-case hex, surrogates), everything else is as it is (connect#text).
     """
-    return _BEYOND.sub(_surrogates, quoted(text))
+    return _BEYOND.sub(_surrogates, quoted(value))
 
 
 _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
@@ -202,21 +202,21 @@ def _surrogates(match: re.Match[str]) -> str:
     return f"\\u{high:04X}\\u{low:04X}"
 
 
-def quoted(text: str) -> str:
+def quoted(value: str) -> str:
     """A JSON string with control characters escaped, everything else as it is."""
-    return f'"{text.translate(_ESCAPES)}"'
+    return f'"{value.translate(_ESCAPES)}"'
 
 
 def murmur2(data: bytes) -> int:
     """Kafka's `Utils.murmur2`: a signed 32-bit hash."""
     length = len(data)
     h = (0x9747B28C ^ length) & 0xFFFFFFFF
-    whole = length & ~3
-    for (k,) in struct.iter_unpack("<I", data[:whole]):
+    complete_length = length & ~3
+    for (k,) in struct.iter_unpack("<I", data[:complete_length]):
         k = k * _MIX & 0xFFFFFFFF
         h = (h * _MIX & 0xFFFFFFFF) ^ ((k ^ k >> 24) * _MIX & 0xFFFFFFFF)
-    if length > whole:
-        h = (h ^ int.from_bytes(data[whole:], "little")) * _MIX & 0xFFFFFFFF
+    if length > complete_length:
+        h = (h ^ int.from_bytes(data[complete_length:], "little")) * _MIX & 0xFFFFFFFF
     h = (h ^ h >> 13) * _MIX & 0xFFFFFFFF
     h ^= h >> 15
     return h - (1 << 32) if h >> 31 else h

@@ -52,8 +52,8 @@ def _nothing(_event: RowChange) -> Mapping[str, Any]:
     return {}
 
 
-def _as_it_is(own: Cell, _value: Value) -> Cell:
-    return own
+def _unchanged_cell(wire_cell: Cell, _value: Value) -> Cell:
+    return wire_cell
 
 
 def _none(_event: Event) -> Iterable[tuple[str, Change]]:
@@ -83,7 +83,7 @@ class Flat:
     numbers: frozenset[Logical] = frozenset()
     whole_old: bool = False
     tells_old: Callable[[Image, Image], bool] = lambda _before, _after: True
-    spell: Callable[[Cell, Value], Cell] = _as_it_is
+    spell: Callable[[Cell, Value], Cell] = _unchanged_cell
     nulls: bool = True
     reads: bool = False
     position: Callable[[RowChange, int], str | None] | None = None
@@ -100,44 +100,55 @@ class Flat:
             if isinstance(event, RowChange):
                 records = self._rows(event) if event.op in ops else ()
             else:
-                records = ((None, text, expected) for text, expected in self.others(event))
-            for key, text, expected in records:
+                records = (
+                    (None, value_json, expected) for value_json, expected in self.others(event)
+                )
+            for key, value_json, expected in records:
                 coded = None if key is None else key.encode()
                 message = Message(
-                    layout.topic, 0, coded, text.encode(), timestamp_ms=event.at.ms, event=number
+                    layout.topic,
+                    0,
+                    coded,
+                    value_json.encode(),
+                    timestamp_ms=event.at.ms,
+                    event=number,
                 )
                 written.append(Written(message, (replace(expected, row=0),)))
         return written
 
     def _rows(self, event: RowChange) -> Iterable[tuple[str | None, str, Change]]:
-        for row, images in enumerate(event.rows):
+        for row_number, images in enumerate(event.rows):
             before, after = (
                 self.image(event.table, side) for side in (images.before, images.after)
             )
-            expected = replace(self._change(event, before, after), row=row)
+            expected = replace(self._change(event, before, after), row=row_number)
             if self.position is not None:
-                expected = replace(expected, position=self.position(event, row))
-            text = (
+                expected = replace(expected, position=self.position(event, row_number))
+            value_json = (
                 self.whole(event, expected)
                 if self.whole
-                else json_text(held(self.members, event, expected))
+                else json_text(held_members(self.members, event, expected))
             )
-            yield None if self.key is None else json_text(self.key(event, expected)), text, expected
+            yield (
+                None if self.key is None else json_text(self.key(event, expected)),
+                value_json,
+                expected,
+            )
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
-        sent, full = before, before
+        sent_image, full = before, before
         if before and after and not self.whole_old:
-            sent = {
+            sent_image = {
                 n: cell if cell != after[n] else Cell(State.ABSENT, cell.type)
                 for n, cell in before.items()
             }
             if not self.nulls:
                 full = {
-                    n: _open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c
+                    n: _leave_open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c
                     for n, c in before.items()
                 }
         if before and after and not self.tells_old(before, after):
-            sent = full = {n: _open(c, UNTOLD) for n, c in before.items()}
+            sent_image = full = {n: _leave_open(c, UNTOLD) for n, c in before.items()}
         micros = event.at.ms // self.unit * self.unit * 1000
         doubtful = any(
             c.state is State.ANY or is_wide(c)
@@ -156,7 +167,7 @@ class Flat:
             Kind.ROW,
             event.op,
             commit_time_us=micros,
-            before=self._sent(sent),
+            before=self._sent(sent_image),
             after=self._sent(after),
             full_before=full,
             full_after=after,
@@ -175,31 +186,31 @@ class Flat:
             "keys": (self.keyed and table.primary_key) or None,
         }
 
-    def _sent(self, row: Image | None) -> Image | None:
+    def _sent(self, image: Image | None) -> Image | None:
         """What stands on the wire of an image."""
-        if row is None or self.nulls:
-            return row
+        if image is None or self.nulls:
+            return image
         return {
-            n: Cell(State.ABSENT, c.type) if c.state is State.NULL else c for n, c in row.items()
+            n: Cell(State.ABSENT, c.type) if c.state is State.NULL else c for n, c in image.items()
         }
 
-    def image(self, table: Table, row: Row | None) -> Image | None:
+    def image(self, table: Table, source_row: Row | None) -> Image | None:
         """A row as it stands on the wire, its numbers as JSON: a number leaves no doubt that its
         text leaves.
         """
-        if row is None:
+        if source_row is None:
             return None
         image = {}
         for column in table.columns:
-            value = row.get(column.name)
-            own = cell(column.type, value, self.forms)
-            own = own if value is None else self.spell(own, value)
+            value = source_row.get(column.name)
+            wire_cell = cell(column.type, value, self.forms)
+            wire_cell = wire_cell if value is None else self.spell(wire_cell, value)
             is_number = (
                 column.type.logical in self.numbers
-                and own.state in (State.VALUE, State.ONE_OF)
-                and not own.json
+                and wire_cell.state in (State.VALUE, State.ONE_OF)
+                and not wire_cell.json
             )
-            image[column.name] = _number(own) if is_number else own
+            image[column.name] = _number(wire_cell) if is_number else wire_cell
         return image
 
     def left(self, type: SourceType, value: Value) -> Value:
@@ -217,18 +228,20 @@ def writer(flat: Callable[[P], Flat]) -> Writer[P]:
 
 
 def key_scenarios(
-    database: str, columns: tuple[Column, ...], key: tuple[str, ...], row: Row
+    database: str, columns: tuple[Column, ...], key: tuple[str, ...], key_row: Row
 ) -> Iterator[Scenario]:
     """A table whose key has several columns, not in the table's order, and one without a key."""
     keyed = Table(database, neutral("keys/two"), columns, key)
     yield named(
         "keys/two",
-        insert(keyed, row),
-        change(keyed, Op.DELETE, (row, None)),
+        insert(keyed, key_row),
+        change(keyed, Op.DELETE, (key_row, None)),
         tags={"keys:two"},
     )
     yield named(
-        "keys/none", insert(Table(database, neutral("keys/none"), columns), row), tags={"keys:none"}
+        "keys/none",
+        insert(Table(database, neutral("keys/none"), columns), key_row),
+        tags={"keys:none"},
     )
 
 
@@ -237,19 +250,23 @@ def is_wide(cell: Cell) -> bool:
     return cell.json and cell.type.logical is Logical.DECIMAL and (cell.type.precision or 0) > 38
 
 
-def _open(cell: Cell, reason: str) -> Cell:
+def _leave_open(cell: Cell, reason: str) -> Cell:
     return Cell(State.ANY, cell.type, reason=reason)
 
 
 def _number(cell: Cell) -> Cell:
     # MySQL's text of a number may begin with zeros, which JSON has not.
-    text = str(cell.value) if isinstance(cell.value, int) else cell.text
-    return replace(cell, state=State.VALUE, text=text, options=(), reason="", json=True)
+    number_text = str(cell.value) if isinstance(cell.value, int) else cell.text
+    return replace(cell, state=State.VALUE, text=number_text, options=(), reason="", json=True)
 
 
-def held(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
+def held_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
     """What the members hold that are there."""
-    return {name: value for name, of in members if (value := of(event, change)) is not ABSENT}
+    return {
+        name: value
+        for name, value_of in members
+        if (value := value_of(event, change)) is not ABSENT
+    }
 
 
 def json_text(value: object, spell: Callable[[str], str] = string) -> str:
@@ -272,22 +289,25 @@ def json_text(value: object, spell: Callable[[str], str] = string) -> str:
     return json.dumps(value)
 
 
-def cells(which: Callable[[Change], Image | None]) -> Member:
+def cells_of_image(which: Callable[[Change], Image | None]) -> Member:
     """An object of the columns that an image has, without an image ABSENT."""
 
     def member(_event: RowChange, change: Change) -> Any:
-        row = which(change)
-        if row is None or all(cell.reason == UNTOLD for cell in row.values()):
+        image = which(change)
+        if image is None or all(cell.reason == UNTOLD for cell in image.values()):
             return ABSENT
-        there = {name: cell for name, cell in row.items() if cell.state is not State.ABSENT}
+        present_cells = {
+            name: cell for name, cell in image.items() if cell.state is not State.ABSENT
+        }
         return {
-            name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()
+            name: Raw(cell.text or "") if cell.json else cell.text
+            for name, cell in present_cells.items()
         }
 
     return member
 
 
-ROW: Final = cells(lambda change: change.before if change.after is None else change.after)
+ROW: Final = cells_of_image(lambda change: change.before if change.after is None else change.after)
 """The row after the change, of a DELETE the deleted one."""
-OLD: Final = cells(lambda change: change.before if change.op is Op.UPDATE else None)
+OLD: Final = cells_of_image(lambda change: change.before if change.op is Op.UPDATE else None)
 """What an UPDATE's row was."""

@@ -38,7 +38,7 @@ def double_text(value: float) -> str:
     _finite(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     fraction, exponent = bits & ((1 << _FRACTION_BITS) - 1), bits >> _FRACTION_BITS & 0x7FF
-    return _text(bits >> 63 == 1, fraction, exponent, _BIAS, _FRACTION_BITS)
+    return _float_text(bits >> 63 == 1, fraction, exponent, _BIAS, _FRACTION_BITS)
 
 
 def float_text(value: float) -> str:
@@ -47,7 +47,7 @@ def float_text(value: float) -> str:
     """
     _finite(value)
     (bits,) = struct.unpack("<I", struct.pack("<f", value))
-    return _text(bits >> 31 == 1, bits & 0x7FFFFF, bits >> 23 & 0xFF, 127, 23)
+    return _float_text(bits >> 31 == 1, bits & 0x7FFFFF, bits >> 23 & 0xFF, 127, 23)
 
 
 def _finite(value: float) -> None:
@@ -55,7 +55,7 @@ def _finite(value: float) -> None:
         raise ValueError(f"{value!r} is no number that MySQL stores")
 
 
-def _text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -> str:
+def _float_text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -> str:
     sign = "-" if negative else ""
     if exponent == 0 and fraction == 0:
         return f"{sign}0.0"
@@ -76,8 +76,8 @@ def _layout(digits: str, point: int) -> str:
     with an exponent.
     """
     if 0 < point < 8:
-        whole = digits[:point].ljust(point, "0")
-        return f"{whole}.{digits[point:] or '0'}"
+        integer_digits = digits[:point].ljust(point, "0")
+        return f"{integer_digits}.{digits[point:] or '0'}"
     if -3 < point <= 0:
         return f"0.{'0' * -point}{digits}"
     return f"{digits[0]}.{digits[1:] or '0'}E{point - 1}"
@@ -109,10 +109,10 @@ def _insignificant(power: int) -> int:
 def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
     if dropped:
         power = 10**dropped
-        value, rest = divmod(value, power)
-        value += rest >= power >> 1
-    text = str(value)
-    return text.rstrip("0"), len(text) + dropped
+        value, remainder = divmod(value, power)
+        value += remainder >= power >> 1
+    digits = str(value)
+    return digits.rstrip("0"), len(digits) + dropped
 
 
 def _estimate(exponent: int, fraction: int) -> int:
@@ -144,16 +144,16 @@ def _hard_digits(
         two_b, two_s, two_m = two_b - two_m, two_s - two_m, 0
     size = max(fraction_bits + two_b + _fives(five_b), two_s + 1 + _fives(five_s + 1))
     word = 32 if size < 32 else 64 if size < 64 else 0
-    rest, step, unit = fraction * 5**five_b << two_b, 5**five_s << two_s, 5**five_b << two_m
+    remainder, step, unit = fraction * 5**five_b << two_b, 5**five_s << two_s, 5**five_b << two_m
     tens = step * 10
     digits: list[int] = []
     first = True
     low = high = False
     while first or not (low or high):
-        digit, rest = divmod(rest, step)
-        rest, unit = rest * 10, unit * 10
-        low = rest < unit
-        high = _wrap(rest + unit, word) > tens if word else rest + unit >= tens
+        digit, remainder = divmod(remainder, step)
+        remainder, unit = remainder * 10, unit * 10
+        low = remainder < unit
+        high = _wrap(remainder + unit, word) > tens if word else remainder + unit >= tens
         if not first and word and _wrap(unit, word) <= 0:
             low = high = True
         if first and digit == 0 and not high:
@@ -163,7 +163,7 @@ def _hard_digits(
         if first and not -3 <= decimal < 8:
             low = high = False
         first = False
-    doubt = rest * 2 - tens
+    doubt = remainder * 2 - tens
     if high and not (low and (doubt < 0 or (doubt == 0 and digits[-1] % 2 == 0))):
         decimal += _round_up(digits)
     return "".join(map(str, digits)), decimal + 1
@@ -194,10 +194,10 @@ def _round_up(digits: list[int]) -> int:
     return 1
 
 
-def hash_code(text: str) -> int:
+def hash_code(value: str) -> int:
     """`String.hashCode`: over UTF-16 units, as a signed 32-bit integer."""
     code = 0
-    for (unit,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
+    for (unit,) in struct.iter_unpack("<H", value.encode("utf-16-le", "surrogatepass")):
         code = code * 31 + unit & 0xFFFFFFFF
     return _wrap(code, 32)
 
@@ -244,12 +244,12 @@ def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
     return re.compile(f"[{''.join(map(re.escape, table))}\ud800-\udfff]"), table | _LONE
 
 
-def json_string(text: str, library: Escapes) -> str:
+def json_string(value: str, library: Escapes) -> str:
     """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder
     writes it.
     """
     pattern, table = _escapes(library)
-    return f'"{pattern.sub(lambda hit: table[hit[0]], text)}"'
+    return f'"{pattern.sub(lambda hit: table[hit[0]], value)}"'
 
 
 @lru_cache(maxsize=8192)
@@ -261,9 +261,9 @@ def json_name(name: str, library: Escapes) -> str:
 _RAW_CONTROL: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
 
 
-def has_raw_control(text: str) -> bool:
+def has_raw_control(value: str) -> bool:
     """Whether FASTJSON2_RAW writes some character of the text raw that JSON does not allow raw."""
-    return _RAW_CONTROL.search(text) is not None
+    return _RAW_CONTROL.search(value) is not None
 
 
 def hash_order(keys: Sequence[str]) -> list[str]:
@@ -276,9 +276,9 @@ def hash_order(keys: Sequence[str]) -> list[str]:
     return sorted(keys, key=lambda key: _spread(key) & (buckets - 1))
 
 
-def _spread(text: str) -> int:
+def _spread(key: str) -> int:
     """`HashMap.hash` of `String.hashCode`."""
-    code = hash_code(text) & 0xFFFFFFFF
+    code = hash_code(key) & 0xFFFFFFFF
     return code ^ code >> 16
 
 
@@ -309,8 +309,8 @@ def java_decimal(number: int, scale: int, *, plain: bool) -> str:
     sign = "-" if number < 0 else ""
     adjusted = len(digits) - 1 - scale
     if not plain and (scale < 0 or adjusted < -6):
-        rest = f".{digits[1:]}" if len(digits) > 1 else ""
-        return f"{sign}{digits[0]}{rest}E{adjusted:+d}"
+        fraction_text = f".{digits[1:]}" if len(digits) > 1 else ""
+        return f"{sign}{digits[0]}{fraction_text}E{adjusted:+d}"
     if scale <= 0:
         return f"{sign}{digits}{'0' * -scale}" if number else "0"
     padded = digits.rjust(scale + 1, "0")
@@ -330,7 +330,7 @@ def document_text(
     keys in that order. Raises TypeError for what is no JSON value.
     """
 
-    def printed(item: Any) -> str:
+    def print_value(item: Any) -> str:
         match item:
             case None | bool() | int():
                 return json.dumps(item)
@@ -342,11 +342,12 @@ def document_text(
                 return spell(item)
             case Mapping():
                 members = (
-                    f"{spell(key)}{colon}{printed(item[key])}" for key in sorted(item, key=order)
+                    f"{spell(key)}{colon}{print_value(item[key])}"
+                    for key in sorted(item, key=order)
                 )
                 return f"{{{comma.join(members)}}}"
             case list() | tuple():
-                return f"[{comma.join(map(printed, item))}]"
+                return f"[{comma.join(map(print_value, item))}]"
         raise TypeError(f"{item!r} is no JSON value")
 
-    return printed(value)
+    return print_value(value)

@@ -127,15 +127,16 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
     return value_cell(type, value, forms)
 
 
-def image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
+def wire_image(table: Table, source_row: Row | None, forms: TextForms) -> Image | None:
     """A row as it stands on the wire: every column of the table, NULL where the row has none; None
     without a row.
     """
     return (
         None
-        if row is None
+        if source_row is None
         else {
-            column.name: cell(column.type, row.get(column.name), forms) for column in table.columns
+            column.name: cell(column.type, source_row.get(column.name), forms)
+            for column in table.columns
         }
     )
 
@@ -145,12 +146,12 @@ def supports(type: SourceType) -> bool:
     return type.source == "mysql" and type.name in _OWN_TYPES
 
 
-def binary_text(value: bytes, form: str, upper: bool = False) -> str:
+def binary_text(value: bytes, spelling: str, upper: bool = False) -> str:
     """Bytes in one of the spellings above."""
-    match form:
+    match spelling:
         case "hex" | "0x":
             digits = value.hex().upper() if upper else value.hex()
-            return f"0x{digits}" if form == PREFIXED_HEX else digits
+            return f"0x{digits}" if spelling == PREFIXED_HEX else digits
         case "base64":
             return base64.b64encode(value).decode()
         case _:
@@ -161,25 +162,25 @@ _BINARY_DIGITS: Final = re.compile(r"[01]{2,}")
 
 
 def _bits(base: Cell) -> Cell:
-    text = base.text or ""
-    if not _BINARY_DIGITS.fullmatch(text) or len(text) > (base.type.length or 1):
+    digits = base.text or ""
+    if not _BINARY_DIGITS.fullmatch(digits) or len(digits) > (base.type.length or 1):
         return base
-    return _either(base, (base.value, int(text, 2)), BIT_DOUBT)
+    return _either(base, (base.value, int(digits, 2)), BIT_DOUBT)
 
 
 def _labels(type: SourceType, value: int) -> Cell:
     members = type.members
     if type.logical is Logical.ENUM:
-        text = members[value - 1] if value else ""
-        options = {i for i, member in enumerate(members, 1) if member == text} | (
-            {0} if not text else set()
+        label_text = members[value - 1] if value else ""
+        options = {i for i, member in enumerate(members, 1) if member == label_text} | (
+            {0} if not label_text else set()
         )
     else:
-        text = ",".join(member for i, member in enumerate(members) if value >> i & 1)
+        label_text = ",".join(member for i, member in enumerate(members) if value >> i & 1)
         options = {value}
-    if text.isascii() and text.isdigit() and int(text) <= (type.high or 0):
-        options.add(int(text))
-    base = Cell(State.VALUE, type, value, text, mysql.value_class(type, value))
+    if label_text.isascii() and label_text.isdigit() and int(label_text) <= (type.high or 0):
+        options.add(int(label_text))
+    base = Cell(State.VALUE, type, value, label_text, mysql.value_class(type, value))
     return _either(base, tuple(sorted(options)), LABEL_DOUBT)
 
 
@@ -189,11 +190,11 @@ def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
         if forms.timestamp == "epoch":
             return _either(Cell(State.VALUE, type, value, "0", cls), (value, 0), EPOCH_DOUBT)
         return Cell(State.VALUE, type, value, mysql.datetime_text(value, _digits(type, forms)), cls)
-    kept = value // 1000 * 1000
-    reason = "" if kept == value else TRUNCATED
+    kept_micros = value // 1000 * 1000
+    reason = "" if kept_micros == value else TRUNCATED
     if forms.timestamp == "epoch":
-        return Cell(State.VALUE, type, kept, str(kept // 1000), cls, reason=reason)
-    base = value_cell(mysql.temporal("timestamp", _digits(type, forms)), kept, forms)
+        return Cell(State.VALUE, type, kept_micros, str(kept_micros // 1000), cls, reason=reason)
+    base = value_cell(mysql.temporal("timestamp", _digits(type, forms)), kept_micros, forms)
     return replace(base, type=type, cls=cls, reason=base.reason or reason)
 
 
@@ -213,13 +214,15 @@ def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
     """
     if value is None:
         return Cell(State.NULL, type)
-    text, meant, reason = _encode(type, value, facts)
+    wire_text, meant_value, reason = _encode(type, value, facts)
     cls = mysql.value_class(type, value)
     if type.logical is Logical.TIMESTAMP and isinstance(value, int):
-        instants = _instants(text, facts.time_zone)
+        instants = _instants(wire_text, facts.time_zone)
         if len(instants) > 1:
-            return Cell(State.ONE_OF, type, value, text, cls, options=instants, reason=_AMBIGUOUS)
-    return Cell(State.VALUE, type, meant, text, cls, reason=reason)
+            return Cell(
+                State.ONE_OF, type, value, wire_text, cls, options=instants, reason=_AMBIGUOUS
+            )
+    return Cell(State.VALUE, type, meant_value, wire_text, cls, reason=reason)
 
 
 def _encode(type: SourceType, value: Value, facts: TextFacts) -> tuple[str, Value, str]:
@@ -232,15 +235,15 @@ def _encode(type: SourceType, value: Value, facts: TextFacts) -> tuple[str, Valu
         case Logical.DOUBLE, float():
             return double_text(value), value, ""
         case Logical.TEXT, str():
-            return _kept_text(type, value)
+            return _stored_text(type, value)
         case Logical.BINARY, bytes():
-            kept = value.rstrip(b"\0") if type.name == "binary" else value
+            kept_bytes = value.rstrip(b"\0") if type.name == "binary" else value
             reason = (
                 ""
-                if kept == value
+                if kept_bytes == value
                 else "MySQL's row format strips trailing zero bytes and Canal does not pad"
             )
-            return kept.decode("latin-1"), kept, reason
+            return kept_bytes.decode("latin-1"), kept_bytes, reason
         case Logical.DATE, dt.date() | ZeroDate():
             return mysql.date_text(value), value, ""
         case Logical.DATETIME, int() | ZeroDate():
@@ -262,10 +265,10 @@ def decimal_text(value: Decimal, scale: int) -> str:
     """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when
     they are all zero (canal#decimals).
     """
-    text, rest = scaled_text(value, scale), scale % 9
-    if rest and not text[-rest:].strip("0"):
-        text = text[:-rest]
-    return f"{text}0" if text.endswith(".") else text
+    digits, last_group = scaled_text(value, scale), scale % 9
+    if last_group and not digits[-last_group:].strip("0"):
+        digits = digits[:-last_group]
+    return f"{digits}0" if digits.endswith(".") else digits
 
 
 def scaled_text(value: Decimal, scale: int) -> str:
@@ -273,16 +276,16 @@ def scaled_text(value: Decimal, scale: int) -> str:
     return java_decimal(unscaled(value, scale), scale, plain=True)
 
 
-def _kept_text(type: SourceType, value: str) -> tuple[str, Value, str]:
-    kept, reason = value, ""
+def _stored_text(type: SourceType, value: str) -> tuple[str, Value, str]:
+    stored, reason = value, ""
     if type.name == "char" and value.endswith(" "):
-        kept, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
-    if any("\ud800" <= c <= "\udfff" for c in kept):
-        kept, reason = (
-            "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept),
+        stored, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
+    if any("\ud800" <= c <= "\udfff" for c in stored):
+        stored, reason = (
+            "".join("?" if "\ud800" <= c <= "\udfff" else c for c in stored),
             "a lone surrogate is written as ?",
         )
-    return kept, kept, reason
+    return stored, stored, reason
 
 
 def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
@@ -296,9 +299,9 @@ def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
     return mysql.datetime_text((local - mysql.EPOCH) // dt.timedelta(microseconds=1), fsp)
 
 
-def _instants(text: str, zone: str) -> tuple[Value, ...]:
+def _instants(wall_clock: str, zone: str) -> tuple[Value, ...]:
     """Every instant, in microseconds, that the wall-clock text names in that zone."""
-    local = dt.datetime.fromisoformat(text)
+    local = dt.datetime.fromisoformat(wall_clock)
     moments = (
         local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None)
         for fold in (0, 1)
@@ -315,9 +318,9 @@ def _time(value: int, fsp: int, facts: TextFacts) -> tuple[str, Value, str]:
     """TIME, and the two bugs that lose information: a reader has no more than the text says."""
     hours = abs(value) // _HOUR
     if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
-        rest = abs(value) - 100 * _HOUR
-        text = f"{'-' if value < 0 else ''}{mysql.time_text(rest, fsp)}"
-        return text, -rest if value < 0 else rest, "hour 100 is written as 00"
+        shown_micros = abs(value) - 100 * _HOUR
+        time_text = f"{'-' if value < 0 else ''}{mysql.time_text(shown_micros, fsp)}"
+        return time_text, -shown_micros if value < 0 else shown_micros, "hour 100 is written as 00"
     if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
         return (
             mysql.time_text(-value, fsp),
@@ -332,7 +335,7 @@ def json_text(value: Any) -> str:
     by length, then bytes (canal#json-columns).
     """
     return document_text(
-        value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"'
+        value, double_text, lambda string_value: f'"{"".join(map(_json_character, string_value))}"'
     )
 
 

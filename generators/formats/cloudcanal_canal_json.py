@@ -59,9 +59,9 @@ def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[W
 
 
 def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
-    old = messages.rows_text(draft.old) if draft.old or draft.is_ddl else profile.no_old
+    old = messages.json_of_images(draft.old) if draft.old or draft.is_ddl else profile.no_old
     members = [
-        ("data", messages.rows_text(draft.rows)),
+        ("data", messages.json_of_images(draft.rows)),
         ("database", messages.quoted(draft.database)),
         ("es", str(draft.exec_ms)),
         ("id", str(draft.number)),
@@ -80,7 +80,7 @@ def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list
         ("ts", str(draft.send_ms)),
         ("type", messages.quoted(draft.action)),
     ]
-    return messages.object_text(members), [
+    return messages.json_object(members), [
         replace(change, keys=draft.keys) for change in draft.changes
     ]
 

@@ -73,9 +73,9 @@ def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Chan
     changes = [replace(change, schema=draft.schema, keys=keys) for change in draft.changes]
     members = [
         ("action", messages.quoted(draft.action)),
-        ("before", messages.rows_text(draft.old)),
+        ("before", messages.json_of_images(draft.old)),
         ("bid", str(draft.number)),
-        ("data", messages.rows_text(draft.rows)),
+        ("data", messages.json_of_images(draft.rows)),
         ("db", messages.quoted(draft.database)),
         ("dbValType", messages.type_map(draft.columns, profile)),
         ("ddl" if profile.ddl_key else "isDdl", "true" if draft.is_ddl else "false"),
@@ -90,7 +90,7 @@ def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Chan
     ]
     if draft.described is not None:
         members.append(("tableChanges", messages.table_changes(draft, profile)))
-    return messages.object_text(members), changes
+    return messages.json_object(members), changes
 
 
 FORMAT: Final = Format(

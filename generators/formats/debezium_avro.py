@@ -65,7 +65,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
     message, subject = written.message, confluent.STRATEGIES[profile.subjects]
     key, value = (
-        text and confluent.converted(text.decode(), message.topic, side, subject)
+        text and confluent.convert_message(text.decode(), message.topic, side, subject)
         for side, text in (("key", message.key), ("value", message.value))
     )
     place = message.partition if key is None else partition_of(key, partitions)
@@ -77,7 +77,7 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     schema of its time.
     """
     yield from connectors.FORMAT.scenarios(profile, database)
-    yield confluent.evolved(profile.source, database)
+    yield confluent.evolving_scenario(profile.source, database)
 
 
 _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
@@ -144,7 +144,9 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
 
 def _datum(schema: Schema, text: str) -> bytes:
     """The datum of a nullable column's value, in JSON."""
-    return confluent.SOME + confluent.encoded(schema_text(replace(schema, optional=False)), text)
+    return confluent.SOME + confluent.encode_payload(
+        schema_text(replace(schema, optional=False)), text
+    )
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
@@ -188,7 +190,7 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
         cell = wire_of(profile, every_type(supports, profile.source).column(column).type, value)
         return _datum(cell.schema, cell.json) if cell.schema.type in ("string", "bytes") else None
 
-    return confluent.unfit(profile.source, fits, good)
+    return confluent.unfit_cells(profile.source, fits, good)
 
 
 FORMAT: Final = Format(

@@ -26,8 +26,8 @@ from generators.families.flat import (
     Flat,
     Member,
     Members,
-    cells,
-    held,
+    cells_of_image,
+    held_members,
     json_text,
     key_scenarios,
     writer,
@@ -137,8 +137,8 @@ def _members(profile: OggProfile) -> Members:
             lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT,
         ),
         ("tokens", lambda _event, _: {"R": "AADPkvAAEAAEqLzAAA"} if profile.tokens else ABSENT),
-        ("before", _image(profile, cells(lambda change: change.before))),
-        ("after", _image(profile, cells(lambda change: change.after))),
+        ("before", _image(profile, cells_of_image(lambda change: change.before))),
+        ("after", _image(profile, cells_of_image(lambda change: change.after))),
     )
 
 
@@ -189,7 +189,9 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
         truncation = replace(truncation, accept=((Kind.DDL, None),), **_flat(profile).names(table))
         yield (
             json_text(
-                held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation)
+                held_members(
+                    _members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation
+                )
             ),
             truncation,
         )

@@ -37,7 +37,7 @@ from generators.families.confluent import sized
 from generators.families.java_text import two_complement
 from generators.families.ticdc import text
 from generators.families.ticdc.defaults import stored_expression
-from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
+from generators.families.ticdc.scenarios import ambiguous_hours, declared_types, key_updates
 from generators.families.ticdc.sink import (
     Sent,
     SinkProfile,
@@ -45,9 +45,9 @@ from generators.families.ticdc.sink import (
     committed,
     default_of,
     moved,
-    placed_rows,
+    place_rows_of_table,
     split_by_ticdc,
-    writer,
+    writer_of_events,
 )
 from generators.families.ticdc.sql import unquoted
 from generators.families.ticdc_simple.plan import checksum_of
@@ -112,7 +112,7 @@ def _messages(
     if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
         rows = (
-            placed_rows(event, profile, layout.partitions, profile.new)
+            place_rows_of_table(event, profile, layout.partitions, profile.new)
             if key or profile.force_replicate
             else ()
         )
@@ -121,7 +121,7 @@ def _messages(
             yield (place,), *_row(event, key, op, row, layout.topic, profile)
 
 
-write: Final = writer(_messages, RowChange)
+write: Final = writer_of_events(_messages, RowChange)
 
 
 @lru_cache(maxsize=1024)
@@ -201,10 +201,10 @@ def _record(
         for c in columns
     }
     schema = _schema(table, columns, tuple(more), profile)
-    datum = confluent.encoder(schema)(
+    datum = confluent.encoder_of_schema(schema)(
         {**{name: value for name, (value, _) in cells.items()}, **more}
     )
-    return confluent.named(subject, schema) + datum, {
+    return confluent.frame_schema(subject, schema) + datum, {
         name: cell for name, (_, cell) in cells.items()
     }
 
@@ -393,7 +393,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
     yield from key_updates(database)
     yield from ambiguous_hours(profile.deployment.time_zone)
-    yield confluent.evolved(profile.source, database)
+    yield confluent.evolving_scenario(profile.source, database)
     given: Mapping[str, tuple[SourceType, str, Value]] = {
         "a": (mysql.text("varchar", 64), "'d'", "d"),
         "b": (mysql.text("varchar", 64), "'null'", "null"),
@@ -417,7 +417,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     yield cases.of(ID, *own).case(
         "values/default", inserted(row), updated(row, full), tags=("default",)
     )
-    yield declared("values/declared", database, profile, "virtual")
+    yield declared_types("values/declared", database, profile, "virtual")
     columns = (
         Column("b", mysql.text("varchar", 16), False),
         Column("a", mysql.decimal(10, 2), False),
@@ -455,7 +455,7 @@ _COLUMNS: Final = {c.name: c.type for c in every_type(lambda _type: True).column
 
 def _good(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
     """The datum of a nullable column's value."""
-    encode = confluent.encoder(json.dumps(_type(_COLUMNS[column], profile)))
+    encode = confluent.encoder_of_schema(json.dumps(_type(_COLUMNS[column], profile)))
     return confluent.SOME + encode(_cell(_COLUMNS[column], value, profile)[0])
 
 
@@ -503,6 +503,8 @@ FORMAT: Final = Format(
     faults=tuple(_faults()),
     cell_faults=cell_faults,
     fits=FITS,
-    unfit=lambda profile, fits: confluent.unfit(profile.source, fits, partial(_good, profile)),
+    unfit=lambda profile, fits: confluent.unfit_cells(
+        profile.source, fits, partial(_good, profile)
+    ),
     oracle=confluent.left,
 )

@@ -52,9 +52,9 @@ from generators.families.flat import json_text
 from generators.families.ticdc import sink, text
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
 from generators.families.ticdc.scenarios import (
-    declared,
+    declared_types,
     key_updates,
-    selected,
+    selected_columns,
     statements,
     watermark,
 )
@@ -260,7 +260,9 @@ def _messages(
 ) -> Iterator[sink.Sent]:
     match event:
         case RowChange():
-            for place, op, before, after in sink.placed_rows(event, profile, layout.partitions):
+            for place, op, before, after in sink.place_rows_of_table(
+                event, profile, layout.partitions
+            ):
                 yield (place,), *_row(event, op, before, after, profile, ms)
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield range(layout.partitions), *_statement(event, profile, ms)
@@ -268,7 +270,7 @@ def _messages(
             yield range(layout.partitions), *_watermark(event, profile, ms)
 
 
-write: Final = sink.writer(_messages)
+write: Final = sink.writer_of_events(_messages)
 _json: Final = partial(json_text, spell=text.iterator_string)
 _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
@@ -526,7 +528,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     if profile.extension:
         yield watermark(429918007904436226)
     yield from key_updates(database)
-    yield from selected(database, profile)
+    yield from selected_columns(database, profile)
     string_, whole = mysql.text("varchar", 64), mysql.integer("int")
     columns = (
         ID,
@@ -540,7 +542,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
         updated(row, {"a": "x"}),
         tags=("default-for-null",),
     )
-    yield declared("values/declared", database, profile)
+    yield declared_types("values/declared", database, profile)
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
     zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
     yield cases.of(ID, *(Column(neutral(n), type, False) for n, type in types.items())).case(

@@ -40,7 +40,7 @@ from typing import ClassVar, Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc_simple import records
-from generators.families.ticdc_simple.encoding import publish, timestamp
+from generators.families.ticdc_simple.encoding import encode_timestamp, publish
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.scenarios import scenarios
@@ -178,7 +178,7 @@ class Printer:
         if value is None:
             return "null", Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
-            cell = timestamp(self.profile, type, value)[2]
+            cell = encode_timestamp(self.profile, type, value)[2]
             return cell.text or "", cell
         shown = self._shown(type, value)
         return self._text(shown), Cell(

@@ -290,7 +290,7 @@ _CASE: Final = Record(
 
 def dump_case(case: Case) -> dict[str, Plain]:
     """A whole case in one object; its messages carry no case id of their own."""
-    schemas = confluent.named_in([case])
+    schemas = confluent.schemas_of_cases([case])
     return _CASE.dump(case) | ({"schemas": dump_schemas(schemas)} if schemas else {})
 
 

@@ -190,7 +190,7 @@ class _Writer:
         if case.id in self._cases:
             raise UsageError(f"case {case.id} is there twice")
         numbers = tuple(self._tables.setdefault(table, len(self._tables)) for table in case.tables)
-        confluent.recall(confluent.named_in([case]), self._schemas)
+        confluent.recall(confluent.schemas_of_cases([case]), self._schemas)
         self._cases[case.id] = _SHELL.dump(_Shell(case.id, case.level, case.tags, numbers))
         for written in case.written:
             place = written.message.topic, written.message.partition

@@ -124,10 +124,10 @@ _PLAIN: Final = {
 @lru_cache(maxsize=4096)
 def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
     """The Connect schema of a column."""
-    own = f"{facts.package}.cdc.data"
+    package = f"{facts.package}.cdc.data"
     match type.logical:
         case Logical.DECIMAL:
-            return Schema("string", nullable, f"{own}.Decimal")
+            return Schema("string", nullable, f"{package}.Decimal")
         case Logical.DATE:
             return Schema(
                 "int32", nullable, f"{DEBEZIUM if facts.text_timestamps else CONNECT}.Date", 1
@@ -139,7 +139,7 @@ def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
         case Logical.TIMESTAMP if facts.text_timestamps:
             return Schema("string", nullable, f"{DEBEZIUM}.ZonedTimestamp", 1)
         case Logical.DATETIME if facts.text_timestamps:
-            return Schema("string", nullable, f"{own}.timestamp")
+            return Schema("string", nullable, f"{package}.timestamp")
         case Logical.DATETIME | Logical.TIMESTAMP:
             return Schema("int64", nullable, f"{CONNECT}.Timestamp", 1)
         case _:
@@ -149,20 +149,23 @@ def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
 _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
 
 
-def wire(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
+def encode_cell(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
     """A column's value on the wire. Raises TypeError for a value that the type does not have."""
     type = column.type
     if value is None:
         return CdlCell(None, Cell(State.NULL, type))
-    sent, meant = _encode(type, value, facts)
+    wire_value, meant_value = _encode(type, value, facts)
     schema = schema_of(type, column.nullable, facts)
-    text = sent if isinstance(sent, str) else payload_text(schema, sent)
-    plain = isinstance(sent, str) or schema.type == "bytes" or text.startswith('"')
-    if plain and not isinstance(sent, str):
-        text = text[1:-1]
+    wire_text = wire_value if isinstance(wire_value, str) else payload_text(schema, wire_value)
+    plain = isinstance(wire_value, str) or schema.type == "bytes" or wire_text.startswith('"')
+    if plain and not isinstance(wire_value, str):
+        wire_text = wire_text[1:-1]
     cls = mysql.value_class(type, value)
-    reason = "" if meant == value else _CUT
-    return CdlCell(sent, Cell(State.VALUE, type, meant, text, cls, json=not plain, reason=reason))
+    reason = "" if meant_value == value else _CUT
+    return CdlCell(
+        wire_value,
+        Cell(State.VALUE, type, meant_value, wire_text, cls, json=not plain, reason=reason),
+    )
 
 
 def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
@@ -200,9 +203,9 @@ def zoned_text(micros: int) -> str:
     """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed
     (debezium#timestamp-zoned).
     """
-    text = mysql.datetime_text(micros, 6).replace(" ", "T")
-    whole, fraction = text[:-7], text[-6:].rstrip("0")
-    return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
+    iso_text = mysql.datetime_text(micros, 6).replace(" ", "T")
+    seconds_text, fraction = iso_text[:-7], iso_text[-6:].rstrip("0")
+    return f"{seconds_text}.{fraction}Z" if fraction else f"{seconds_text}Z"
 
 
 Payload: TypeAlias = Mapping[str, Any] | None
@@ -301,12 +304,14 @@ def write(
                 and not event.table.primary_key
             ):
                 continue  # PostgreSQL logs nothing that would say which row it was
-            for i, row in enumerate(event.rows):
+            for i, images in enumerate(event.rows):
                 ends = number == last_read and i == len(event.rows) - 1
                 snapshot = "last" if ends else "true" if event.op is Op.READ else None
                 lag = 90 + chance.randrange(60_000)
                 beat = str(uuid.UUID(int=chance.getrandbits(128), version=4))
-                draft, change = _row(event, row.before, row.after, beat, event.at.ms + lag, facts)
+                draft, change = _row_message(
+                    event, images.before, images.after, beat, event.at.ms + lag, facts
+                )
                 value = value_of(replace(draft, snapshot=snapshot)).encode()
                 message = Message(
                     layout.topic, 0, None, value, timestamp_ms=draft.sent_ms, event=number
@@ -319,12 +324,17 @@ def _reads(event: object) -> bool:
     return isinstance(event, RowChange) and event.op is Op.READ
 
 
-def _row(
-    event: RowChange, before: Row | None, after: Row | None, beat: str, sent: int, facts: CdlProfile
+def _row_message(
+    event: RowChange,
+    before: Row | None,
+    after: Row | None,
+    beat: str,
+    send_ms: int,
+    facts: CdlProfile,
 ) -> tuple[Event, Change]:
     table, op = event.table, event.op
-    was = _cells(table, before, facts) if before is not None else {}
-    now = _cells(table, after, facts) if after is not None else {}
+    was = _encode_cells(table, before, facts) if before is not None else {}
+    now = _encode_cells(table, after, facts) if after is not None else {}
     sent_before: Mapping[str, CdlCell] | None = was or None
     full: Image | None = None
     if facts.identity == "default" and before is not None:
@@ -333,17 +343,19 @@ def _row(
             if op is Op.UPDATE
             else True
         )
-        sent_before, full = _identified(table, was) if moved and table.primary_key else (None, None)
+        sent_before, full = (
+            _identity_image(table, was) if moved and table.primary_key else (None, None)
+        )
     key = {name: (now or was)[name].value for name in table.primary_key}
     draft = Event(
         table,
         op,
         event.at,
-        _values(sent_before),
-        _values(now or None),
+        _payload_of_cells(sent_before),
+        _payload_of_cells(now or None),
         key or None,
         beat,
-        sent,
+        send_ms,
         facts,
     )
     change = Change(
@@ -356,19 +368,21 @@ def _row(
         keys=tuple(c.name for c in table.columns if c.name in table.primary_key) or None,
         position=str(draft.lsn),
         commit_time_us=event.at.ms * 1000,
-        before=_image(sent_before),
-        after=_image(now or None),
+        before=_image_of_cells(sent_before),
+        after=_image_of_cells(now or None),
         full_before=full,
         accept=((Kind.ROW, Op.READ),) if op is Op.READ else (),
     )
     return draft, change
 
 
-def _identified(table: Table, was: Mapping[str, CdlCell]) -> tuple[Mapping[str, CdlCell], Image]:
+def _identity_image(
+    table: Table, was: Mapping[str, CdlCell]
+) -> tuple[Mapping[str, CdlCell], Image]:
     """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of one whose key
     changes: the key, and null in the other columns, which at level two may have been anything.
     """
-    sent = {
+    key_image = {
         c.name: (
             was[c.name] if c.name in table.primary_key else CdlCell(None, Cell(State.NULL, c.type))
         )
@@ -383,19 +397,19 @@ def _identified(table: Table, was: Mapping[str, CdlCell]) -> tuple[Mapping[str, 
         )
         for c in table.columns
     }
-    return sent, full
+    return key_image, full
 
 
-def _cells(table: Table, row: Row, facts: CdlProfile) -> dict[str, CdlCell]:
-    return {c.name: wire(c, row.get(c.name), facts) for c in table.columns}
+def _encode_cells(table: Table, source_row: Row, facts: CdlProfile) -> dict[str, CdlCell]:
+    return {c.name: encode_cell(c, source_row.get(c.name), facts) for c in table.columns}
 
 
-def _values(row: Mapping[str, CdlCell] | None) -> Payload:
-    return None if row is None else {name: cell.value for name, cell in row.items()}
+def _payload_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Payload:
+    return None if wire_cells is None else {name: cell.value for name, cell in wire_cells.items()}
 
 
-def _image(row: Mapping[str, CdlCell] | None) -> Image | None:
-    return None if row is None else {name: cell.cell for name, cell in row.items()}
+def _image_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Image | None:
+    return None if wire_cells is None else {name: cell.cell for name, cell in wire_cells.items()}
 
 
 def losses(facts: CdlProfile) -> tuple[Loss, ...]:

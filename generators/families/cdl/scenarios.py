@@ -33,8 +33,8 @@ def scenarios(profile: CdlProfile, database: str) -> Iterator[Scenario]:
     """Every case that only CDL has, with level-one tables in `database`."""
     cases = Cases(database, _PLAIN, schema="public")
     example = Table(database, "ct_pg2hudi", _SAMPLE, ("id",), schema="public")
-    row: Row = {"count1": 13, "id": 34, "time1": None, "decimalNum": None}
-    yield named("document/insert", insert(example, row, _AT), tags={"document"})
+    example_row: Row = {"count1": 13, "id": 34, "time1": None, "decimalNum": None}
+    yield named("document/insert", insert(example, example_row, _AT), tags={"document"})
     yield cases.case("snapshot/read", replace(read(_ROW), at=_AT), tags={"snapshot"})
     yield cases.case(
         "snapshot/last", replace(read(_ROW, {**_ROW, "id": 2}), at=_AT), tags={"snapshot"}

@@ -23,7 +23,7 @@ from generators.families.java_text import (
     json_string,
     remainder_of_abs,
 )
-from generators.families.mysql_texts import BASE64, HEX, TextForms, image
+from generators.families.mysql_texts import BASE64, HEX, TextForms, wire_image
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
     Cell,
@@ -154,8 +154,8 @@ def write(
             exec_ms=event.at.ms if profile.milliseconds else event.at.ms // 1000 * 1000,
             send_ms=event.at.ms + SEND_LAG_MS,
         )
-        text, changes = finish(draft)
-        whole = tuple(
+        payload, changes = finish(draft)
+        owed_changes = tuple(
             replace(
                 change,
                 database=draft.database,
@@ -170,9 +170,9 @@ def write(
         place = partition_of(draft, layout.partitions)
         topic = ddl_topic(layout.topic) if draft.is_ddl and profile.ddl_topic else layout.topic
         message = Message(
-            topic, place, None, text.encode(), timestamp_ms=draft.send_ms, event=ordinal
+            topic, place, None, payload.encode(), timestamp_ms=draft.send_ms, event=ordinal
         )
-        written.append(Written(message, whole))
+        written.append(Written(message, owed_changes))
     return written
 
 
@@ -204,18 +204,18 @@ def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
     """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of
     tinyint(1) alone.
     """
-    text = mysql.declared(type)
+    declared = mysql.declared(type)
     return (
-        _WIDTH.sub("", text)
-        if profile.bare_integers and not text.startswith("tinyint(1)")
-        else text
+        _WIDTH.sub("", declared)
+        if profile.bare_integers and not declared.startswith("tinyint(1)")
+        else declared
     )
 
 
 def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Draft | None:
     match event:
         case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
-            return _rows(event, profile)
+            return _draft_of_rows(event, profile)
         case SchemaChange() if event.action in shape.ddl_actions:
             table = event.after or event.before
             return Draft(
@@ -236,21 +236,24 @@ def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Dr
             return None
 
 
-def _rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
+def _draft_of_rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
     table, forms = event.table, profile.forms
     rows: list[Texts] = []
     old: list[Texts] = []
     changes: list[Change] = []
     for i, images in enumerate(event.rows):
-        whole, after = (image(table, row, forms) for row in (images.before, images.after))
-        before, full = whole, None
-        if whole is not None and after is not None and profile.partial_old:
-            before, full = _changed(whole, after)
+        before_image, after = (
+            wire_image(table, images_of_row, forms)
+            for images_of_row in (images.before, images.after)
+        )
+        before, full = before_image, None
+        if before_image is not None and after is not None and profile.partial_old:
+            before, full = _changed(before_image, after)
         if before is not None and (after is not None or profile.deleted_in != "data"):
             old.append(_texts(before))
-        shown = after if after is not None else before if profile.deleted_in != "old" else None
-        if shown is not None:
-            rows.append(_texts(shown))
+        data_image = after if after is not None else before if profile.deleted_in != "old" else None
+        if data_image is not None:
+            rows.append(_texts(data_image))
         changes.append(Change(i, Kind.ROW, event.op, before=before, after=after, full_before=full))
     if not changes:
         return None
@@ -298,33 +301,33 @@ def jdbc_type(type: SourceType) -> int:
     return SQL_TYPES[type.name]
 
 
-def quoted(text: str | None) -> str:
+def quoted(value: str | None) -> str:
     """A JSON string as fastjson 1 writes it, or null."""
-    return "null" if text is None else json_string(text, Escapes.FASTJSON1)
+    return "null" if value is None else json_string(value, Escapes.FASTJSON1)
 
 
-def _named(text: str) -> str:
-    return json_name(text, Escapes.FASTJSON1)
+def _quoted_name(name: str) -> str:
+    return json_name(name, Escapes.FASTJSON1)
 
 
 def listed(names: Iterable[str]) -> str:
     """A JSON array of strings."""
-    return f"[{','.join([_named(name) for name in names])}]"
+    return f"[{','.join([_quoted_name(name) for name in names])}]"
 
 
-def rows_text(rows: Iterable[Texts]) -> str:
+def json_of_images(images: Iterable[Texts]) -> str:
     """A JSON array of rows, each an object of texts and nulls."""
-    return f"[{','.join([_mapped(((n, quoted(t)) for n, t in row.items())) for row in rows])}]"
+    return f"[{','.join([_json_of_pairs(((n, quoted(t)) for n, t in image.items())) for image in images])}]"
 
 
 def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> str:
     """`dbValType`, or `mysqlType`: the type with its length by column."""
-    return _mapped((c.name, _named(type_of(c.type, profile))) for c in columns)
+    return _json_of_pairs((c.name, _quoted_name(type_of(c.type, profile))) for c in columns)
 
 
 def jdbc_map(columns: Iterable[Column]) -> str:
     """`jdbcType`, or `sqlType`: the `java.sql.Types` number by column."""
-    return _mapped((c.name, str(jdbc_type(c.type))) for c in columns)
+    return _json_of_pairs((c.name, str(jdbc_type(c.type))) for c in columns)
 
 
 def table_changes(draft: Draft, profile: CloudCanalProfile) -> str:
@@ -333,8 +336,8 @@ def table_changes(draft: Draft, profile: CloudCanalProfile) -> str:
     table = draft.described
     assert table is not None
     columns = [
-        f'{{"jdbcType":{jdbc_type(c.type)},"name":{_named(c.name)},"position":{i},'
-        f'"typeExpression":{_named(type_of(c.type, profile))},"typeName":{_named(c.type.name)}}}'
+        f'{{"jdbcType":{jdbc_type(c.type)},"name":{_quoted_name(c.name)},"position":{i},'
+        f'"typeExpression":{_quoted_name(type_of(c.type, profile))},"typeName":{_quoted_name(c.type.name)}}}'
         for i, c in enumerate(table.columns)
     ]
     keys = listed(table.primary_key)
@@ -342,13 +345,13 @@ def table_changes(draft: Draft, profile: CloudCanalProfile) -> str:
     return f'{{"table":{described},"type":{quoted(draft.action)}}}'
 
 
-def object_text(members: Iterable[tuple[str, str]]) -> str:
+def json_object(members: Iterable[tuple[str, str]]) -> str:
     """A JSON object of members whose names need no escapes, in the order given."""
-    return "{" + ",".join([f'"{name}":{text}' for name, text in members]) + "}"
+    return "{" + ",".join([f'"{name}":{value_json}' for name, value_json in members]) + "}"
 
 
-def _mapped(pairs: Iterator[tuple[str, str]]) -> str:
-    return f"{{{','.join([f'{_named(name)}:{text}' for name, text in pairs])}}}"
+def _json_of_pairs(pairs: Iterator[tuple[str, str]]) -> str:
+    return f"{{{','.join([f'{_quoted_name(name)}:{value_json}' for name, value_json in pairs])}}}"
 
 
 _BINARY_FAULTS: Final = {

@@ -60,7 +60,7 @@ def canal_scenarios(_profile: CloudCanalProfile, database: str) -> Iterator[Scen
     yield from _envelope(cases)
     for label, type, value in _OWN_VALUES:
         yield cases.value(f"values/{label}", type, value)
-    yield from _rows()
+    yield from _typed_rows()
 
 
 _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
@@ -150,9 +150,12 @@ def _batches(cases: Cases) -> Iterator[Scenario]:
 
 def _envelope(cases: Cases) -> Iterator[Scenario]:
     yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
-    row: Row = {**_TWO, "b": "k"}
+    composite_row: Row = {**_TWO, "b": "k"}
     yield cases.of(key=("b", "id")).case(
-        "envelope/composite-key", inserted(row), updated(row, {"b": "l"}), deleted(row)
+        "envelope/composite-key",
+        inserted(composite_row),
+        updated(composite_row, {"b": "l"}),
+        deleted(composite_row),
     )
     yield cases.of(key=()).case("envelope/no-key", inserted(_ONE))
     yield cases.case(
@@ -177,12 +180,15 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
 )
 
 
-def _rows() -> Iterator[Scenario]:
+def _typed_rows() -> Iterator[Scenario]:
     """Level two: the pool's tables, no DDL."""
     names = [column.name for column in COMPOSITE.columns]
-    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
-    other: Row = {**row, names[0]: 6, names[3]: None}
-    pairs = (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"})
+    string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    changed_row: Row = {**string_row, names[0]: 6, names[3]: None}
+    pairs = (
+        (string_row, {**string_row, names[1]: None}),
+        (changed_row, {**changed_row, names[3]: "w"}),
+    )
     yield named(
         "rows/cloudcanal/batch-update",
         change(COMPOSITE, Op.UPDATE, *pairs),

@@ -25,8 +25,8 @@ def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: st
     concerns some releases. `routed` is the database of a statement whose tables are routed: the
     restored text is read and restored once more.
     """
-    text = parse(sql, placement, ttl_off).text
-    return parse(text, ttl_off=False, routed=routed).text if routed else text
+    restored_once = parse(sql, placement, ttl_off).text
+    return parse(restored_once, ttl_off=False, routed=routed).text if routed else restored_once
 
 
 @lru_cache(4096)
@@ -50,7 +50,7 @@ class _Parser(Options):
         if self.skip("ALTER TABLE"):
             return self.alter()
         if self.either("ALTER DATABASE", "ALTER SCHEMA"):
-            named = self.next not in (
+            has_name = self.next not in (
                 "DEFAULT",
                 "CHARACTER",
                 "CHAR",
@@ -59,7 +59,7 @@ class _Parser(Options):
                 "PLACEMENT",
                 "SET",
             )
-            name = f" {self.name()}" if named else ""
+            name = f" {self.name()}" if has_name else ""
             if not (options := self.database_options()).strip():
                 # of a placement rule alone nothing is left, and TiCDC does not send it
                 raise self.refused()
@@ -72,9 +72,9 @@ class _Parser(Options):
         if self.either("DROP DATABASE", "DROP SCHEMA"):
             return f"DROP DATABASE {self.existing()}{self.name()}"
         if words := self.either("DROP TABLE", "DROP VIEW", "DROP SEQUENCE"):
-            text = f"{words} {self.existing()}{self.listed(self.table, ', ')}"
+            statement = f"{words} {self.existing()}{self.listed(self.table, ', ')}"
             self.either("RESTRICT", "CASCADE")
-            return text
+            return statement
         if self.either("TRUNCATE TABLE", "TRUNCATE"):
             return f"TRUNCATE TABLE {self.table()}"
         if self.skip("RECOVER TABLE"):
@@ -108,9 +108,9 @@ class _Parser(Options):
                 if self.either("USING", "TYPE")
                 else ""
             )
-            text = f"CREATE {kind} {name} {self.expect('ON')} {self.table()} {self.parts()}"
+            statement = f"CREATE {kind} {name} {self.expect('ON')} {self.table()} {self.parts()}"
             self.index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
-            return text + self.index_options(using) + self.lock()
+            return statement + self.index_options(using) + self.lock()
         self.expect("TABLE")
         table = self.absent() + self.table()
         if self.skip("LIKE"):
@@ -138,13 +138,13 @@ class _Parser(Options):
         return columns + constraints
 
     def sequence(self) -> str:
-        text = ""
+        options = ""
         while not self.ended and not self.next_is(";"):
             if words := self.option(
                 "INCREMENT BY", "INCREMENT", "START WITH", "START", "MINVALUE", "MAXVALUE", "CACHE"
             ):
                 words = {"INCREMENT": "INCREMENT BY", "START": "START WITH"}.get(words, words)
-                text += f" {words} {self.signed()}"
+                options += f" {words} {self.signed()}"
             else:
                 words = self.expect(
                     "NO MINVALUE",
@@ -155,8 +155,8 @@ class _Parser(Options):
                     "NOCYCLE",
                     "CYCLE",
                 )
-                text += " " + words.replace("NOM", "NO M")
-        return text
+                options += " " + words.replace("NOM", "NO M")
+        return options
 
     def lock(self) -> str:
         options = {}
@@ -164,12 +164,12 @@ class _Parser(Options):
             options[word] = self.expect(
                 "DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE"
             )
-        shown = [
+        clauses = [
             f"{word} = {options[word]}"
             for word in ("ALGORITHM", "LOCK")
             if options.get(word, "DEFAULT") != "DEFAULT"
         ]
-        return f" {' '.join(shown)}" if shown else ""
+        return f" {' '.join(clauses)}" if clauses else ""
 
     def view(self) -> str:
         replace = "OR REPLACE " if self.skip("OR REPLACE") else ""
@@ -203,16 +203,20 @@ class _Parser(Options):
             raise self.refused()
         name = token.text.strip("`") if token.kind != "text" else unquoted(token.text)
         if host == "@":
-            other = self.take("name", "text")
-            host = "@" + (other.text.strip("`") if other.kind == "name" else unquoted(other.text))
+            host_token = self.take("name", "text")
+            host = "@" + (
+                host_token.text.strip("`")
+                if host_token.kind == "name"
+                else unquoted(host_token.text)
+            )
         return f"{quote(name)}@{quote(host[1:])}"
 
     def select(self) -> str:
         """A SELECT of one table."""
-        text = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
-        text += " " + self.listed(self.selected, ",")
+        statement = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
+        statement += " " + self.listed(self.selected, ",")
         if self.skip("FROM") and not self.skip("DUAL"):
-            text += f" FROM {self.table()}"
+            statement += f" FROM {self.table()}"
             if not self.ended and self.next not in (
                 "WHERE",
                 ";",
@@ -225,10 +229,10 @@ class _Parser(Options):
                 ",",
             ):
                 self.skip("AS")
-                text += f" AS {self.plain_name()}"
+                statement += f" AS {self.plain_name()}"
         if self.skip("WHERE"):
-            text += f" WHERE {self.expression()}"
-        return text
+            statement += f" WHERE {self.expression()}"
+        return statement
 
     def selected(self) -> str:
         if self.skip("*"):
@@ -236,19 +240,22 @@ class _Parser(Options):
         return self.expression() + (f" AS {self.plain_name()}" if self.skip("AS") else "")
 
     def alter(self) -> str:
-        text = f"ALTER TABLE {self.table()}"
+        statement = f"ALTER TABLE {self.table()}"
         first = True
         if self.ended and not self.routed:
             raise self.refused()
         while not self.ended and not self.next_is(";"):
-            behind, start = " " if first or self.next in ("PARTITION", "REMOVE") else ", ", self.at
+            separator, start = (
+                " " if first or self.next in ("PARTITION", "REMOVE") else ", ",
+                self.at,
+            )
             if clause := self.clause():
-                text += behind + clause
+                statement += separator + clause
                 first = False
             self.skip(",")
             if self.at == start:
                 raise self.refused()
-        return text
+        return statement
 
     def clause(self) -> str:
         """One clause of ALTER TABLE; "" where TiCDC leaves it out."""
@@ -260,9 +267,9 @@ class _Parser(Options):
         if self.skip("CHANGE"):
             self.skip("COLUMN")
             existing, old = self.existing(), self.name()
-            text = f"CHANGE COLUMN {existing}{old} {self.placed()}"
+            clause = f"CHANGE COLUMN {existing}{old} {self.placed()}"
             self.statement.renamed[self.column_name] = bare(old)
-            return text
+            return clause
         if self.skip("ALTER INDEX"):
             return f"ALTER INDEX {self.plain_name()} {self.expect('VISIBLE', 'INVISIBLE')}"
         if self.either("ALTER CHECK", "ALTER CONSTRAINT"):
@@ -301,10 +308,10 @@ class _Parser(Options):
                 f" {self.bracketed(self.partition)}"
             )
         if self.skip("EXCHANGE PARTITION"):
-            text = (
+            clause = (
                 f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH TABLE')} {self.table()}"
             )
-            return text + (
+            return clause + (
                 " WITHOUT VALIDATION"
                 if self.either("WITH VALIDATION", "WITHOUT VALIDATION")[4:7] == "OUT"
                 else ""
@@ -355,12 +362,12 @@ class _Parser(Options):
         """A new default: what is no literal stands in brackets."""
         bracket = self.next_is("(")
         start = self.at
-        text = self.grouped() if bracket else self.expression(12)
+        default = self.grouped() if bracket else self.expression(12)
         read = self.tokens[start + bracket : self.at - bracket]
         plain = len(read) == 1 + (read[0].text[0] == "_") and (
-            read[-1].kind != "word" or text in ("NULL", "TRUE", "FALSE")
+            read[-1].kind != "word" or default in ("NULL", "TRUE", "FALSE")
         )
-        return text if plain else f"({text})"
+        return default if plain else f"({default})"
 
     def dropped(self) -> str:
         if self.skip("PRIMARY KEY"):
@@ -376,9 +383,9 @@ class _Parser(Options):
         if self.either("CHECK", "CONSTRAINT"):
             return f"DROP CHECK {self.plain_name()}"
         self.skip("COLUMN")
-        text = f"DROP COLUMN {self.existing()}{self.name()}"
+        clause = f"DROP COLUMN {self.existing()}{self.name()}"
         self.either("RESTRICT", "CASCADE")
-        return text
+        return clause
 
     def added(self) -> str:
         if self.skip("PARTITION"):
@@ -397,10 +404,10 @@ class _Parser(Options):
         return f"ADD COLUMN {absent}({', '.join(self.definitions())})"
 
     def placed(self) -> str:
-        text = self.column()
+        column = self.column()
         if self.skip("FIRST"):
-            return f"{text} FIRST"
-        return f"{text} AFTER {self.name()}" if self.skip("AFTER") else text
+            return f"{column} FIRST"
+        return f"{column} AFTER {self.name()}" if self.skip("AFTER") else column
 
 
 __all__ = ["Statement", "parse", "restored", "unquoted"]

@@ -73,9 +73,9 @@ _OPTIONS: Final = ("ON DELETE", "ON UPDATE")
 _REFERENCES: Final = ("RESTRICT", "CASCADE", "SET NULL", "NO ACTION", "SET DEFAULT")
 
 
-def commented(feature: str, text: str) -> str:
+def commented(feature: str, clause: str) -> str:
     """A feature of TiDB's own, in its comment."""
-    return f"/*T!{feature} {text} */"
+    return f"/*T!{feature} {clause} */"
 
 
 @dataclass(slots=True)
@@ -136,25 +136,25 @@ class Columns(Reader):
     def type(self) -> str:
         """The type of a column."""
         if kind := self.either("BOOLEAN", "BOOL"):
-            text, name = "TINYINT(1)", "TINYINT"
+            type_text, name = "TINYINT(1)", "TINYINT"
         elif name := self.either("ENUM", "SET"):
-            text = name + self.bracketed(
+            type_text = name + self.bracketed(
                 lambda: plain_text(unquoted(self.take("text").text).rstrip(" ")), ","
             )
         else:
             kind = self.expect(*_SPELLINGS)
             name = _TYPES[kind]
-            text = (
+            type_text = (
                 self.numeric(name) if name in ("FLOAT", "DOUBLE", "DECIMAL") else self.sized(name)
             )
         flags = {"ZEROFILL": False, "UNSIGNED": False}
         while flag := self.either("UNSIGNED", "SIGNED", "ZEROFILL"):
             flags[flag] = True
         if name == "YEAR":
-            return text
-        text += " UNSIGNED" if flags["UNSIGNED"] or flags["ZEROFILL"] else ""
-        text += " ZEROFILL" if flags["ZEROFILL"] else ""
-        return self.characters(name, text) if name in _CHARACTERS else text
+            return type_text
+        type_text += " UNSIGNED" if flags["UNSIGNED"] or flags["ZEROFILL"] else ""
+        type_text += " ZEROFILL" if flags["ZEROFILL"] else ""
+        return self.characters(name, type_text) if name in _CHARACTERS else type_text
 
     def numeric(self, name: str) -> str:
         """A FLOAT, DOUBLE or DECIMAL."""
@@ -178,7 +178,7 @@ class Columns(Reader):
             raise self.refused()
         return f"{name}(1)" if name in ("BIT", "CHAR_", "BINARY_") else name
 
-    def characters(self, name: str, text: str) -> str:
+    def characters(self, name: str, type_text: str) -> str:
         """A text type with its character set; one of bytes is a BLOB or BINARY."""
         binary = bool(self.skip("BINARY"))
         charset = ""
@@ -189,10 +189,10 @@ class Columns(Reader):
         binary = self.skip("BINARY") or binary
         if charset == "BINARY":
             if name not in _AS_BYTES:
-                return text
-            return text.replace(name, _AS_BYTES[name], 1)
+                return type_text
+            return type_text.replace(name, _AS_BYTES[name], 1)
         return (
-            text
+            type_text
             + (" BINARY" if binary else "")
             + (f" CHARACTER SET {charset}" if charset and name not in ("ENUM", "SET") else "")
         )
@@ -258,27 +258,27 @@ class Columns(Reader):
             return self.now(self.next_is("("))
         if self.next_is("NEXT"):
             raise self.refused()
-        text = self.expression(0 if depth else 12)
+        default = self.expression(0 if depth else 12)
         for _ in range(depth):
             self.expect(")")
-        name, _, arguments = text.partition("(")
+        name, _, arguments = default.partition("(")
         if depth and name in NOW and arguments.endswith(")"):
             return f"CURRENT_TIMESTAMP({arguments}"
-        text = "CURRENT_DATE()" if text == "CURDATE()" else text
-        return f"({text})" if _is_call(text) else text
+        default = "CURRENT_DATE()" if default == "CURDATE()" else default
+        return f"({default})" if _is_call(default) else default
 
-    def check(self, behind: str) -> str:
-        """A CHECK; `behind` stands before its enforcement."""
+    def check(self, suffix: str) -> str:
+        """A CHECK; `suffix` stands before its enforcement."""
         name = (
             f"CONSTRAINT {self.plain_name()} "
             if self.skip("CONSTRAINT") and not self.next_is("CHECK")
             else ""
         )
         self.expect("CHECK")
-        text = f"{name}CHECK{self.bracketed(self.expression)}"
+        clause = f"{name}CHECK{self.bracketed(self.expression)}"
         return (
-            text
-            + behind
+            clause
+            + suffix
             + (
                 "NOT ENFORCED"
                 if self.either("NOT ENFORCED", "ENFORCED") == "NOT ENFORCED"
@@ -288,13 +288,13 @@ class Columns(Reader):
 
     def references(self, table: Callable[[], str]) -> str:
         """What a foreign key refers to; `table` reads its name."""
-        text = f"{self.expect('REFERENCES')} {table()}{self.parts()}"
+        clause = f"{self.expect('REFERENCES')} {table()}{self.parts()}"
         if self.skip("MATCH"):
-            text += f" MATCH {self.expect('FULL', 'PARTIAL', 'SIMPLE')}"
+            clause += f" MATCH {self.expect('FULL', 'PARTIAL', 'SIMPLE')}"
         actions = {}
         while event := self.either(*_OPTIONS):
             actions[event] = self.expect(*_REFERENCES)
-        return text + "".join(
+        return clause + "".join(
             f" {event} {actions[event]}" for event in _OPTIONS if event in actions
         )
 
@@ -305,18 +305,18 @@ class Columns(Reader):
 
     def part(self) -> str:
         """A column or an expression of an index."""
-        text = f"({self.grouped()})" if self.next_is("(") else self.name()
-        self.key.append(text)
+        key_part = f"({self.grouped()})" if self.next_is("(") else self.name()
+        self.key.append(key_part)
         if self.next_is("("):
-            text += self.bracketed(self.digits)
-        return text + (" DESC" if self.either("ASC", "DESC") == "DESC" else "")
+            key_part += self.bracketed(self.digits)
+        return key_part + (" DESC" if self.either("ASC", "DESC") == "DESC" else "")
 
     def grouped(self) -> str:
         """An expression in brackets, without them."""
         self.expect("(")
-        text = self.expression()
+        expression = self.expression()
         self.expect(")")
-        return text
+        return expression
 
     def index_options(self, before: str = "") -> str:
         """The options of an index in their one order."""
@@ -384,8 +384,8 @@ class Columns(Reader):
         """An index's name, columns and options."""
         using = ""
         if self.next not in ("(", "USING", "TYPE"):
-            own = self.plain_name()
-            name = name or own
+            own_name = self.plain_name()
+            name = name or own_name
         if self.either("USING", "TYPE"):
             using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}"
         parts = self.parts()
@@ -409,15 +409,15 @@ class Columns(Reader):
         self.statement.indexes.append(Index(name, tuple(columns), unique or primary))
 
 
-def _is_call(text: str) -> bool:
+def _is_call(expression: str) -> bool:
     """Whether an expression is a call of a function and nothing else."""
-    name, bracket, rest = text.partition("(")
+    name, bracket, arguments = expression.partition("(")
     if not bracket or not name.isidentifier() or name == "CAST":
         return False
     depth, quoted = 1, False
-    for at, sign in enumerate(rest):
+    for at, sign in enumerate(arguments):
         quoted ^= sign == "'"
         depth += 0 if quoted else (sign == "(") - (sign == ")")
         if depth == 0:
-            return at == len(rest) - 1
+            return at == len(arguments) - 1
     return False

@@ -88,8 +88,8 @@ class Options(Columns):
         elif self.option("ROW_FORMAT"):
             yield f"ROW_FORMAT = {self.expect(*_FORMATS)}"
         elif self.option("TTL_ENABLE"):
-            shown = commented("[ttl]", f"TTL_ENABLE = {self.text().upper()}")
-            yield from () if self.ttl_off else (shown,)
+            ttl_option = commented("[ttl]", f"TTL_ENABLE = {self.text().upper()}")
+            yield from () if self.ttl_off else (ttl_option,)
         elif self.option("TTL_JOB_INTERVAL"):
             yield commented("[ttl]", f"TTL_JOB_INTERVAL = {self.text()}")
         elif self.option("TTL"):
@@ -122,52 +122,52 @@ class Options(Columns):
 
     def database_options(self) -> str:
         """The options of a database that follow."""
-        text = ""
+        options = ""
         while not self.ended and not self.next_is(";"):
             self.skip("DEFAULT")
             if self.option("CHARACTER SET", "CHARSET", "CHAR SET"):
-                text += f" CHARACTER SET = {self.charset().lower()}"
+                options += f" CHARACTER SET = {self.charset().lower()}"
             elif self.option("COLLATE"):
-                text += f" COLLATE = {self.collation()}"
+                options += f" COLLATE = {self.collation()}"
             elif self.option("ENCRYPTION"):
-                text += f" ENCRYPTION = {self.text()}"
+                options += f" ENCRYPTION = {self.text()}"
             elif self.option("PLACEMENT POLICY"):
-                text += " " + "".join(self.policy())
+                options += " " + "".join(self.policy())
             elif self.next_is("SET", "TIFLASH"):
-                text += f" {self.tiflash()}"
+                options += f" {self.tiflash()}"
             else:
                 raise self.refused()
-        return text
+        return options
 
     def tiflash(self) -> str:
         """SET TIFLASH REPLICA."""
-        text = f"{self.expect('SET TIFLASH REPLICA')} {self.digits()}"
+        clause = f"{self.expect('SET TIFLASH REPLICA')} {self.digits()}"
         if self.skip("LOCATION LABELS"):
-            text += f" LOCATION LABELS {self.listed(self.text, ', ')}"
-        return text
+            clause += f" LOCATION LABELS {self.listed(self.text, ', ')}"
+        return clause
 
     def partitioning(self) -> str:
         """PARTITION BY and what follows."""
         self.statement.method = self.method() if self.expect("PARTITION BY") else ""
-        text = f"PARTITION BY {self.statement.method}"
+        clause = f"PARTITION BY {self.statement.method}"
         count = self.digits() if self.skip("PARTITIONS") else ""
         if self.skip("SUBPARTITION BY"):
-            text += f" SUBPARTITION BY {self.method()}"
-            text += f" SUBPARTITIONS {self.digits()}" if self.skip("SUBPARTITIONS") else ""
+            clause += f" SUBPARTITION BY {self.method()}"
+            clause += f" SUBPARTITIONS {self.digits()}" if self.skip("SUBPARTITIONS") else ""
             raise self.refused()
         if self.next_is("("):
-            text += f" {self.bracketed(self.partition, ',')}"
-        elif count or text.startswith(
+            clause += f" {self.bracketed(self.partition, ',')}"
+        elif count or clause.startswith(
             ("PARTITION BY HASH", "PARTITION BY KEY", "PARTITION BY LINEAR")
         ):
             self.statement.partitions = int(count or 1)
-            text += f" PARTITIONS {count or 1}"
+            clause += f" PARTITIONS {count or 1}"
         if self.skip("UPDATE INDEXES"):
-            text += (
+            clause += (
                 " UPDATE INDEXES"
                 f" {self.bracketed(lambda: f'{self.plain_name()} ' + self.expect('GLOBAL', 'LOCAL'), ',')}"
             )
-        return text
+        return clause
 
     def method(self) -> str:
         """How a table is partitioned."""
@@ -183,30 +183,30 @@ class Options(Columns):
                 self.at += 2
                 return f"{linear}{kind} ()"
             return f"{linear}{kind} {self.bracketed(self.name, ',')}"
-        text = f"{linear}{kind} ({self.grouped()})"
+        clause = f"{linear}{kind} ({self.grouped()})"
         if self.next_is("INTERVAL"):
             raise self.refused()
-        return text
+        return clause
 
     def partition(self) -> str:
         """A partition."""
-        text = f"{self.expect('PARTITION')} {self.plain_name()}"
+        clause = f"{self.expect('PARTITION')} {self.plain_name()}"
         self.statement.partitions += 1
         if self.skip("VALUES LESS THAN"):
             values = "(MAXVALUE)" if self.skip("MAXVALUE") else self.bracketed(self.expression)
             self.statement.values.append(values)
-            text += f" VALUES LESS THAN {values}"
+            clause += f" VALUES LESS THAN {values}"
         elif self.skip("VALUES IN"):
             values = self.bracketed(self.member)
             self.statement.values.append(values)
-            text += " DEFAULT" if values == "(DEFAULT)" else f" VALUES IN {values}"
+            clause += " DEFAULT" if values == "(DEFAULT)" else f" VALUES IN {values}"
         elif self.skip("DEFAULT"):
-            text += " DEFAULT"
+            clause += " DEFAULT"
         for option in self.partition_options():
-            text += f" {option}"
+            clause += f" {option}"
         if self.next_is("("):
             raise self.refused()
-        return text
+        return clause
 
     def member(self) -> str:
         """A value of a partition by LIST."""

@@ -31,5 +31,5 @@ def stored_expression(literal: str) -> str:
 
 
 def _lower_code(match: re.Match[str]) -> str:
-    text = match[0]
-    return text if text[0] in "'`" else text.lower()
+    matched = match[0]
+    return matched if matched[0] in "'`" else matched.lower()

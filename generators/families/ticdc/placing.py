@@ -21,17 +21,17 @@ _METHOD: Final = re.compile(
 )
 
 
-def nowhere(_row: Row) -> int | None:
+def place_nowhere(_source_row: Row) -> int | None:
     """No partition."""
     return None
 
 
 def unplaced(event: SchemaChange, place: Place) -> Place:
     """`place` after a statement, unless it is one on partitions."""
-    return nowhere if "partition" in event.action else place
+    return place_nowhere if "partition" in event.action else place
 
 
-def placing(table: Table, statement: Statement) -> Place:
+def place_of_rows(table: Table, statement: Statement) -> Place:
     """The partition of a row by a column of whole numbers or texts, or by the year of a date; None
     for other functions.
     """
@@ -43,7 +43,7 @@ def placing(table: Table, statement: Statement) -> Place:
     ]
     limits = [_limits(values) for values in statement.values]
     if not matched or not names or any(limit is None for limit in limits):
-        return nowhere
+        return place_nowhere
     kind, name, yearly, count = (
         matched["kind"],
         names[0],
@@ -51,8 +51,8 @@ def placing(table: Table, statement: Statement) -> Place:
         statement.partitions,
     )
 
-    def place(row: Row) -> int | None:
-        value = row[name]
+    def place(source_row: Row) -> int | None:
+        value = source_row[name]
         if yearly:
             value = value.year if isinstance(value, dt.date) else None
         if kind == "HASH":

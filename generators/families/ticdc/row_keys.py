@@ -18,7 +18,7 @@ _BYTES, _INT, _UINT, _DURATION = b"\x01", b"\x03", b"\x04", b"\x07"
 _SIGN: Final = 1 << 63
 
 
-def row_key(table: Table, row: Row) -> str:
+def row_key(table: Table, source_row: Row) -> str:
     """The key in base64: the table's id and the row's handle.
 
     The handle is a single integer key, or the values of a clustered key of another kind; a table
@@ -28,18 +28,20 @@ def row_key(table: Table, row: Row) -> str:
     key = tuple(table.column(name) for name in table.primary_key)
     clustered = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
     if len(key) == 1 and key[0].type.logical is Logical.INT and clustered != [False]:
-        value = row[key[0].name]
+        value = source_row[key[0].name]
         assert isinstance(value, int)
         handle = _number(value - (2 * _SIGN if value >= _SIGN else 0))
     elif key and clustered != [False]:
-        parts = [_encoded(column, row[column.name]) for column in key]
+        parts = [_encoded(column, source_row[column.name]) for column in key]
         if None in parts and clustered:
             raise Refused(f"table {table.name}: TiKV's form of its clustered key is not known here")
         handle = (
-            _own(row) if None in parts else b"".join(part for part in parts if part is not None)
+            _key_of_all_columns(source_row)
+            if None in parts
+            else b"".join(part for part in parts if part is not None)
         )
     else:
-        handle = _own(row)
+        handle = _key_of_all_columns(source_row)
     return base64.b64encode(
         b"t" + _number(zlib.crc32(table.name.encode()) % 10_000) + b"_r" + handle
     ).decode()
@@ -49,8 +51,8 @@ def _number(value: int) -> bytes:
     return struct.pack(">Q", value + _SIGN)
 
 
-def _own(row: Row) -> bytes:
-    return _number(zlib.crc32(repr(sorted(row.items())).encode()))
+def _key_of_all_columns(source_row: Row) -> bytes:
+    return _number(zlib.crc32(repr(sorted(source_row.items())).encode()))
 
 
 def _encoded(column: Column, value: Value) -> bytes | None:

@@ -80,9 +80,9 @@ def key_updates(database: str) -> Iterator[Scenario]:
             Column("s", string, nullable=nullable),
             Column("n", number, nullable=False),
         )
-        row: Row = {"a": "x", "s": "k", "n": 1}
+        first_row: Row = {"a": "x", "s": "k", "n": 1}
         yield cases.of(*columns, key=key, unique=unique).case(
-            f"key-update/{label}", updated(row, {"s": "l", "n": 2}), tags=tags
+            f"key-update/{label}", updated(first_row, {"s": "l", "n": 2}), tags=tags
         )
     pairs: tuple[tuple[Row, Row], ...] = tuple(
         ({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3)
@@ -92,7 +92,7 @@ def key_updates(database: str) -> Iterator[Scenario]:
     )
 
 
-def selected(database: str, profile: SinkProfile) -> Iterator[Scenario]:
+def selected_columns(database: str, profile: SinkProfile) -> Iterator[Scenario]:
     """Rows of a table of which column-selectors leave out a column, in the middle of it."""
     if not profile.selected:
         return
@@ -101,12 +101,12 @@ def selected(database: str, profile: SinkProfile) -> Iterator[Scenario]:
         Column("hidden_a", mysql.text("varchar", 64)),
         Column("b", mysql.text("varchar", 64)),
     )
-    row: Row = {"id": 1, "hidden_a": "x", "b": "y"}
+    first_row: Row = {"id": 1, "hidden_a": "x", "b": "y"}
     for label, event in (
-        ("insert", inserted(row)),
-        ("update", updated(row, {"b": None})),
-        ("update-hidden", updated(row, {"hidden_a": None})),
-        ("delete", deleted(row)),
+        ("insert", inserted(first_row)),
+        ("update", updated(first_row, {"b": None})),
+        ("update-hidden", updated(first_row, {"hidden_a": None})),
+        ("delete", deleted(first_row)),
     ):
         yield Cases(database, columns).case(
             f"selected/{label}", Bootstrap(START, OWN), event, tags=("selected",)
@@ -118,18 +118,18 @@ def watermark(tso: int) -> Scenario:
     return named("control/watermark", Watermark(at(tso)), tags=("control",))
 
 
-def declared(name: str, database: str, profile: SinkProfile, *tags: str) -> Scenario:
+def declared_types(name: str, database: str, profile: SinkProfile, *tags: str) -> Scenario:
     """A row of columns with precision and scale, a vector, other character sets, and a virtual
     one.
     """
-    known = declared_columns(vectors=profile.vectors)
+    type_columns = declared_columns(vectors=profile.vectors)
     columns = (
         ID,
-        *(column for column, _ in known.values()),
+        *(column for column, _ in type_columns.values()),
         Column("w", mysql.integer("int"), generated="virtual"),
     )
-    row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    return Cases(database, columns).case(name, inserted(row), tags=tags)
+    type_row: Row = {"id": 1, **{n: value for n, (_, value) in type_columns.items()}, "w": 2}
+    return Cases(database, columns).case(name, inserted(type_row), tags=tags)
 
 
 def minus_zero(database: str) -> Scenario:
@@ -159,19 +159,19 @@ def ambiguous_hours(zone: str) -> Iterator[Scenario]:
         yield scenario(f"ambiguous-hour/rows/{label}", event, level=2)
 
 
-def reduced(limit: int, database: str) -> Iterator[Scenario]:
+def oversized_rows(max_message_bytes: int, database: str) -> Iterator[Scenario]:
     """Rows beyond the limit of a message's bytes, of which the handle key is left."""
     cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
-    size = limit * 3 // 2
-    big, other = noise(size), noise(size, 2)
-    row: Row = {"id": 7, "a": None, "big": big}
+    size = max_message_bytes * 3 // 2
+    big, other_noise = noise(size), noise(size, 2)
+    first_row: Row = {"id": 7, "a": None, "big": big}
     for label, event in (
-        ("insert", inserted(row)),
-        ("update", updated(row, {"big": other})),
-        ("update-small", updated({**row, "big": "x"}, {"big": "y"})),
-        ("delete", deleted(row)),
+        ("insert", inserted(first_row)),
+        ("update", updated(first_row, {"big": other_noise})),
+        ("update-small", updated({**first_row, "big": "x"}, {"big": "y"})),
+        ("delete", deleted(first_row)),
     ):
         yield cases.of(*columns).case(f"reduced/{label}", event, tags=tags)
     yield cases.of(
@@ -182,15 +182,15 @@ def reduced(limit: int, database: str) -> Iterator[Scenario]:
     ).case("reduced/unique-handle", inserted({"a": "x", "big": big, "u": "k"}), tags=tags)
 
 
-def reduced_rows(limit: int) -> Iterator[Scenario]:
+def oversized_typed_rows(max_message_bytes: int) -> Iterator[Scenario]:
     """Such rows at level two."""
     tags = frozenset({"boundary", "reduced"})
-    big, other = (noise(limit * 3 // 2, seed) for seed in (1, 2))
+    big, other_noise = (noise(max_message_bytes * 3 // 2, seed) for seed in (1, 2))
     everything = every_type(lambda _: True)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 7}
     for label, op, before, after in (
         ("insert", Op.INSERT, None, {**empty, "c_longtext": big}),
-        ("update", Op.UPDATE, {**empty, "c_longtext": big}, {**empty, "c_longtext": other}),
+        ("update", Op.UPDATE, {**empty, "c_longtext": big}, {**empty, "c_longtext": other_noise}),
         ("delete", Op.DELETE, {**empty, "c_longtext": big}, None),
     ):
         yield scenario(

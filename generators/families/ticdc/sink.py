@@ -73,7 +73,7 @@ class SinkProfile(Profile):
 def partition_of(
     dispatcher: str,
     table: Table,
-    row: Row,
+    source_row: Row,
     tso: int,
     partitions: int,
     time_zone: str = "UTC",
@@ -98,11 +98,16 @@ def partition_of(
                 )
         case _:
             names = ()
-    return row_hash(table, row, names, time_zone, new=new) % partitions
+    return row_hash(table, source_row, names, time_zone, new=new) % partitions
 
 
 def row_hash(
-    table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC", *, new: bool = False
+    table: Table,
+    source_row: Row,
+    names: Sequence[str],
+    time_zone: str = "UTC",
+    *,
+    new: bool = False,
 ) -> int:
     """CRC-32 of a row's two names, in turn with those of the name and value of each of the columns.
     NULL is the text null in the classic architecture, and not hashed in the new one
@@ -110,17 +115,17 @@ def row_hash(
     """
     crc = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
     for column in table.columns:
-        stored = row[column.name] if column.name in names else None
+        stored = source_row[column.name] if column.name in names else None
         if column.name not in names or (stored is None and new):
             continue
         value = None if stored is None else text.canonical(column.type, stored)
         if value is None:
-            shown = b"null"
+            value_bytes = b"null"
         elif isinstance(value, bytes):
-            shown = value
+            value_bytes = value
         else:
-            shown = text.value_text(column.type, value, time_zone=time_zone).encode()
-        crc ^= zlib.crc32(column.name.encode() + shown)
+            value_bytes = text.value_text(column.type, value, time_zone=time_zone).encode()
+        crc ^= zlib.crc32(column.name.encode() + value_bytes)
     return crc
 
 
@@ -165,12 +170,12 @@ class Stopped(Exception):
     """TiCDC's encoder refuses a row, which stops the changefeed."""
 
 
-def sent(
+def publish_events(
     history: History,
     layout: Layout,
     chance: random.Random,
     messages: Callable[[Event, int], Iterable[Sent]],
-    *of: type,
+    *event_types: type,
 ) -> list[Written]:
     """Every message of the history's events, or of those of some kinds, in the order of publication
     up to where TiCDC stops; `messages` gives those of an event, which is sent at that millisecond:
@@ -179,7 +184,7 @@ def sent(
     written: list[Written] = []
     with contextlib.suppress(Stopped):
         for number, event in enumerate(history.events):
-            if of and not isinstance(event, of):
+            if event_types and not isinstance(event, event_types):
                 continue
             ms = event.at.ms + chance.randint(5, 2_000)
             for places, key, value, *changes in messages(event, ms):
@@ -192,19 +197,19 @@ def sent(
     return written
 
 
-def writer(
-    messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *of: type
+def writer_of_events(
+    messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *event_types: type
 ) -> Writer[P]:
     """The writer of a protocol of which each event's messages follow from the event alone."""
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
         chance = random.Random(history.seed)
-        return sent(
+        return publish_events(
             history,
             layout,
             chance,
             lambda event, ms: messages(event, profile, layout, ms, chance),
-            *of,
+            *event_types,
         )
 
     return write
@@ -225,7 +230,7 @@ def committed(
     )
 
 
-def placed_rows(
+def place_rows_of_table(
     event: RowChange, profile: SinkProfile, partitions: int, new: bool = False
 ) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
     """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs
@@ -281,17 +286,17 @@ def split_rows(
             rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
         else:
             rows.append((Op.UPDATE, before, after))
-    return sorted(rows, key=lambda row: _ORDER[row[0]]) if split else rows
+    return sorted(rows, key=lambda moved_row: _ORDER[moved_row[0]]) if split else rows
 
 
-def split_by_ticdc(event: RowChange, row: Row | None, by_tidb: Moves) -> bool:
+def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:
     """Whether the row is half of an UPDATE that TiCDC split, and not TiDB."""
     for before, after in ((images.before, images.after) for images in event.rows):
         if (
-            row is not None
+            half is not None
             and before is not None
             and after is not None
-            and (row is before or row is after)
+            and (half is before or half is after)
         ):
             return not by_tidb(before, after)
     return False
@@ -354,7 +359,7 @@ def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
         for value in (before, after)
     ]
     if not new:
-        texts = ["null" if shown is None else shown for shown in texts]
+        texts = ["null" if key_text is None else key_text for key_text in texts]
     return texts[0] != texts[1]
 
 

@@ -150,8 +150,8 @@ def value_text(value: str) -> str:
 def number(literal: str) -> str:
     """A number: an integer or a DECIMAL by its digits, a double as Go's `%e`."""
     if "e" not in literal.lower():
-        whole, dot, fraction = literal.partition(".")
-        digits = whole.lstrip("0") or "0"
+        integer_digits, dot, fraction = literal.partition(".")
+        digits = integer_digits.lstrip("0") or "0"
         return f"{digits}.{fraction}" if dot and fraction else digits
     if math.isinf(value := float(literal)):
         raise Refused(f"TiDB's form of this statement is not known here: the number {literal}")
@@ -209,7 +209,7 @@ class Reader:
         """Whether these words or signs follow."""
         following = self.tokens[self.at : self.at + len(texts)]
         return len(following) == len(texts) and all(
-            token.upper == text for token, text in zip(following, texts, strict=True)
+            token.upper == word for token, word in zip(following, texts, strict=True)
         )
 
     def skip(self, words: str) -> bool:
@@ -263,9 +263,9 @@ class Reader:
     def bracketed(self, part: Callable[[], str], separator: str = ", ") -> str:
         """One or more in brackets."""
         self.expect("(")
-        text = self.listed(part, separator)
+        items = self.listed(part, separator)
         self.expect(")")
-        return f"({text})"
+        return f"({items})"
 
     def digits(self) -> str:
         """A whole number."""
@@ -289,21 +289,21 @@ class Reader:
 
     def expression(self, binding: int = 0) -> str:
         """An expression whose operators bind at least that tightly."""
-        left = self._negated(binding)
+        operand = self._negated(binding)
         while True:
-            if binding <= _PREDICATE and (predicate := self._predicate(left)):
-                left = predicate
+            if binding <= _PREDICATE and (predicate := self._predicate(operand)):
+                operand = predicate
             elif (operator := _BINARY.get(self.next)) and operator[0] >= binding:
                 sign = self.take().text
                 if sign in "+-" and self.skip("INTERVAL"):
-                    left = (
-                        f"DATE_{'ADD' if sign == '+' else 'SUB'}({left}, INTERVAL"
+                    operand = (
+                        f"DATE_{'ADD' if sign == '+' else 'SUB'}({operand}, INTERVAL"
                         f" {self._interval()})"
                     )
                 else:
-                    left += operator[1] + self.expression(operator[0] + 1)
+                    operand += operator[1] + self.expression(operator[0] + 1)
             else:
-                return left
+                return operand
 
     def _negated(self, binding: int) -> str:
         if binding <= _PREDICATE and self.skip("NOT"):
@@ -313,37 +313,39 @@ class Reader:
         return self._collated()
 
     def _collated(self) -> str:
-        text = self._operand()
+        operand = self._operand()
         while True:
             if self.skip("COLLATE"):
-                text += f" COLLATE {self.take('word', 'name', 'text').text.strip(_QUOTES).lower()}"
+                operand += (
+                    f" COLLATE {self.take('word', 'name', 'text').text.strip(_QUOTES).lower()}"
+                )
             elif arrow := self.either("->>", "->"):
-                text = f"JSON_EXTRACT({text}, {self._operand()})"
-                text = f"JSON_UNQUOTE({text})" if arrow == "->>" else text
+                operand = f"JSON_EXTRACT({operand}, {self._operand()})"
+                operand = f"JSON_UNQUOTE({operand})" if arrow == "->>" else operand
             else:
-                return text
+                return operand
 
-    def _predicate(self, left: str) -> str:
+    def _predicate(self, operand: str) -> str:
         """IS, IN, BETWEEN, LIKE or REGEXP behind their operand; "" if none follows."""
         if self.skip("IS"):
             no = " NOT" if self.skip("NOT") else ""
-            return f"{left} IS{no} {self.expect('NULL', 'TRUE', 'FALSE')}"
+            return f"{operand} IS{no} {self.expect('NULL', 'TRUE', 'FALSE')}"
         start = self.at
         no = " NOT" if self.skip("NOT") else ""
         if self.skip("IN"):
-            return f"{left}{no} IN {self.bracketed(self.expression, ',')}"
+            return f"{operand}{no} IN {self.bracketed(self.expression, ',')}"
         if self.skip("BETWEEN"):
             low = self.expression(_PREDICATE + 1)
             self.expect("AND")
-            return f"{left}{no} BETWEEN {low} AND {self.expression(_PREDICATE)}"
+            return f"{operand}{no} BETWEEN {low} AND {self.expression(_PREDICATE)}"
         if self.skip("LIKE"):
-            text = f"{left}{no} LIKE {self.expression(_PREDICATE + 1)}"
+            predicate = f"{operand}{no} LIKE {self.expression(_PREDICATE + 1)}"
             if self.skip("ESCAPE"):
                 escape = unquoted(self.take("text").text)
-                text += "" if escape == "\\" else f" ESCAPE {plain_text(escape)}"
-            return text
+                predicate += "" if escape == "\\" else f" ESCAPE {plain_text(escape)}"
+            return predicate
         if self.either("REGEXP", "RLIKE"):
-            return f"{left}{no} REGEXP {self.expression(_PREDICATE + 1)}"
+            return f"{operand}{no} REGEXP {self.expression(_PREDICATE + 1)}"
         self.at = start
         return ""
 
@@ -372,13 +374,13 @@ class Reader:
                 self.at -= 1
                 return self.name()
             case "sign" if token.text == "(":
-                text = self.expression()
+                expression = self.expression()
                 if self.skip(","):
-                    text = f"{text},{self.listed(self.expression, ',')}"
+                    expression = f"{expression},{self.listed(self.expression, ',')}"
                     self.expect(")")
-                    return f"ROW({text})"
+                    return f"ROW({expression})"
                 self.expect(")")
-                return f"({text})"
+                return f"({expression})"
             case "word":
                 return self._word(token.upper)
         raise self.refused()
@@ -392,8 +394,10 @@ class Reader:
         following = None if self.ended else self.tokens[self.at]
         if word.startswith("_") and following is not None and following.kind in ("text", "bits"):
             content = self.take()
-            known = word == "_UTF8MB4" or (word in ("_UTF8", "_BINARY") and content.text.isascii())
-            if content.kind == "bits" or not known:
+            is_known_charset = word == "_UTF8MB4" or (
+                word in ("_UTF8", "_BINARY") and content.text.isascii()
+            )
+            if content.kind == "bits" or not is_known_charset:
                 raise self.refused()
             introducer = "" if self.routed and word == "_UTF8MB4" else word
             return introducer + value_text(unquoted(content.text))
@@ -424,66 +428,66 @@ class Reader:
         return "CURRENT_TIMESTAMP()"
 
     def _case(self) -> str:
-        text = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
+        expression = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
         while self.skip("WHEN"):
-            text += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"
+            expression += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"
         if self.skip("ELSE"):
-            text += f" ELSE {self.expression()}"
-        return f"{text} {self.expect('END')}"
+            expression += f" ELSE {self.expression()}"
+        return f"{expression} {self.expect('END')}"
 
     def _call(self, word: str) -> str:
         self.expect("(")
         if word == "CAST":
-            text = f"CAST({self.expression()} {self.expect('AS')} {self._cast_type()})"
+            call = f"CAST({self.expression()} {self.expect('AS')} {self._cast_type()})"
         elif word in ("DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE"):
-            text = f"{word}({self.expression()}"
+            call = f"{word}({self.expression()}"
             self.expect(",")
-            text += (
+            call += (
                 ", INTERVAL"
                 f" {self._interval() if self.skip('INTERVAL') else f'{self.expression()} DAY'})"
             )
         elif word == "CONVERT":
-            text = f"CONVERT({self.expression()}"
+            call = f"CONVERT({self.expression()}"
             if self.skip("USING"):
                 charset = self.take("word", "text")
-                text += (
+                call += (
                     " USING"
                     f" {value_text((unquoted(charset.text) if charset.kind == 'text' else charset.text).lower())})"
                 )
             else:
                 self.expect(",")
-                text += f", {self._cast_type()})"
+                call += f", {self._cast_type()})"
         elif word == "MOD":
-            text = self.expression()
+            call = self.expression()
             self.expect(",")
-            text += f"%{self.expression()}"
+            call += f"%{self.expression()}"
         elif word in ("SUBSTRING", "SUBSTR", "MID"):
             arguments = [self.expression()]
             while self.either(",", "FROM", "FOR"):
                 arguments.append(self.expression())
-            text = f"{word}({', '.join(arguments)})"
+            call = f"{word}({', '.join(arguments)})"
         elif word == "TRIM":
-            text = f"TRIM({self.expression()})"
+            call = f"TRIM({self.expression()})"
         elif word in ("TIMESTAMPDIFF", "TIMESTAMPADD"):
             unit = self.unit()
             self.expect(",")
-            text = f"{word}({unit}, {self.listed(self.expression, ', ')})"
+            call = f"{word}({unit}, {self.listed(self.expression, ', ')})"
         elif word == "EXTRACT":
-            text = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
+            call = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
         elif (
             word in ("COUNT", "SUM", "MIN", "MAX", "AVG")
             and not self.next_is("DISTINCT")
             and not self.next_is("*")
         ):
-            text = f"{word}({self.expression()})"
+            call = f"{word}({self.expression()})"
         elif word == "COUNT" and self.skip("*"):
-            text = "COUNT(1)"
+            call = "COUNT(1)"
         elif word in _OWN_SYNTAX:
             raise self.refused()
         else:
-            text = f"{word}({'' if self.next_is(')') else self.listed(self.expression, ', ')})"
+            call = f"{word}({'' if self.next_is(')') else self.listed(self.expression, ', ')})"
         self.expect(")")
-        return text
+        return call
 
     def _cast_type(self) -> str:
         if kind := self.either("SIGNED", "UNSIGNED"):

@@ -41,18 +41,18 @@ _EXACT: Final = Context(prec=100)
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def escape(text: str, *, html: bool = True, short: bool = False) -> str:
+def escape(value: str, *, html: bool = True, short: bool = False) -> str:
     """A JSON string with its quotes, as easyjson and Go's encoding/json write it; `short` has the
     escapes b and f of Go 1.22.
     """
-    return f'"{text.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
+    return f'"{value.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
 
 
-def iterator_string(text: str) -> str:
+def iterator_string(value: str) -> str:
     """A JSON string with its quotes, as json-iterator writes it without HTML escapes: U+2028 and
     U+2029 as they are.
     """
-    return f'"{text.translate(_ITERATOR)}"'
+    return f'"{value.translate(_ITERATOR)}"'
 
 
 @lru_cache(4096)
@@ -142,8 +142,8 @@ def json_number(value: float, *, single: bool = False) -> str:
     return f"{'-' if value < 0 else ''}{digits[0]}{'.' + digits[1:] if digits[1:] else ''}e{exact.adjusted():+d}"
 
 
-def _plain(text: str) -> str:
-    plain = format(Decimal(text), "f")
+def _plain(digits: str) -> str:
+    plain = format(Decimal(digits), "f")
     return plain.removesuffix(".0")
 
 
@@ -175,15 +175,15 @@ def zoned(cell: Cell, micros: int, time_zone: str) -> Cell:
     """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock
     shows it twice.
     """
-    shown, instants = timestamp_text(micros, cell.type.fsp, time_zone)
+    wall_clock, instants = timestamp_text(micros, cell.type.fsp, time_zone)
     if len(instants) > 1:
         cell = replace(
             cell,
             state=State.ONE_OF,
             options=instants,
-            reason=f"{shown} occurs twice in {time_zone}",
+            reason=f"{wall_clock} occurs twice in {time_zone}",
         )
-    return replace(cell, text=shown)
+    return replace(cell, text=wall_clock)
 
 
 Doubles = Literal["go", "mysql"]
@@ -293,11 +293,11 @@ def mysql_type(
     """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full
     description.
     """
-    text = type.name + (_parameters(type) if parameters else "")
+    type_text = type.name + (_parameters(type) if parameters else "")
     if type.logical not in (Logical.BIT, Logical.YEAR):
-        text += " unsigned" if unsigned and type.unsigned else ""
-        text += " zerofill" if zerofill and type.zerofill else ""
-    return text
+        type_text += " unsigned" if unsigned and type.unsigned else ""
+        type_text += " zerofill" if zerofill and type.zerofill else ""
+    return type_text
 
 
 def _parameters(type: SourceType) -> str:

@@ -92,16 +92,26 @@ def _order(cases: Cases) -> Iterator[Scenario]:
         tags=("schema:late",),
     )
     name = "schema/row-first-of-two"
-    table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
+    table, other_table = (
+        cases.table(name),
+        cases.of(ID, Column("n", _STRING)).table(f"{name}-other"),
+    )
     events: tuple[Event, ...] = (
         insert(table, _ROW, _at(0)),
-        Bootstrap(_at(1), other),
+        Bootstrap(_at(1), other_table),
         Bootstrap(_at(2), table),
     )
-    yield named(name, *events, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
+    yield named(
+        name, *events, insert(other_table, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",)
+    )
     name = "schema/none"
-    table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
-    yield named(name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), tags=("schema:none",))
+    table, other_table = (
+        cases.table(name),
+        cases.of(ID, Column("n", _STRING)).table(f"{name}-other"),
+    )
+    yield named(
+        name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other_table), tags=("schema:none",)
+    )
     yield cases.case(
         "schema/repeated",
         Bootstrap(_at(0), OWN),
@@ -110,9 +120,9 @@ def _order(cases: Cases) -> Iterator[Scenario]:
         tags=("schema",),
     )
     columns = (ID, *(Column(f"c_{slug(label)}", type) for label, type in mysql.TYPES.items()))
-    row: Row = {"id": 1, **dict.fromkeys(c.name for c in columns[1:])}
+    wide_row: Row = {"id": 1, **dict.fromkeys(c.name for c in columns[1:])}
     yield cases.of(*columns).case(
-        "schema/every-type", Bootstrap(_at(0), OWN), insert(OWN, row, _at(1)), tags=("schema",)
+        "schema/every-type", Bootstrap(_at(0), OWN), insert(OWN, wide_row, _at(1)), tags=("schema",)
     )
 
 
@@ -120,30 +130,34 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
     texts = (ID, Column("n", _STRING), _S)
     name = "schema/two-versions"
     narrow, wide, added = _altered(cases, name, 2, "add column", _ADD, ID, _N, _S, _A)
-    rows: tuple[Event, ...] = (
+    events: tuple[Event, ...] = (
         insert(narrow, _ROW, _at(1)),
         added,
         insert(wide, {**_WIDE, "id": 2}, _at(3)),
     )
-    yield named(name, Bootstrap(_at(0), narrow), *rows, tags=("schema:version",))
+    yield named(name, Bootstrap(_at(0), narrow), *events, tags=("schema:version",))
     name = "schema/modified-column"
-    number, text, modified = _altered(cases, name, 2, "modify column", _MODIFY, *texts)
-    rows = (
+    number, text_table, modified = _altered(cases, name, 2, "modify column", _MODIFY, *texts)
+    events = (
         insert(number, _ROW, _at(1)),
         modified,
-        change(text, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)),
+        change(text_table, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)),
     )
     yield named(
-        name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",)
+        name,
+        Bootstrap(_at(0), number),
+        *events,
+        Bootstrap(_at(4), text_table),
+        tags=("schema:version",),
     )
     name = "schema/new-before-old"
-    number, text, modified = _altered(cases, name, 1, "modify column", _MODIFY, *texts)
-    rows = (
+    number, text_table, modified = _altered(cases, name, 1, "modify column", _MODIFY, *texts)
+    events = (
         insert(number, _ROW, _at(0)),
         modified,
-        insert(text, {"id": 2, "n": "y", "s": None}, _at(2)),
+        insert(text_table, {"id": 2, "n": "y", "s": None}, _at(2)),
     )
-    yield named(name, *rows, Bootstrap(_at(3), text), tags=("schema:pre",))
+    yield named(name, *events, Bootstrap(_at(3), text_table), tags=("schema:pre",))
     name = "schema/only-new"
     narrow, wide, added = _altered(cases, name, 1, "add column", _ADD, ID, _N, _S, _A)
     yield named(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
@@ -154,8 +168,8 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
     )
     name = "schema/truncate"
     table, _, cut = _altered(cases, name, 2, "truncate table", "TRUNCATE TABLE {t}")
-    rows = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
-    yield named(name, Bootstrap(_at(0), table), *rows, tags=("schema:version",))
+    events = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
+    yield named(name, Bootstrap(_at(0), table), *events, tags=("schema:version",))
     name = "schema/drop-and-create"
     old = cases.table(name)
     new = cases.of(ID, Column("n", _STRING)).table(name)
@@ -167,8 +181,8 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
         new,
         "CREATE TABLE {t} (`id` bigint NOT NULL, `n` varchar(64), PRIMARY KEY (`id`))",
     )
-    rows = (insert(old, _ROW, _at(1)), dropped, created, insert(new, {"id": 1, "n": "x"}, _at(4)))
-    yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:version",))
+    events = (insert(old, _ROW, _at(1)), dropped, created, insert(new, {"id": 1, "n": "x"}, _at(4)))
+    yield named(name, Bootstrap(_at(0), old), *events, tags=("schema:version",))
 
 
 def _names(cases: Cases) -> Iterator[Scenario]:
@@ -213,9 +227,9 @@ def _special(cases: Cases) -> Iterator[Scenario]:
         " PARTITION BY RANGE (`id`) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS"
         " THAN (20))"
     )
-    rows = tuple(insert(table, {**_ROW, "id": i}, _at(i)) for i in (1, 11))
+    inserts = tuple(insert(table, {**_ROW, "id": i}, _at(i)) for i in (1, 11))
     yield named(
-        name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",)
+        name, _ddl(0, "create table", None, table, sql), *inserts, tags=("schema:partitioned",)
     )
     name = "schema/virtual-column"
     table = cases.of(ID, _N, Column("v", mysql.integer("int"), generated="virtual")).table(name)
@@ -223,14 +237,16 @@ def _special(cases: Cases) -> Iterator[Scenario]:
         "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1)"
         " VIRTUAL, PRIMARY KEY (`id`))"
     )
-    rows = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
+    inserts = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
     updated = change(
         table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2)
     )
-    yield named(name, _ddl(0, "create table", None, table, sql), *rows, updated, tags=("virtual",))
+    yield named(
+        name, _ddl(0, "create table", None, table, sql), *inserts, updated, tags=("virtual",)
+    )
     name = "schema/index"
     table = cases.table(name)
-    made = _ddl(0, "create index", table, table, "CREATE INDEX `i` ON {t} (`n`, `s`)")
+    created_index = _ddl(0, "create index", table, table, "CREATE INDEX `i` ON {t} (`n`, `s`)")
     dropped = _ddl(2, "drop index", table, table, "DROP INDEX `i` ON {t}")
-    rows = (insert(table, _ROW, _at(1)), insert(table, {**_ROW, "id": 2}, _at(3)))
-    yield named(name, made, rows[0], dropped, rows[1], tags=("schema:version",))
+    inserts = (insert(table, _ROW, _at(1)), insert(table, {**_ROW, "id": 2}, _at(3)))
+    yield named(name, created_index, inserts[0], dropped, inserts[1], tags=("schema:version",))

@@ -72,10 +72,10 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
     """
     chance = random.Random(history.seed)
     planned = list(plan(history, encoding.profile, layout.partitions, chance))
-    known = schemas_sent(planned)
+    known_schemas = schemas_sent(planned)
     written: list[Written] = []
     for entry in planned:
-        value, change = _encoded(encoding, entry.record, known, chance)
+        value, change = _encode_record(encoding, entry.record, known_schemas, chance)
         key = b"" if isinstance(entry.record, records.DmlRecord | records.BootstrapRecord) else None
         for partition in entry.partitions:
             message = Message(
@@ -85,8 +85,8 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
     return written
 
 
-def _encoded(
-    encoding: Encoding, record: records.Record, known: Known, chance: random.Random
+def _encode_record(
+    encoding: Encoding, record: records.Record, known_schemas: Known, chance: random.Random
 ) -> tuple[bytes, Change]:
     profile = encoding.profile
     compression = profile.deployment.compression
@@ -101,12 +101,12 @@ def _encoded(
         )
         record = cut(record, location)
         value = pack(compression, encoding.value(record, chance))
-    return value, row_change(encoding, record, known)
+    return value, row_change(encoding, record, known_schemas)
 
 
-def row_change(encoding: Encoding, record: records.DmlRecord, known: Known) -> Change:
+def row_change(encoding: Encoding, record: records.DmlRecord, known_schemas: Known) -> Change:
     """What a perfect decoder makes of a row's message, given the schemas that were sent."""
-    schema = known.get(record.schema_key)
+    schema = known_schemas.get(record.schema_key)
     hidden = (
         tuple(column.name for column in schema.columns if column.name.startswith(HIDDEN))
         if schema
@@ -181,7 +181,9 @@ def _change(
     )
 
 
-def timestamp(profile: SimpleProfile, type: SourceType, value: Value) -> tuple[str, str, Cell]:
+def encode_timestamp(
+    profile: SimpleProfile, type: SourceType, value: Value
+) -> tuple[str, str, Cell]:
     """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a
     JSON object.
     """
@@ -192,13 +194,15 @@ def timestamp(profile: SimpleProfile, type: SourceType, value: Value) -> tuple[s
         wall, instants = text.timestamp_text(value, type.fsp, zone)
     else:
         wall = text.value_text(type, value)
-    shown = f'{{"location":{text.escape_name(location)},"value":"{wall}"}}'
+    object_json = f'{{"location":{text.escape_name(location)},"value":"{wall}"}}'
     cls = text.value_class(type, value)
     if len(instants) > 1:
         why = f"{wall} occurs twice in {zone}"
         return (
             location,
             wall,
-            Cell(State.ONE_OF, type, value, shown, cls, json=True, options=instants, reason=why),
+            Cell(
+                State.ONE_OF, type, value, object_json, cls, json=True, options=instants, reason=why
+            ),
         )
-    return location, wall, Cell(State.VALUE, type, value, shown, cls, json=True)
+    return location, wall, Cell(State.VALUE, type, value, object_json, cls, json=True)

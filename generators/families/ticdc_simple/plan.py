@@ -82,44 +82,46 @@ def plan(
         tso, built = event.at.tso, event.at.ms + chance.randint(5, 2_000)
         match event:
             case RowChange():
-                known = catalogue.current(event.table)
-                rows = split_rows(
+                known_table = catalogue.current(event.table)
+                split = split_rows(
                     event,
                     split_keys=True,
                     new=profile.new,
                     raw=profile.raw_change,
-                    by_tidb=known.moved,
+                    by_tidb=known_table.moved,
                 )
                 if profile.auto_bootstrap and event.table.database not in QUIET:
                     last = announced.get(event.table)
                     if last is None or last.due(event.at.ms):
                         last = announced[event.table] = _Announced(event.at.ms)
-                        yield _bootstrap(known, profile, built, everywhere, number)
-                    last.rows += len(rows)
-                for op, before, after in rows:
-                    row, dispatcher = after or before or {}, profile.dispatcher
+                        yield _plan_bootstrap(known_table, profile, built, everywhere, number)
+                    last.rows += len(split)
+                for op, before, after in split:
+                    placing_row, dispatcher = after or before or {}, profile.dispatcher
                     source = source_of(event.table, profile)
                     where = partition_of(
                         dispatcher,
                         source,
-                        row,
+                        placing_row,
                         tso,
                         partitions,
                         host_zone(profile),
                         new=profile.new,
                     )
-                    record = _row(known, profile, op, before, after, tso, built)
+                    record = _plan_row(known_table, profile, op, before, after, tso, built)
                     if (
                         record.checksum
                         and op is not event.op
                         and not profile.new
-                        and split_by_ticdc(event, before or after, known.moved)
+                        and split_by_ticdc(event, before or after, known_table.moved)
                     ):
                         record = replace(record, checksum=records.Checksum(CHECKSUM_VERSION, 0, 0))
                     yield Planned(record, (where,), number)
             case Bootstrap():
                 announced.setdefault(event.table, _Announced(event.at.ms))
-                yield _bootstrap(catalogue.current(event.table), profile, built, everywhere, number)
+                yield _plan_bootstrap(
+                    catalogue.current(event.table), profile, built, everywhere, number
+                )
             case SchemaChange():
                 yield Planned(_ddl(catalogue, event, profile, tso, built), everywhere, number)
             case Watermark():
@@ -157,12 +159,12 @@ class _Announced:
         return ms - self.ms >= BOOTSTRAP_SECONDS * 1000 or self.rows >= BOOTSTRAP_ROWS
 
 
-def _bootstrap(
-    known: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
+def _plan_bootstrap(
+    known_table: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int
 ) -> Planned:
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
     return Planned(
-        records.BootstrapRecord(built, known.schema(profile.column_order)), where, number
+        records.BootstrapRecord(built, known_table.schema(profile.column_order)), where, number
     )
 
 
@@ -188,8 +190,8 @@ def ddl_type(action: str, *, new: bool) -> str:
     return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
 
 
-def _row(
-    known: Known,
+def _plan_row(
+    known_table: Known,
     profile: SimpleProfile,
     op: Op,
     before: Row | None,
@@ -198,13 +200,14 @@ def _row(
     built: int,
 ) -> records.DmlRecord:
     data, old = (
-        None if image is None else _image(known, profile, image) for image in (after, before)
+        None if image is None else _row_image(known_table, profile, image)
+        for image in (after, before)
     )
-    row = after if after is not None else before
-    assert row is not None
+    checked_row = after if after is not None else before
+    assert checked_row is not None
     checksum = None
     if profile.checksum:
-        columns = known.table.columns if profile.new else known.by_id()
+        columns = known_table.table.columns if profile.new else known_table.by_id()
         current, previous = (
             checksum_of(columns, image, profile.json_doubles) if image else 0
             for image in (data, old)
@@ -214,14 +217,22 @@ def _row(
             records.Checksum(CHECKSUM_VERSION, current, previous) if current or previous else None
         )
     return records.DmlRecord(
-        known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum
+        known_table.table,
+        known_table.physical_id(checked_row),
+        op,
+        tso,
+        built,
+        known_table.version,
+        data,
+        old,
+        checksum,
     )
 
 
-def _image(known: Known, profile: SimpleProfile, row: Row) -> records.RowImage:
+def _row_image(known_table: Known, profile: SimpleProfile, source_row: Row) -> records.RowImage:
     return {
-        c.name: (c.type, _stored(c.type, row[c.name]))
-        for c in columns_of_rows(known.table, profile)
+        c.name: (c.type, _stored(c.type, source_row[c.name]))
+        for c in columns_of_rows(known_table.table, profile)
     }
 
 

@@ -90,7 +90,7 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     if profile.checksum:
         yield from _checksums(database)
     if profile.reduce:
-        yield from _reduced(profile, database)
+        yield from _oversized(profile, database)
 
 
 def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
@@ -136,8 +136,8 @@ def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     declared = "`id` bigint NOT NULL, `c` varchar(30), PRIMARY KEY (`id`), KEY `e` ((lower(`c`)))"
     sql = f"CREATE TABLE {mysql.quote(indexed.name)} ({declared})"
     created = SchemaChange(START, "create table", sql, database, indexed.name, after=indexed)
-    row = insert(indexed, {"id": 1, "c": "X"}, at=replace(START, seq=9))
-    yield named(name, created, row, tags=("hidden-column",))
+    indexed_insert = insert(indexed, {"id": 1, "c": "X"}, at=replace(START, seq=9))
+    yield named(name, created, indexed_insert, tags=("hidden-column",))
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
@@ -204,7 +204,7 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
 def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
     yield from shared.key_updates(database)
-    yield from shared.selected(database, profile)
+    yield from shared.selected_columns(database, profile)
     string = mysql.text("varchar", 64)
     cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
     wide: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
@@ -240,9 +240,9 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     )
     yield shared.minus_zero(database)
     yield shared.doubles(database)
-    known = declared_columns(vectors=profile.vectors)
-    event = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
-    yield cases.of(ID, *(column for column, _ in known.values())).case(
+    type_columns = declared_columns(vectors=profile.vectors)
+    event = inserted({"id": 1, **{n: value for n, (_, value) in type_columns.items()}})
+    yield cases.of(ID, *(column for column, _ in type_columns.values())).case(
         "types/declared", Bootstrap(START, OWN), event
     )
     everything = every_type(lambda _type: True)
@@ -293,12 +293,12 @@ def _checksums(database: str) -> Iterator[Scenario]:
         yield Cases(database, columns).case(f"checksum/{label}", event, tags=("checksum",))
 
 
-def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+def _oversized(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)
-    row: Row = {"id": 7, "a": None, "big": big}
-    yield from shared.reduced(profile.max_message_bytes, database)
+    big_row: Row = {"id": 7, "a": None, "big": big}
+    yield from shared.oversized_rows(profile.max_message_bytes, database)
     columns_ = (
         Column("a", mysql.integer("int")),
         Column("b", mysql.integer("int"), False),
@@ -311,7 +311,7 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         tags=("reduced",),
     )
     yield cases.of(*columns).case(
-        "reduced/bootstrap", Bootstrap(START, OWN), inserted(row), tags=("reduced",)
+        "reduced/bootstrap", Bootstrap(START, OWN), inserted(big_row), tags=("reduced",)
     )
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#simple-reduced-keyless)
@@ -320,4 +320,4 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
             yield cases.of(*columns[1:], key=()).case(
                 f"reduced/keyless-{label}", event, tags=("reduced-keyless",)
             )
-    yield from shared.reduced_rows(profile.max_message_bytes)
+    yield from shared.oversized_typed_rows(profile.max_message_bytes)

@@ -20,7 +20,7 @@ from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse, unquoted
 from generators.families.ticdc.defaults import is_current_timestamp, stored_expression
-from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
+from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.sink import default_of, moved
 from generators.families.ticdc_simple.records import (
     ColumnSchema,
@@ -52,8 +52,8 @@ _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 @lru_cache(maxsize=256)
 def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataType:
     """The dataType of a column. The mysqlType never says unsigned; a flag does."""
-    text = type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and type.name != "vector"
-    default = _CHARACTERS if text else _BYTES
+    is_text = type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and type.name != "vector"
+    default = _CHARACTERS if is_text else _BYTES
     flags = type.logical in _FLAGS
     length, decimal = type.length or 0, 0
     match type.logical:
@@ -111,17 +111,17 @@ class Known:
     indexes: tuple[Index, ...] = ()
     hidden: tuple[ColumnSchema, ...] = ()
     physical: tuple[int, ...] = ()
-    place: Place = nowhere
+    place: Place = place_nowhere
     added_key: bool = False
     view: bool = False
 
-    def physical_id(self, row: Row) -> int:
+    def physical_id(self, source_row: Row) -> int:
         """The id that a row's message carries: its partition's, or the table's."""
         if not self.physical:
             return self.table_id
-        if (place := self.place(row)) is not None:
+        if (place := self.place(source_row)) is not None:
             return self.physical[place]
-        key = repr([row[name] for name in self.table.handle_key])
+        key = repr([source_row[name] for name in self.table.handle_key])
         return self.physical[zlib.crc32(key.encode()) % len(self.physical)]
 
     def moved(self, before: Row, after: Row) -> bool:
@@ -183,9 +183,9 @@ class Known:
         )
 
     def _unique(self) -> Iterator[Index]:
-        taken: dict[str, int] = {}
+        name_counts: dict[str, int] = {}
         for columns in self.table.unique:
-            times = taken[columns[0]] = taken.get(columns[0], 0) + 1
+            times = name_counts[columns[0]] = name_counts.get(columns[0], 0) + 1
             yield Index(columns[0] if times == 1 else f"{columns[0]}_{times}", columns, True)
 
     def _index(self, index: Index) -> IndexSchema:
@@ -214,10 +214,10 @@ class Catalogue:
 
     def current(self, table: Table) -> Known:
         """The table as it is known now."""
-        known = self._known.get((table.database, table.name))
-        if known is None or (known.table is not table and known.table != table):
-            known = self._known[table.database, table.name] = self._fresh(table)
-        return known
+        known_table = self._known.get((table.database, table.name))
+        if known_table is None or (known_table.table is not table and known_table.table != table):
+            known_table = self._known[table.database, table.name] = self._fresh(table)
+        return known_table
 
     def change(self, event: SchemaChange) -> tuple[Known | None, Known | None]:
         """Follows a DDL statement: the table after it (for DROP the dropped one) and before it,
@@ -229,9 +229,11 @@ class Catalogue:
         before = self.current(event.before) if event.before else self._known.get(name)
         if event.action == "exchange partition":
             # the statement's other table takes the place of the previous one
-            own = self._known.get(name) or (self._fresh(event.after) if event.after else None)
-            self._known |= {name: own} if own else {}
-            return own, before
+            known_table = self._known.get(name) or (
+                self._fresh(event.after) if event.after else None
+            )
+            self._known |= {name: known_table} if known_table else {}
+            return known_table, before
         if event.action in ("drop table", "drop view"):
             before = replace(before, view=event.action == "drop view") if before else None
             if before:
@@ -255,40 +257,44 @@ class Catalogue:
         return after, None if event.action in _CREATES else before
 
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
-        known = self._fresh(table) if before is None or event.action in _CREATES else before
+        known_table = self._fresh(table) if before is None or event.action in _CREATES else before
         statement = parse(event.sql)
-        kept = {
-            name: known.defaults[old]
+        kept_defaults = {
+            name: known_table.defaults[old]
             for name in (column.name for column in table.columns)
             if name not in statement.defaults
-            and (old := statement.renamed.get(name, name)) in known.defaults
+            and (old := statement.renamed.get(name, name)) in known_table.defaults
         }
-        version = known.version if event.action in _SAME_VERSION and before else _version(event)
-        made = event.action == "truncate table" or event.action in _CREATES
-        table_id = _id(table, _version(event)) if made else known.table_id
-        partitions = statement.partitions if event.action == "create table" else len(known.physical)
+        version = (
+            known_table.version if event.action in _SAME_VERSION and before else _version(event)
+        )
+        is_new = event.action == "truncate table" or event.action in _CREATES
+        table_id = _id(table, _version(event)) if is_new else known_table.table_id
+        partitions = (
+            statement.partitions if event.action == "create table" else len(known_table.physical)
+        )
         indexes = (
-            *(index for index in known.indexes if index.name not in statement.dropped),
+            *(index for index in known_table.indexes if index.name not in statement.dropped),
             *(index for index in statement.indexes if not index.unique),
         )
         used = {name for index in (*indexes, *table.indexes) for name in index.columns}
         added = (_hidden(name, expression, table) for name, expression in statement.hidden.items())
-        hidden = tuple(column for column in (*known.hidden, *added) if column.name in used)
+        hidden = tuple(column for column in (*known_table.hidden, *added) if column.name in used)
         return Known(
             table,
             table_id,
             version,
-            _ids(known, table, hidden, statement),
-            {**kept, **self._defaults(table, statement.defaults)},
+            _ids(known_table, table, hidden, statement),
+            {**kept_defaults, **self._defaults(table, statement.defaults)},
             indexes,
             hidden,
             tuple(table_id + 1 + i for i in range(partitions)),
             (
-                placing(table, statement)
+                place_of_rows(table, statement)
                 if event.action == "create table"
-                else unplaced(event, known.place)
+                else unplaced(event, known_table.place)
             ),
-            event.action == "add primary key" or known.added_key,
+            event.action == "add primary key" or known_table.added_key,
             event.action == "create view",
         )
 
@@ -362,17 +368,17 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
     columns = {mysql.quote(column.name): column for column in table.columns}
     if (
         (folded := _FOLDED.fullmatch(expression))
-        and (text_ := columns.get(folded[1]))
-        and text_.type.name in ("char", "varchar")
+        and (text_column := columns.get(folded[1]))
+        and text_column.type.name in ("char", "varchar")
     ):
         kind = replace(
-            data_type(text_.type, text_.charset, text_.collation),
+            data_type(text_column.type, text_column.charset, text_column.collation),
             mysql_type="var_string",
             decimal=-1,
         )
         return ColumnSchema(name, kind)
-    if counted := _COUNTED.fullmatch(expression):
-        operands = [columns.get(quoted) for quoted in counted.groups() if quoted]
+    if counting_call := _COUNTED.fullmatch(expression):
+        operands = [columns.get(quoted) for quoted in counting_call.groups() if quoted]
         if all(
             operand is not None
             and operand.type.logical is Logical.INT
@@ -387,29 +393,30 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
 
 
 def _ids(
-    known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement
+    known_table: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement
 ) -> Mapping[str, int]:
     """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB
     writes anew.
     """
-    kinds = {column.name: column.type for column in known.table.columns}
+    kinds = {column.name: column.type for column in known_table.table.columns}
     ids: dict[str, int] = {}
     fresh: list[str] = []
     for column in table.columns:
         name = statement.renamed.get(column.name, column.name)
         if name in kinds and not _rewritten(kinds[name], column.type):
-            ids[column.name] = known.ids[name]
+            ids[column.name] = known_table.ids[name]
         else:
             fresh.append(column.name)
     defined = list(statement.defaults)
     fresh.sort(key=lambda name: defined.index(name) if name in defined else -1)
     for added in hidden:
-        if added.name in known.ids:
-            ids[added.name] = known.ids[added.name]
+        if added.name in known_table.ids:
+            ids[added.name] = known_table.ids[added.name]
         else:
             fresh.append(added.name)
     return ids | {
-        name: number for number, name in enumerate(fresh, max(known.ids.values(), default=0) + 1)
+        name: number
+        for number, name in enumerate(fresh, max(known_table.ids.values(), default=0) + 1)
     }
 
 

@@ -206,7 +206,7 @@ FAULTS: Final = (
         "two-longs-behind",
         "trailing-content",
         "Two whole numbers follow the record, of which an edition has at most one.",
-        _avro.behind(LONG(1_700_000_000) * 2),
+        _avro.append_bytes(LONG(1_700_000_000) * 2),
     ),
     Fault(
         "huge-string",

@@ -29,7 +29,7 @@ from generators.families.cloudcanal.messages import ddl_topic, text_faults
 from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
-from generators.families.mysql_texts import TextForms, image, supports
+from generators.families.mysql_texts import TextForms, supports, wire_image
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
 from generators.garbage.faults import LABELS, CellFault
@@ -176,7 +176,7 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
             corrupt = corrupt or any(cell.corrupt for cell in wires.values())
         else:
             forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
-            cells[side] = image(table, row, forms) or {}
+            cells[side] = wire_image(table, row, forms) or {}
             sent[side] = {name: cell.text for name, cell in cells[side].items()}
     payload = {
         "op": _OPS[event.op],

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from generators.families.java_text import Escapes, json_string
-from generators.families.mysql_texts import image
+from generators.families.mysql_texts import wire_image
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.model import Change, Image, RowImages, SourceType, Table
 from generators.sources import mysql
@@ -60,7 +60,8 @@ def images_of(
 ) -> tuple[Change, Texts | None, Texts | None]:
     """A row's change and its value lists, None for the image that it has not."""
     (before, old), (after, new) = (
-        _listed(image(table, row, profile.forms), profile) for row in (images.before, images.after)
+        _listed(wire_image(table, row, profile.forms), profile)
+        for row in (images.before, images.after)
     )
     return replace(bare, before=before, after=after), old, new
 

@@ -35,7 +35,7 @@ from typing import Final
 from generators.errors import Refused
 from generators.families.ticdc import sink, text
 from generators.families.ticdc.ddl import parse
-from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
+from generators.families.ticdc.placing import Place, place_nowhere, place_of_rows, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import partition_of
 from generators.formats.ticdc_canal_json.profiles import CHOICES, TicdcProfile
@@ -87,7 +87,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                     profile.deployment.time_zone,
                 )
                 for op, before, after in _split(
-                    event, profile, places.get((event.table.database, event.table.name), nowhere)
+                    event,
+                    profile,
+                    places.get((event.table.database, event.table.name), place_nowhere),
                 ):
                     row = after or before or {}
                     place = partition_of(
@@ -109,15 +111,15 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                 name = (event.database, event.table)
                 made = event.after if event.action == "create table" else None
                 places[name] = (
-                    placing(made, parse(event.sql))
+                    place_of_rows(made, parse(event.sql))
                     if made
-                    else unplaced(event, places.get(name, nowhere))
+                    else unplaced(event, places.get(name, place_nowhere))
                 )
                 yield range(layout.partitions if profile.ddl_broadcast else 1), None, *message
             case Watermark() if profile.extension:
                 yield range(layout.partitions), None, *_watermark_message(profile, stamp)
 
-    return sink.sent(history, layout, chance, messages)
+    return sink.publish_events(history, layout, chance, messages)
 
 
 def _split(

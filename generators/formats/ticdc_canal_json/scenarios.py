@@ -47,7 +47,7 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
         )
     yield from _old(database)
     yield from shared.key_updates(database)
-    yield from shared.selected(database, profile)
+    yield from shared.selected_columns(database, profile)
     yield from _types(profile, database)
     if profile.reduce:
         yield from _reduced(profile, database)
@@ -112,7 +112,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield cases.of(ID, *(Column(n, type) for n, (type, _) in typed.items())).case(
         "unsigned/parameters", inserted({"id": 1, **{n: value for n, (_, value) in typed.items()}})
     )
-    yield shared.declared("types/declared", database, profile)
+    yield shared.declared_types("types/declared", database, profile)
     everything = every_type(lambda _type: True)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})
@@ -142,13 +142,13 @@ def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)
-    yield from shared.reduced(profile.max_message_bytes, database)
+    yield from shared.oversized_rows(profile.max_message_bytes, database)
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#canal-no-columns)
         yield cases.of(*columns[1:], key=()).case(
             "reduced/keyless", inserted({"a": "x", "big": big}), tags=tags
         )
-    yield from shared.reduced_rows(profile.max_message_bytes)
+    yield from shared.oversized_typed_rows(profile.max_message_bytes)
     names = [c.name for c in COMPOSITE.columns]
     small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}
     yield scenario("reduced/rows/small", insert(COMPOSITE, small), level=2, tags=tags)

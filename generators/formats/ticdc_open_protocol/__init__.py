@@ -180,7 +180,9 @@ def _records(
     match event:
         case RowChange():
             waiting: dict[int, list[_Event]] = {}
-            for place, op, before, after in sink.placed_rows(event, profile, layout.partitions):
+            for place, op, before, after in sink.place_rows_of_table(
+                event, profile, layout.partitions
+            ):
                 key, value, change = _Row(profile, event.table, op, before, after, event.at).event(
                     chance
                 )
@@ -210,7 +212,7 @@ def _records(
             yield everywhere, key_of([key]), framed([""]), sink.committed(Kind.WATERMARK, event.at)
 
 
-write: Final = sink.writer(_records)
+write: Final = sink.writer_of_events(_records)
 
 
 def _action_code(action: str) -> int:
@@ -376,7 +378,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     yield from shared.statements(database, profile)
     yield shared.watermark(415508856908021766)
     yield from shared.key_updates(database)
-    yield from shared.selected(database, profile)
+    yield from shared.selected_columns(database, profile)
     yield from shared.ambiguous_hours(profile.deployment.time_zone)
     yield shared.minus_zero(database)
     bare: Row = {"a": 1, "b": "x", "c": None}
@@ -406,7 +408,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     }
     for label, raw in raws.items():
         yield cases.value(f"quoted/{label}", mysql.binary("varbinary", 64), raw, tags=("quoted",))
-    yield shared.declared("values/declared", database, profile, "virtual")
+    yield shared.declared_types("values/declared", database, profile, "virtual")
     everything = every_type(lambda _type: True)
     nothing: Row = dict.fromkeys(column.name for column in everything.columns)
     quoted: list[Row] = [
@@ -421,8 +423,8 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     zero: Row = {**nothing, "id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
     if profile.reduce:
-        yield from shared.reduced(profile.max_message_bytes, database)
-        yield from shared.reduced_rows(profile.max_message_bytes)
+        yield from shared.oversized_rows(profile.max_message_bytes, database)
+        yield from shared.oversized_typed_rows(profile.max_message_bytes)
 
 
 FORMAT: Final = Format(

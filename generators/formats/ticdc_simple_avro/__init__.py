@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Final
 
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.ticdc import text
-from generators.families.ticdc_simple.encoding import publish, timestamp
+from generators.families.ticdc_simple.encoding import encode_timestamp, publish
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
 from generators.formats.ticdc_simple_avro.faults import FAULTS, FITS, cell_faults, unfit
 from generators.formats.ticdc_simple_avro.profiles import CHOICES, AvroProfile
@@ -70,7 +70,7 @@ class Binary:
         if value is None:
             return Cell(State.NULL, type)
         if type.logical is Logical.TIMESTAMP:
-            return timestamp(self.profile, type, value)[2]
+            return encode_timestamp(self.profile, type, value)[2]
         cls = text.value_class(type, value)
         match self.wire(type, value)[1]:
             case str() as shown:
@@ -114,7 +114,7 @@ class Binary:
         """A stored value that is not NULL as (branch, value) of the map's union."""
         match type.logical, value:
             case Logical.TIMESTAMP, _:
-                location, wall, _ = timestamp(self.profile, type, value)
+                location, wall, _ = encode_timestamp(self.profile, type, value)
                 return f"{NAMESPACE}.Timestamp", {"location": location, "value": wall}
             case Logical.INT, int() if type.name == "bigint" and type.unsigned:
                 return f"{NAMESPACE}.UnsignedBigint", {"value": signed(value)}

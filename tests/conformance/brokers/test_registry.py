@@ -52,7 +52,7 @@ def named(monkeypatch):
 
 def message(topic, text):
     """A message whose value names a schema."""
-    return Message(topic, 0, None, confluent.named(f"{topic}-value", text) + b"\0")
+    return Message(topic, 0, None, confluent.frame_schema(f"{topic}-value", text) + b"\0")
 
 
 def reply(url, number):

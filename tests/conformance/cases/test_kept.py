@@ -217,7 +217,7 @@ def test_the_schemas_that_messages_name_come_with_them(monkeypatch):
         for case in write_named_cases(fmt, fmt.profiles[0], ("*/schema/evolved",))
         if case.written
     )
-    named = confluent.named_in([case])
+    named = confluent.schemas_of_cases([case])
     packed = kept._pack_cases((case,))
     monkeypatch.setattr(confluent, "SCHEMAS", {})
     assert kept._unpack_cases(packed) == (case,)

@@ -40,7 +40,7 @@ def avro(schema: Schema) -> str:
 def datum(schema: Schema, value: Any) -> Any:
     """A value as Apache's reader has it."""
     return read(
-        confluent.converted(
+        confluent.convert_message(
             envelope(schema, value), "t", "value", confluent.STRATEGIES["record-name"]
         )
     )
@@ -154,11 +154,11 @@ def test_a_time_outside_the_day_is_a_well_formed_datum(
     and no date of the last.
     """
     schema = f'{{"type":"record","name":"r","fields":[{{"name":"t","type":{{"type":"int","logicalType":"{logical}"}}}}]}}'
-    assert confluent.left(confluent.named("t-value", schema) + datum) == left
+    assert confluent.left(confluent.frame_schema("t-value", schema) + datum) == left
 
 
 def test_the_framing_is_a_zero_and_the_id() -> None:
-    head = confluent.named("t-value", '"string"')
+    head = confluent.frame_schema("t-value", '"string"')
     number = int.from_bytes(head[1:])
     assert (len(head), head[:1]) == (5, b"\x00")
     # sha256 of the text, its first 31 bits
@@ -190,7 +190,7 @@ def test_a_saved_case_brings_its_schemas(monkeypatch: pytest.MonkeyPatch) -> Non
         s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "schema/evolved"
     )
     case = as_case(fmt, fmt.profiles[0], scenario)
-    named = confluent.named_in([case])
+    named = confluent.schemas_of_cases([case])
     values = [t for (s,), t in named.values() if s.endswith("-value") and '"ddl"' not in t]
     assert len(values) == 3  # one for each version of the table
     plain = json.loads(json.dumps(codec.dump_case(case)))
@@ -214,7 +214,11 @@ def test_a_case_keeps_its_schemas_under_its_profiles_subjects_whatever_else_was_
     for profile in profiles:
         (case,) = write_named_cases(fmt, profile, (f"*/{name}",))
         names.append(
-            {subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects}
+            {
+                subject
+                for subjects, _ in confluent.schemas_of_cases([case]).values()
+                for subject in subjects
+            }
         )
     assert all(subject.endswith(("-key", "-value")) for subject in names[0])
     assert names[1] and all(
@@ -269,7 +273,7 @@ def test_a_statement_tells_columns_by_their_own_names_and_rows_by_avro_s() -> No
 
 
 def test_a_datum_that_avro_would_encode_otherwise_is_told_apart() -> None:
-    head = confluent.named("t-value", '{"type":"array","items":"int"}')
+    head = confluent.frame_schema("t-value", '{"type":"array","items":"int"}')
     one_block, two_blocks = (head + bytes.fromhex(datum) for datum in ("04020400", "0202020400"))
     shown = [json.loads(confluent.readable(value)) for value in (one_block, two_blocks)]
     assert [document["payload"] for document in shown] == [[1, 2]] * 2

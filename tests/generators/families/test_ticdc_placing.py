@@ -8,7 +8,7 @@ import json
 import pytest
 
 from generators.families.ticdc.ddl import parse
-from generators.families.ticdc.placing import placing
+from generators.families.ticdc.placing import place_of_rows
 from generators.formats.ticdc_canal_json import FORMAT, write
 from generators.model import Column, History, Layout, Op, SchemaChange, Table
 from generators.sources import mysql
@@ -52,7 +52,7 @@ DECLARED = "create table t (a int, d date, s varchar(9)) partition by "
     ],
 )
 def test_places(partitions, rows, expected):
-    place = placing(TABLE, parse(DECLARED + partitions))
+    place = place_of_rows(TABLE, parse(DECLARED + partitions))
     assert [place({"a": None, "d": None, "s": None} | row) for row in rows] == expected
 
 

@@ -207,6 +207,6 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
 @given(st.integers(-(10**17), 10**17))
 def test_milliseconds_are_the_floor_of_microseconds(micros: int) -> None:
     column = Column("c", postgresql.TYPES["timestamp-6"])
-    wire = _cdl.wire(column, micros, huawei_cdl_json.FORMAT.profiles[0])
+    wire = _cdl.encode_cell(column, micros, huawei_cdl_json.FORMAT.profiles[0])
     assert 0 <= micros - wire.value * 1000 < 1000
     assert wire.cell.value == wire.value * 1000
