@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generators.families.connect import Raw, string
 from generators.families.mysql_texts import TextForms, cell
@@ -37,18 +37,28 @@ from generators.sources.boundaries import change, insert, named, neutral
 from generators.wire_format import Writer
 
 Member = Callable[[RowChange, Change], Any]
-"""What a member holds, from the event and the row's change, whose `row` numbers the rows of the
-event: a value for `json`, `Raw` text, or ABSENT, which leaves it out.
+"""Computes a member's value from the event and the expected change of one of its rows, whose number
+is `change.row`: a value for `json`, `Raw` JSON text, or ABSENT.
 """
 Members = Sequence[tuple[str, Member]]
+"""The members of a JSON object in order, by name."""
 ABSENT: Final = object()
+"""The value of a member that a message leaves out."""
 
 WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
 UNTOLD: Final = "the message does not tell what the row was"
 NULL_UNTOLD: Final = "the column was NULL, and the message leaves NULL out"
 
 
-def _nothing(_event: RowChange) -> Mapping[str, Any]:
+class _Record(NamedTuple):
+    """A record before it is bytes, and the change that a decoder owes for it."""
+
+    key: str | None
+    value: str
+    change: Change
+
+
+def _no_fields(_event: RowChange) -> Mapping[str, Any]:
     return {}
 
 
@@ -56,128 +66,137 @@ def _unchanged_cell(wire_cell: Cell, _value: Value) -> Cell:
     return wire_cell
 
 
-def _none(_event: Event) -> Iterable[tuple[str, Change]]:
+def _no_messages(_event: Event) -> Iterable[tuple[str, Change]]:
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """How a format writes INSERT, UPDATE and DELETE.
-
-    `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON
-    numbers, and `spell` gives the cell of a value that the format has otherwise. `keyed`: a message
-    tells database, table and, if true, the key's columns; `tells` are more fields of `Change` that
-    it tells, beside op, images and the commit time, which is whole in units of `unit` milliseconds.
-    `whole_old`: the before image of an UPDATE has every column, not what changed alone; `tells_old`
-    says of the row before and after an UPDATE whether the message tells the one before; `nulls`
-    False leaves NULLs out. `reads`: the format writes rows of a snapshot, too. `position` is that
-    of a row, by its number in the event; `key` is the record's key; `whole` writes a row's message
-    in place of `members`; `others` are the messages of other events, with their changes.
-    """
+    """How a format writes INSERT, UPDATE and DELETE: a message with one JSON object for each row."""
 
     members: Members
     forms: TextForms
+    """How values are spelled as texts."""
     keyed: bool | None = None
-    tells: Callable[[RowChange], Mapping[str, Any]] = _nothing
-    unit: int = 1
+    """None: a message names no table. False: it names database and table. True: and the columns of
+    the key.
+    """
+    more_fields: Callable[[RowChange], Mapping[str, Any]] = _no_fields
+    """Fields of `Change` that a message has beside op, images, commit time and names."""
+    time_unit_ms: int = 1
+    """The commit time is cut to a multiple of it."""
     numbers: frozenset[Logical] = frozenset()
-    whole_old: bool = False
-    tells_old: Callable[[Image, Image], bool] = lambda _before, _after: True
-    spell: Callable[[Cell, Value], Cell] = _unchanged_cell
-    nulls: bool = True
-    reads: bool = False
+    """Types whose values are JSON numbers."""
+    complete_before: bool = False
+    """The before image of an UPDATE has every column, not only those that changed."""
+    has_before: Callable[[Image, Image], bool] = lambda _before, _after: True
+    """Whether a message has the before image of an UPDATE, from its before and after image."""
+    respell: Callable[[Cell, Value], Cell] = _unchanged_cell
+    """Gives the cell of a value that the format does not write as MySQL's text."""
+    writes_nulls: bool = True
+    """False: columns that are NULL are left out."""
+    writes_snapshots: bool = False
+    """Rows that a snapshot reads are written, too."""
     position: Callable[[RowChange, int], str | None] | None = None
+    """The position of a row, from its number in the event."""
     key: Member | None = None
-    whole: Callable[[RowChange, Change], str] | None = None
-    others: Callable[[Event], Iterable[tuple[str, Change]]] = _none
+    """The record's key."""
+    write_row: Callable[[RowChange, Change], str] | None = None
+    """Writes the value of a row's message in place of `members`."""
+    write_other: Callable[[Event], Iterable[tuple[str, Change]]] = _no_messages
+    """The values of the messages of any other event, each with its change."""
 
     def write(self, history: History, layout: Layout) -> list[Written]:
         """The messages of a history in order: one for each row, and those of other events."""
         written = []
-        ops = (Op.INSERT, Op.UPDATE, Op.DELETE, *((Op.READ,) if self.reads else ()))
         for number, event in enumerate(history.events):
-            records: Iterable[tuple[str | None, str, Change]]
-            if isinstance(event, RowChange):
-                records = self._rows(event) if event.op in ops else ()
-            else:
-                records = (
-                    (None, value_json, expected) for value_json, expected in self.others(event)
-                )
-            for key, value_json, expected in records:
-                coded = None if key is None else key.encode()
+            for record in self._records(event):
                 message = Message(
                     layout.topic,
                     0,
-                    coded,
-                    value_json.encode(),
+                    None if record.key is None else record.key.encode(),
+                    record.value.encode(),
                     timestamp_ms=event.at.ms,
                     event=number,
                 )
-                written.append(Written(message, (replace(expected, row=0),)))
+                # Each row has a message of its own, in which it is the first.
+                written.append(Written(message, (replace(record.change, row=0),)))
         return written
 
-    def _rows(self, event: RowChange) -> Iterable[tuple[str | None, str, Change]]:
+    def _records(self, event: Event) -> Iterator[_Record]:
+        if not isinstance(event, RowChange):
+            for value, change in self.write_other(event):
+                yield _Record(None, value, change)
+        elif event.op in (Op.INSERT, Op.UPDATE, Op.DELETE) or (
+            event.op is Op.READ and self.writes_snapshots
+        ):
+            yield from self._row_records(event)
+
+    def _row_records(self, event: RowChange) -> Iterator[_Record]:
+        """A record for each row of an event."""
         for row_number, images in enumerate(event.rows):
-            before, after = (
-                self.image(event.table, side) for side in (images.before, images.after)
-            )
-            expected = replace(self._change(event, before, after), row=row_number)
+            before = self.image(event.table, images.before)
+            after = self.image(event.table, images.after)
+            change = replace(self._change(event, before, after), row=row_number)
             if self.position is not None:
-                expected = replace(expected, position=self.position(event, row_number))
-            value_json = (
-                self.whole(event, expected)
-                if self.whole
-                else json_text(held_members(self.members, event, expected))
-            )
-            yield (
-                None if self.key is None else json_text(self.key(event, expected)),
-                value_json,
-                expected,
-            )
+                change = replace(change, position=self.position(event, row_number))
+            if self.write_row is not None:
+                value = self.write_row(event, change)
+            else:
+                value = json_text(present_members(self.members, event, change))
+            key = None if self.key is None else json_text(self.key(event, change))
+            yield _Record(key, value, change)
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
-        sent_image, full = before, before
-        if before and after and not self.whole_old:
-            sent_image = {
-                n: cell if cell != after[n] else Cell(State.ABSENT, cell.type)
-                for n, cell in before.items()
-            }
-            if not self.nulls:
-                full = {
-                    n: _leave_open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c
-                    for n, c in before.items()
-                }
-        if before and after and not self.tells_old(before, after):
-            sent_image = full = {n: _leave_open(c, UNTOLD) for n, c in before.items()}
-        micros = event.at.ms // self.unit * self.unit * 1000
-        doubtful = any(
-            c.state is State.ANY or is_wide(c)
-            for side in (before, after)
-            for c in (side or {}).values()
-        )
-        accept = (
-            ((Kind.CORRUPT, None),)
-            if doubtful
-            else ((Kind.ROW, Op.INSERT),)
-            if event.op is Op.READ
-            else ()
-        )
+        """What a decoder owes for a row, whose complete images these are."""
+        sent_before, full_before = before, before
+        if before is not None and after is not None:
+            sent_before, full_before = self._before_of_update(before, after)
+        unit_us = self.time_unit_ms * 1000
+        accept: tuple[tuple[Kind, Op | None], ...] = ()
+        if _is_doubtful(before) or _is_doubtful(after):
+            accept = ((Kind.CORRUPT, None),)
+        elif event.op is Op.READ:
+            accept = ((Kind.ROW, Op.INSERT),)
         return Change(
             0,
             Kind.ROW,
             event.op,
-            commit_time_us=micros,
-            before=self._sent(sent_image),
-            after=self._sent(after),
-            full_before=full,
+            commit_time_us=event.at.ms * 1000 // unit_us * unit_us,
+            before=self._sent_image(sent_before),
+            after=self._sent_image(after),
+            full_before=full_before,
             full_after=after,
             accept=accept,
             **self.names(event.table),
-            **self.tells(event),
+            **self.more_fields(event),
         )
 
+    def _before_of_update(self, before: Image, after: Image) -> tuple[Image, Image]:
+        """The before image of an UPDATE as the message has it, and as a reader who has the after
+        image, too, can complete it.
+        """
+        if not self.has_before(before, after):
+            unknown = {name: _leave_open(cell, UNTOLD) for name, cell in before.items()}
+            return unknown, unknown
+        if self.complete_before:
+            return before, before
+        sent_before = {
+            name: cell if cell != after[name] else Cell(State.ABSENT, cell.type)
+            for name, cell in before.items()
+        }
+        if self.writes_nulls:
+            return sent_before, before
+        full_before = {
+            name: _leave_open(cell, NULL_UNTOLD)
+            if cell.state is State.NULL and cell != after[name]
+            else cell
+            for name, cell in before.items()
+        }
+        return sent_before, full_before
+
     def names(self, table: Table) -> dict[str, Any]:
-        """What a message tells of the table."""
+        """The fields of `Change` that name the table, as far as a message names it."""
         if self.keyed is None:
             return {}
         return {
@@ -186,17 +205,18 @@ class Flat:
             "keys": (self.keyed and table.primary_key) or None,
         }
 
-    def _sent(self, image: Image | None) -> Image | None:
-        """What stands on the wire of an image."""
-        if image is None or self.nulls:
+    def _sent_image(self, image: Image | None) -> Image | None:
+        """The image with the columns absent that a message leaves out because they are NULL."""
+        if image is None or self.writes_nulls:
             return image
         return {
-            n: Cell(State.ABSENT, c.type) if c.state is State.NULL else c for n, c in image.items()
+            name: Cell(State.ABSENT, cell.type) if cell.state is State.NULL else cell
+            for name, cell in image.items()
         }
 
     def image(self, table: Table, source_row: Row | None) -> Image | None:
-        """A row as it stands on the wire, its numbers as JSON: a number leaves no doubt that its
-        text leaves.
+        """The cells of a row in this format; None without a row. A JSON number has one value, where
+        its text may have several (`State.ONE_OF`).
         """
         if source_row is None:
             return None
@@ -204,7 +224,8 @@ class Flat:
         for column in table.columns:
             value = source_row.get(column.name)
             wire_cell = cell(column.type, value, self.forms)
-            wire_cell = wire_cell if value is None else self.spell(wire_cell, value)
+            if value is not None:
+                wire_cell = self.respell(wire_cell, value)
             is_number = (
                 column.type.logical in self.numbers
                 and wire_cell.state in (State.VALUE, State.ONE_OF)
@@ -213,13 +234,22 @@ class Flat:
             image[column.name] = _number(wire_cell) if is_number else wire_cell
         return image
 
-    def left(self, type: SourceType, value: Value) -> Value:
-        """What a message holds of a value."""
-        return (self.image(Table("", "", (Column("c", type),)), {"c": value}) or {})["c"].value
+    def remaining_value(self, type: SourceType, value: Value) -> Value:
+        """What a reader of a message gets of a value: another one if the format loses some of it."""
+        table = Table("", "", (Column("c", type),))
+        image = self.image(table, {"c": value})
+        assert image is not None
+        return image["c"].value
+
+
+def _is_doubtful(image: Image | None) -> bool:
+    """Whether a decoder may refuse a row for a cell of the image."""
+    cells = () if image is None else image.values()
+    return any(cell.state is State.ANY or is_wide(cell) for cell in cells)
 
 
 def writer(flat: Callable[[P], Flat]) -> Writer[P]:
-    """The writer of a format's profiles."""
+    """The writer of a format; `flat` says how a profile of it writes."""
 
     def write(history: History, profile: P, layout: Layout) -> list[Written]:
         return flat(profile).write(history, layout)
@@ -255,53 +285,48 @@ def _leave_open(cell: Cell, reason: str) -> Cell:
 
 
 def _number(cell: Cell) -> Cell:
-    # MySQL's text of a number may begin with zeros, which JSON has not.
+    """The cell of a number that is written as JSON's."""
+    # MySQL's text of a number may begin with zeros (ZEROFILL), which JSON does not allow.
     number_text = str(cell.value) if isinstance(cell.value, int) else cell.text
     return replace(cell, state=State.VALUE, text=number_text, options=(), reason="", json=True)
 
 
-def held_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
-    """What the members hold that are there."""
-    return {
-        name: value
-        for name, value_of in members
-        if (value := value_of(event, change)) is not ABSENT
-    }
+def present_members(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
+    """The values of the members by name, without those that are ABSENT."""
+    values = {name: value_of(event, change) for name, value_of in members}
+    return {name: value for name, value in values.items() if value is not ABSENT}
 
 
 def json_text(value: object, spell: Callable[[str], str] = string) -> str:
-    """JSON without blanks, its texts as `spell` has them: as Jackson escapes them in UTF-8."""
+    """JSON without blanks, whose texts `spell` quotes and escapes: as Jackson does unless another
+    one is given.
+    """
     match value:
         case Raw():
             return value.text
         case str():
             return spell(value)
         case dict():
-            return (
-                "{"
-                + ",".join(
-                    f"{spell(name)}:{json_text(member, spell)}" for name, member in value.items()
-                )
-                + "}"
-            )
+            members = [f"{spell(name)}:{json_text(item, spell)}" for name, item in value.items()]
+            return f"{{{','.join(members)}}}"
         case list() | tuple():
             return f"[{','.join(json_text(item, spell) for item in value)}]"
     return json.dumps(value)
 
 
-def cells_of_image(which: Callable[[Change], Image | None]) -> Member:
-    """An object of the columns that an image has, without an image ABSENT."""
+def cells_of_image(image_of: Callable[[Change], Image | None]) -> Member:
+    """A member with the cells of one of the change's images by column: {"id":1,"a":"x"}. ABSENT if
+    there is no such image.
+    """
 
     def member(_event: RowChange, change: Change) -> Any:
-        image = which(change)
+        image = image_of(change)
         if image is None or all(cell.reason == UNTOLD for cell in image.values()):
             return ABSENT
-        present_cells = {
-            name: cell for name, cell in image.items() if cell.state is not State.ABSENT
-        }
         return {
             name: Raw(cell.text or "") if cell.json else cell.text
-            for name, cell in present_cells.items()
+            for name, cell in image.items()
+            if cell.state is not State.ABSENT
         }
 
     return member
@@ -310,4 +335,4 @@ def cells_of_image(which: Callable[[Change], Image | None]) -> Member:
 ROW: Final = cells_of_image(lambda change: change.before if change.after is None else change.after)
 """The row after the change, of a DELETE the deleted one."""
 OLD: Final = cells_of_image(lambda change: change.before if change.op is Op.UPDATE else None)
-"""What an UPDATE's row was."""
+"""The row before an UPDATE."""

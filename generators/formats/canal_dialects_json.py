@@ -106,7 +106,7 @@ def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
         return replace(cell, text=str(list(cell.value)))
     if profile.zoned and cell.type.logical is Logical.TIMESTAMP:
         zero = isinstance(value, ZeroDate)
-        text = (
+        cell_text = (
             cell.text
             if zero or not isinstance(value, int)
             else mysql.datetime_text(value, cell.type.fsp)
@@ -115,7 +115,7 @@ def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
             cell,
             state=State.VALUE,
             value=value,
-            text=text if zero else f"{text} +00:00",
+            text=cell_text if zero else f"{cell_text} +00:00",
             options=(),
             reason="",
         )
@@ -138,19 +138,21 @@ def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
 
 def _listed(image: Member) -> Member:
     def member(event: RowChange, change: Change) -> Any:
-        row = image(event, change)
-        return None if row is ABSENT else [row]
+        image_value = image(event, change)
+        return None if image_value is ABSENT else [image_value]
 
     return member
 
 
-def _envelope(event: Event, row: int, profile: DialectProfile, **own: Any) -> dict[str, Any]:
+def _envelope(
+    event: Event, row_number: int, profile: DialectProfile, **members: Any
+) -> dict[str, Any]:
     """The members of a message by name: of a row change, or with `sql` of a statement."""
     unit = 1000 if profile.seconds else 1
     return {
         "data": None,
         "es": event.at.ms // 1000 * (1000 // unit),
-        "id": _number(event, row, profile),
+        "id": _number(event, row_number, profile),
         "isDdl": False,
         "mysqlType": None,
         "old": None,
@@ -159,16 +161,16 @@ def _envelope(event: Event, row: int, profile: DialectProfile, **own: Any) -> di
         "sqlType": None,
         "ts": (event.at.ms + 729) // unit,
         **({"gtid": ""} if profile.gtid else {}),
-        **own,
+        **members,
     }
 
 
-def _number(event: Event, row: int, profile: DialectProfile) -> int:
+def _number(event: Event, row_number: int, profile: DialectProfile) -> int:
     """id: Tencent and Huawei have one of each operation, which grows, here from 18 digits to 19 in
     half a minute of a history; CKafka's connector has 0.
     """
     since = event.at.tso - START.tso
-    return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row, 15)
+    return 0 if profile.seconds else 10**18 - 10**11 + since * 16 + min(row_number, 15)
 
 
 _DRS: Final = (
@@ -188,25 +190,25 @@ _DRS: Final = (
 )
 
 
-def _text(members: dict[str, Any], profile: DialectProfile) -> str:
+def _message_json(members: dict[str, Any], profile: DialectProfile) -> str:
     """The message, its members in the order of Huawei's example or of the alphabet."""
     return json_text(
         {name: members[name] for name in (_DRS if profile.example_order else sorted(members))}
     )
 
 
-def _whole(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
+def _members_of_row(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
     table, is_delete = event.table, event.op is Op.DELETE
-    old, row = _listed(OLD)(event, change), _listed(ROW)(event, change)
+    old, new_rows = _listed(OLD)(event, change), _listed(ROW)(event, change)
     moved = is_delete and profile.deleted_in_old
     return _envelope(
         event,
         change.row,
         profile,
-        data=None if moved else row,
+        data=None if moved else new_rows,
         database=table.database,
         mysqlType=_types(table, profile),
-        old=row if moved else old,
+        old=new_rows if moved else old,
         pkNames=table.primary_key or None if profile.described else None,
         sqlType=_codes(table, profile),
         table=table.name,
@@ -225,21 +227,30 @@ def _flat(profile: DialectProfile) -> Flat:
         members=(),
         forms=TextForms(profile.deployment.time_zone, binary=HEX if profile.zoned else LATIN1),
         keyed=profile.described,
-        tells=lambda event: {"types": _types(event.table, profile)},
-        unit=1000,
-        whole_old=profile.whole_old,
-        spell=lambda cell, value: _spell(profile, cell, value),
-        reads=True,
-        position=lambda event, row: str(_number(event, row, profile)),
-        whole=lambda event, change: _text(_whole(event, change, profile), profile),
-        others=lambda event: _statement(event, profile),
+        more_fields=lambda event: {"types": _types(event.table, profile)},
+        time_unit_ms=1000,
+        complete_before=profile.whole_old,
+        respell=lambda cell, value: _spell(profile, cell, value),
+        writes_snapshots=True,
+        position=lambda event, row_number: str(_number(event, row_number, profile)),
+        write_row=lambda event, change: _message_json(
+            _members_of_row(event, change, profile), profile
+        ),
+        write_other=lambda event: _statement(event, profile),
     )
 
 
 def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Change]]:
     if isinstance(event, SchemaChange) and event.action in DDL_TYPES:
-        own = {"database": event.database, "isDdl": True, "sql": event.sql, "table": event.table}
-        members = _envelope(event, 0, profile, **own, type=profile.ddl or DDL_TYPES[event.action])
+        statement_members = {
+            "database": event.database,
+            "isDdl": True,
+            "sql": event.sql,
+            "table": event.table,
+        }
+        members = _envelope(
+            event, 0, profile, **statement_members, type=profile.ddl or DDL_TYPES[event.action]
+        )
         statement = Change(
             0,
             Kind.DDL,
@@ -251,7 +262,7 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Cha
             sql=event.sql,
         )
         yield (
-            _text(members, profile),
+            _message_json(members, profile),
             replace(statement, commit_time_us=event.at.ms // 1000 * 1_000_000),
         )
 
@@ -262,14 +273,14 @@ write: Final = writer(_flat)
 def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: full loads, statements, keys."""
     columns = (ID, *KEY_VALUES)
-    row: Row = {"id": 1, "a": "x", "n": 5}
+    example_row: Row = {"id": 1, "a": "x", "n": 5}
     loaded = Table(database, neutral("init/rows"), columns, ("id",))
     yield named(
         "init/rows",
-        change(loaded, Op.READ, (None, row), (None, {**row, "id": 2, "a": None})),
+        change(loaded, Op.READ, (None, example_row), (None, {**example_row, "id": 2, "a": None})),
         tags={"snapshot"},
     )
-    yield from key_scenarios(database, columns, ("n", "id"), row)
+    yield from key_scenarios(database, columns, ("n", "id"), example_row)
     for action in (
         "create table",
         "drop table",

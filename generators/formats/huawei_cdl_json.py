@@ -38,28 +38,28 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
     """The messages of a history's row changes, one a row, in order."""
     written = _cdl.write(history, profile, layout, _value)
     return [
-        replace(row, changes=tuple(replace(c, database=None) for c in row.changes))
-        for row in written
+        replace(written_row, changes=tuple(replace(c, database=None) for c in written_row.changes))
+        for written_row in written
     ]
 
 
 def _value(event: Event) -> str:
-    table, text, struct = event.table, Schema("string"), partial(Schema, "struct", True)
+    table, string_schema, struct = event.table, Schema("string"), partial(Schema, "struct", True)
     numbers = {"lsn": event.lsn, "txId": event.transaction}
     properties = [{"name": name, "value": numbers[name]} for name in event.facts.properties]
     members: list[Member] = [
-        ("DATA_STORE", text, event.facts.store.upper()),
-        ("SEG_OWNER", text, table.schema),
-        ("TABLE_NAME", text, table.name),
+        ("DATA_STORE", string_schema, event.facts.store.upper()),
+        ("SEG_OWNER", string_schema, table.schema),
+        ("TABLE_NAME", string_schema, table.name),
         ("TIMESTAMP", Schema("int64", name=f"{CONNECT}.Timestamp", version=1), event.at.ms),
-        ("OPERATION", text, _OPS[event.op]),
+        ("OPERATION", string_schema, _OPS[event.op]),
         ("LOB_COLUMNS", Schema("string", True), event.large),
         ("transaction", _TRANSACTION, {"properties": properties}),
         ("unique", struct("unique", fields=event.key_fields()), event.key),
         ("data", struct("data", fields=event.fields()), event.after),
         ("before", struct("before", fields=event.before_fields()), event.before),
-        ("message_version", text, event.facts.release),
-        ("message_type", text, "0"),
+        ("message_version", string_schema, event.facts.release),
+        ("message_type", string_schema, "0"),
         ("HEARTBEAT_IDENTIFIER", Schema("string", True), event.heartbeat),
     ]
     return _cdl.document(event, members)

@@ -85,11 +85,13 @@ def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
         case Logical.DECIMAL, Decimal():
             return replace(cell, text=str(Decimal(scaled_text(value, type.scale or 0))), json=True)
         case Logical.BIT, int():
-            wrong = sum(struct.unpack("<2i", value.to_bytes(8, "little")))
-            if value >> 63 or wrong == value:
+            wrong_number = sum(struct.unpack("<2i", value.to_bytes(8, "little")))
+            if value >> 63 or wrong_number == value:
                 return replace(cell, state=State.VALUE, options=())
             reason = "Maxwell adds the bytes of a BIT as signed 32-bit integers"
-            return Cell(State.ANY, type, text=str(wrong), cls=cell.cls, json=True, reason=reason)
+            return Cell(
+                State.ANY, type, text=str(wrong_number), cls=cell.cls, json=True, reason=reason
+            )
         case Logical.YEAR, 0:
             reason = "YEAR 0000 is written as 1900"
             return replace(
@@ -129,23 +131,23 @@ def _time(cell: Cell, value: int) -> Cell:
     """
     millis, fsp = int(value / 1000), cell.type.fsp
     clock = mysql.time_text(millis // 1000 % 86_400 * mysql.MICROS, 0)
-    rest = abs(value) % mysql.MICROS // 10 ** (6 - fsp)
-    if value < 0 and rest:
-        text = f"{clock}.{'0' * (fsp - len(str(rest)) - 1)}-{rest}"
+    fraction = abs(value) % mysql.MICROS // 10 ** (6 - fsp)
+    if value < 0 and fraction:
+        time_text = f"{clock}.{'0' * (fsp - len(str(fraction)) - 1)}-{fraction}"
         return Cell(
             State.ANY,
             cell.type,
-            text=text,
+            text=time_text,
             cls=cell.cls,
             reason="Maxwell writes the sign of a TIME into its fraction",
         )
-    text = f"{clock}.{rest:0{fsp}d}" if fsp else clock
-    left = value % mysql.DAY
+    time_text = f"{clock}.{fraction:0{fsp}d}" if fsp else clock
+    micros_of_day = value % mysql.DAY
     return replace(
         cell,
-        value=left,
-        text=text,
-        reason="" if left == value else "Maxwell writes a TIME as a time of day",
+        value=micros_of_day,
+        text=time_text,
+        reason="" if micros_of_day == value else "Maxwell writes a TIME as a time of day",
     )
 
 
@@ -173,8 +175,10 @@ def _keys(event: RowChange, change: Change) -> list[Any]:
 def _key(event: RowChange, change: Change) -> Any:
     table = event.table
     names = (f"pk.{name.lower()}" for name in table.primary_key)
-    own = dict(zip(names, _keys(event, change), strict=True)) or {"_uuid": f"{event.at.tso:032x}"}
-    return {"database": table.database, "table": table.name, **own}
+    key_members = dict(zip(names, _keys(event, change), strict=True)) or {
+        "_uuid": f"{event.at.tso:032x}"
+    }
+    return {"database": table.database, "table": table.name, **key_members}
 
 
 def _keys_of_the_record(event: RowChange) -> Mapping[str, Any]:
@@ -234,18 +238,18 @@ def _flat(profile: MaxwellProfile) -> Flat:
         ),
         forms=TextForms("UTC", binary=BASE64, labels=True),
         keyed=profile.primary_keys,
-        tells=_keys_of_the_record,
+        more_fields=_keys_of_the_record,
         position=lambda event, _: (
             _position(event) if profile.position and event.op is not Op.READ else None
         ),
-        unit=1000,
+        time_unit_ms=1000,
         numbers=frozenset({Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR}),
-        tells_old=lambda before, after: before != after,
-        spell=partial(_spell, profile),
-        nulls=profile.nulls,
-        reads=True,
+        has_before=lambda before, after: before != after,
+        respell=partial(_spell, profile),
+        writes_nulls=profile.nulls,
+        writes_snapshots=True,
         key=_key,
-        others=lambda event: _others(event, profile),
+        write_other=lambda event: _other_messages(event, profile),
     )
 
 
@@ -265,16 +269,16 @@ it is none of a table.
 """
 
 
-def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
+def _other_messages(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
     """A bound of a bootstrap, and a statement."""
     match event:
         case Bootstrap(at=at, table=table, over=over):
             names = {"database": table.database, "table": table.name}
             type = "bootstrap-complete" if over else "bootstrap-start"
-            text = json_text({**names, "type": type, "ts": at.ms // 1000, "data": {}})
+            message_json = json_text({**names, "type": type, "ts": at.ms // 1000, "data": {}})
             micros = at.ms // 1000 * 1_000_000
             yield (
-                text,
+                message_json,
                 Change(
                     0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros
                 ),
@@ -290,7 +294,7 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
             )
             def_ = {"def": _definition(event.after)} if event.after else {}
             place = {"position": _position(event)} if profile.position else {}
-            text = json_text(
+            message_json = json_text(
                 {
                     "type": DDL_TYPES[action],
                     **names,
@@ -310,7 +314,7 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
                 changed or None,
                 position=place.get("position"),
             )
-            yield text, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)
+            yield message_json, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)
 
 
 def _definition(table: Table) -> dict[str, Any]:
@@ -347,28 +351,32 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     changes.
     """
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
-    row: Row = {"id": 1, "a": "x", "n": 5}
+    example_row: Row = {"id": 1, "a": "x", "n": 5}
 
     def table(name: str) -> Table:
         return Table(database, neutral(name), columns, ("id",))
 
-    there = table("bootstrap/rows")
-    reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
-    bounds = Bootstrap(START, there), Bootstrap(START, there, over=True)
+    bootstrap_table = table("bootstrap/rows")
+    reads = change(
+        bootstrap_table, Op.READ, (None, example_row), (None, {"id": 2, "a": None, "n": None})
+    )
+    bounds = Bootstrap(START, bootstrap_table), Bootstrap(START, bootstrap_table, over=True)
     yield named(
         "bootstrap/rows",
         bounds[0],
         reads,
         bounds[1],
-        insert(there, {**row, "id": 3}),
+        insert(bootstrap_table, {**example_row, "id": 3}),
         tags={"snapshot"},
     )
-    yield from key_scenarios(database, columns, ("n", "id"), row)
+    yield from key_scenarios(database, columns, ("n", "id"), example_row)
     yield named(
         "commit/rows",
-        change(table("commit/rows"), Op.INSERT, *((None, {**row, "id": i}) for i in range(3))),
+        change(
+            table("commit/rows"), Op.INSERT, *((None, {**example_row, "id": i}) for i in range(3))
+        ),
     )
-    nulled = ({**row, "a": None}, row), (row, {**row, "n": None})
+    nulled = ({**example_row, "a": None}, example_row), (example_row, {**example_row, "n": None})
     yield named("old/null", change(table("old/null"), Op.UPDATE, *nulled))
     small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
@@ -386,27 +394,29 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
 
 def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
     """What the messages do not hold of the source's values."""
-    left = _flat(profile).left
+    remaining = _flat(profile).remaining_value
     return (
         Loss(
             (Logical.TIME,),
             "A TIME is a time of day: days and the sign are lost",
             "maxwell#time",
-            left,
+            remaining,
         ),
-        Loss((Logical.BIT,), "BIT from 2^31 to 2^63 - 1 is another number", "maxwell#bit", left),
-        Loss((Logical.YEAR,), "YEAR 0000 is 1900", "maxwell#year", left),
+        Loss(
+            (Logical.BIT,), "BIT from 2^31 to 2^63 - 1 is another number", "maxwell#bit", remaining
+        ),
+        Loss((Logical.YEAR,), "YEAR 0000 is 1900", "maxwell#year", remaining),
         Loss(
             (Logical.ENUM, Logical.JSON),
             "An ENUM's empty value and JSON's null are null, as NULL is",
             "maxwell#enum",
-            left,
+            remaining,
         ),
         Loss(
             (Logical.DATE, Logical.DATETIME),
             "A partly zero date is zero",
             "maxwell#zero-dates",
-            left,
+            remaining,
         ),
     )
 

@@ -27,9 +27,9 @@ from generators.families.flat import (
     Member,
     Members,
     cells_of_image,
-    held_members,
     json_text,
     key_scenarios,
+    present_members,
     writer,
 )
 from generators.families.mysql_texts import BASE64, TextForms, scaled_text
@@ -110,8 +110,8 @@ def _clock(ms: int, mark: str) -> str:
     return moment.isoformat(mark, "microseconds")
 
 
-def _position(event: Event, row: int) -> str:
-    return f"{event.at.tso * 16 + min(row, 15):020d}"
+def _position(event: Event, row_number: int) -> str:
+    return f"{event.at.tso * 16 + min(row_number, 15):020d}"
 
 
 OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
@@ -119,8 +119,8 @@ OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
 
 def _image(profile: OggProfile, image: Member) -> Member:
     def member(event: RowChange, change: Change) -> Any:
-        row = image(event, change)
-        return None if row is ABSENT and profile.null_images else row
+        image_value = image(event, change)
+        return None if image_value is ABSENT and profile.null_images else image_value
 
     return member
 
@@ -162,12 +162,12 @@ def _flat(profile: OggProfile) -> Flat:
         forms=TextForms("UTC", binary=BASE64),
         keyed=profile.primary_keys,
         numbers=frozenset() if profile.strings else NUMBERS,
-        whole_old=True,
-        tells_old=lambda _before, _after: profile.before,
-        spell=_colons if profile.colons else _decimal,
-        tells=_other_splits,
+        complete_before=True,
+        has_before=lambda _before, _after: profile.before,
+        respell=_colons if profile.colons else _decimal,
+        more_fields=_other_splits,
         position=_position,
-        others=lambda event: _truncated(event, profile),
+        write_other=lambda event: _truncated(event, profile),
     )
 
 
@@ -189,7 +189,7 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
         truncation = replace(truncation, accept=((Kind.DDL, None),), **_flat(profile).names(table))
         yield (
             json_text(
-                held_members(
+                present_members(
                     _members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation
                 )
             ),
@@ -203,16 +203,17 @@ write: Final = writer(_flat)
 def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: TRUNCATE, keys, and the documentation's table."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
-    row: Row = {"id": 1, "a": "x", "n": None}
+    example_row: Row = {"id": 1, "a": "x", "n": None}
     emptied = Table(database, neutral("op/truncate"), columns, ("id",))
     statement = SchemaChange(
         START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied
     )
-    yield named("op/truncate", insert(emptied, row), statement)
-    yield from key_scenarios(database, columns, ("n", "id"), {**row, "n": Decimal("1.50")})
-    several = Table(database, neutral("position/rows"), columns, ("id",))
+    yield named("op/truncate", insert(emptied, example_row), statement)
+    yield from key_scenarios(database, columns, ("n", "id"), {**example_row, "n": Decimal("1.50")})
+    batch_table = Table(database, neutral("position/rows"), columns, ("id",))
     yield named(
-        "position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3)))
+        "position/rows",
+        change(batch_table, Op.INSERT, *((None, {**example_row, "id": i}) for i in range(3))),
     )
 
 

@@ -111,14 +111,14 @@ def _messages(
 ) -> Iterator[Sent]:
     if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
-        rows = (
+        placed = (
             place_rows_of_table(event, profile, layout.partitions, profile.new)
             if key or profile.force_replicate
             else ()
         )
-        for place, op, before, after in rows:
-            row = after or before or {}
-            yield (place,), *_row(event, key, op, row, layout.topic, profile)
+        for place, op, before, after in placed:
+            source_row = after or before or {}
+            yield (place,), *_row_message(event, key, op, source_row, layout.topic, profile)
 
 
 write: Final = writer_of_events(_messages, RowChange)
@@ -130,14 +130,24 @@ def adjusted(name: str) -> str:
     return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
 
 
-def _row(
-    event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, profile: TicdcAvroProfile
+def _row_message(
+    event: RowChange,
+    key: Sequence[str],
+    op: Op,
+    source_row: Row,
+    topic: str,
+    profile: TicdcAvroProfile,
 ) -> Sent:
     table, at, deleted = event.table, event.at, op is Op.DELETE
     if not key and deleted:
         return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
-    keys, held = _record(
-        table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile, {}
+    keys, key_cells = _record(
+        table,
+        tuple(c for c in table.columns if c.name in key),
+        source_row,
+        f"{topic}-key",
+        profile,
+        {},
     )
     value = after = None
     if not deleted:
@@ -145,10 +155,10 @@ def _row(
         value, after = _record(
             table,
             columns,
-            row,
+            source_row,
             f"{topic}-value",
             profile,
-            _extension(event, op, row, profile),
+            _extension(event, op, source_row, profile),
         )
     extended = profile.extension and not deleted
     change = committed(
@@ -157,22 +167,22 @@ def _row(
         adjusted(table.database),
         adjusted(table.name),
         op=op if extended or deleted else Op.INSERT,
-        keys=tuple(held) if key else None,
-        before=_image(table, held, adjusted) if deleted else None,
+        keys=tuple(key_cells) if key else None,
+        before=_image(table, key_cells, adjusted) if deleted else None,
         after=after and _image(table, after, adjusted),
         types={
             adjusted(c.name): _tidb_type(c.type)
             for c in table.columns
-            if adjusted(c.name) in (after or held)
+            if adjusted(c.name) in (after or key_cells)
         },
         accept=() if extended or deleted else ((Kind.ROW, Op.UPDATE),),
     )
     if any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns))):
-        before, whole = (
-            _image(table, held, str) if deleted else None,
+        before, full_after = (
+            _image(table, key_cells, str) if deleted else None,
             after and _image(table, after, str),
         )
-        change = replace(change, full_before=before, full_after=whole, tables=(table.name,))
+        change = replace(change, full_before=before, full_after=full_after, tables=(table.name,))
     return (
         keys if key else None,
         value,
@@ -190,14 +200,16 @@ def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) 
 def _record(
     table: Table,
     columns: tuple[Column, ...],
-    row: Row,
+    source_row: Row,
     subject: str,
     profile: TicdcAvroProfile,
     more: Mapping[str, Any],
 ) -> tuple[bytes, dict[str, Cell]]:
     """A framed record of the columns, and of what stands behind them."""
     cells = {
-        adjusted(c.name): _cell(c.type, None if c.generated == "virtual" else row[c.name], profile)
+        adjusted(c.name): _cell(
+            c.type, None if c.generated == "virtual" else source_row[c.name], profile
+        )
         for c in columns
     }
     schema = _schema(table, columns, tuple(more), profile)
@@ -220,7 +232,9 @@ _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
 """The extension's fields, with type and default."""
 
 
-def _extension(event: RowChange, op: Op, row: Row, profile: TicdcAvroProfile) -> dict[str, Any]:
+def _extension(
+    event: RowChange, op: Op, source_row: Row, profile: TicdcAvroProfile
+) -> dict[str, Any]:
     """The extension's fields of a row. The checksum of half an UPDATE that TiCDC split is 0 in the
     classic architecture (ticdc-avro#checksum).
     """
@@ -229,12 +243,15 @@ def _extension(event: RowChange, op: Op, row: Row, profile: TicdcAvroProfile) ->
     table, at = event.table, event.at
     values: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
     is_half = op is not event.op and not profile.new
-    if profile.checksum and is_half and split_by_ticdc(event, row, partial(moved, table)):
+    if profile.checksum and is_half and split_by_ticdc(event, source_row, partial(moved, table)):
         values += ["0", False, profile.checksum_version]
     elif profile.checksum:
         columns = [c for c in table.columns if c.generated != "virtual"]
         stored = {
-            c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name]))
+            c.name: (
+                c.type,
+                None if source_row[c.name] is None else text.canonical(c.type, source_row[c.name]),
+            )
             for c in columns
         }
         checksum = checksum_of(columns, stored)
@@ -362,8 +379,8 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
                 cell, text=text.json_number(value, single=type.logical is Logical.FLOAT), json=True
             )
         case Logical.DECIMAL, Decimal() if not profile.decimal_string:
-            shown = text.decimal_text(value, type.scale or 0)
-            return two_complement(int(shown.replace(".", ""))), replace(cell, text=shown)
+            wire_text = text.decimal_text(value, type.scale or 0)
+            return two_complement(int(wire_text.replace(".", ""))), replace(cell, text=wire_text)
         case Logical.BIT, int():
             width = (
                 (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
@@ -375,15 +392,15 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
         case Logical.ENUM, 0:
             raise Stopped
         case Logical.ENUM, int():
-            shown = type.members[value - 1]
+            wire_text = type.members[value - 1]
         case Logical.SET, int():
-            shown = ",".join(label for i, label in enumerate(type.members) if value >> i & 1)
+            wire_text = ",".join(label for i, label in enumerate(type.members) if value >> i & 1)
         case Logical.TIMESTAMP, int():
             cell = text.zoned(cell, value, profile.deployment.time_zone)
-            shown = cell.text or ""
+            wire_text = cell.text or ""
         case _:
-            shown = text.value_text(type, value)
-    return shown.encode("utf-8", "replace").decode(), replace(cell, text=shown)
+            wire_text = text.value_text(type, value)
+    return wire_text.encode("utf-8", "replace").decode(), replace(cell, text=wire_text)
 
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
@@ -394,7 +411,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     yield from key_updates(database)
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield confluent.evolving_scenario(profile.source, database)
-    given: Mapping[str, tuple[SourceType, str, Value]] = {
+    defaults: Mapping[str, tuple[SourceType, str, Value]] = {
         "a": (mysql.text("varchar", 64), "'d'", "d"),
         "b": (mysql.text("varchar", 64), "'null'", "null"),
         "n": (mysql.integer("int"), "5", 5),
@@ -404,18 +421,18 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
         "t": (mysql.temporal("datetime"), "CURRENT_TIMESTAMP", None),
         "o": (mysql.integer("int"), "7", 7),
     }
-    own = (
-        Column(n, type, n != "o", default=Default(text, value))
-        for n, (type, text, value) in given.items()
+    declared_columns = (
+        Column(n, type, n != "o", default=Default(default_text, value))
+        for n, (type, default_text, value) in defaults.items()
     )
-    row: Row = {**dict.fromkeys(given), "id": 1, "o": 1}
+    default_row: Row = {**dict.fromkeys(defaults), "id": 1, "o": 1}
     full: Row = {
-        **row,
-        **{n: value for n, (*_, value) in given.items() if n != "o"},
+        **default_row,
+        **{n: value for n, (*_, value) in defaults.items() if n != "o"},
         "t": mysql.wall("2024-01-02 03:04:05"),
     }
-    yield cases.of(ID, *own).case(
-        "values/default", inserted(row), updated(row, full), tags=("default",)
+    yield cases.of(ID, *declared_columns).case(
+        "values/default", inserted(default_row), updated(default_row, full), tags=("default",)
     )
     yield declared_types("values/declared", database, profile, "virtual")
     columns = (
@@ -423,9 +440,9 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
         Column("a", mysql.decimal(10, 2), False),
         Column("c", ID.type),
     )
-    row = {"a": Decimal("-1.28"), "b": "k", "c": 5}
+    default_row = {"a": Decimal("-1.28"), "b": "k", "c": 5}
     yield cases.of(*columns, key=("a", "b")).case(
-        "delete/key-alone", inserted(row), deleted(row), tags=("key-alone",)
+        "delete/key-alone", inserted(default_row), deleted(default_row), tags=("key-alone",)
     )
     yield cases.of(ID, Column("_tidb_op_", mysql.text("varchar", 8)), Column("1汉", ID.type)).case(
         "names/extension", inserted({"id": 1, "_tidb_op_": "u", "1汉": 2})
@@ -453,7 +470,7 @@ FITS: Final = {
 _COLUMNS: Final = {c.name: c.type for c in every_type(lambda _type: True).columns}
 
 
-def _good(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
+def _datum(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
     """The datum of a nullable column's value."""
     encode = confluent.encoder_of_schema(json.dumps(_type(_COLUMNS[column], profile)))
     return confluent.SOME + encode(_cell(_COLUMNS[column], value, profile)[0])
@@ -464,11 +481,13 @@ def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
     column does not.
     """
     for fault in CELL_FAULTS:
-        type, bad = _COLUMNS[fault.column], json.loads(str(fault.spoiled_form))
+        type, unfit_text = _COLUMNS[fault.column], json.loads(str(fault.spoiled_form))
         if _type(type, profile)["type"] == "string" and type.logical is not Logical.SET:
-            good = _good(profile, fault.column, fault.value)
+            written_form = _datum(profile, fault.column, fault.value)
             yield replace(
-                fault, written_form=good, spoiled_form=confluent.SOME + sized(bad.encode())
+                fault,
+                written_form=written_form,
+                spoiled_form=confluent.SOME + sized(unfit_text.encode()),
             )
     for name, column, value, datum in (
         ("cell-int-over", "c_unsigned_int", 1234567893, LONG(1 << 33)),
@@ -483,7 +502,7 @@ def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
     ):
         if _type(_COLUMNS[column], profile)["type"] != "string":
             yield CellFault(
-                name, column, value, _good(profile, column, value), confluent.SOME + datum
+                name, column, value, _datum(profile, column, value), confluent.SOME + datum
             )
 
 
@@ -504,7 +523,7 @@ FORMAT: Final = Format(
     cell_faults=cell_faults,
     fits=FITS,
     unfit=lambda profile, fits: confluent.unfit_cells(
-        profile.source, fits, partial(_good, profile)
+        profile.source, fits, partial(_datum, profile)
     ),
     oracle=confluent.left,
 )

@@ -138,8 +138,8 @@ class Printer:
 
     def _index(self, index: records.IndexSchema) -> str:
         flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
-        shown = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
-        return f'{{"name":{self._text(index.name)},{shown},"columns":[{",".join(map(self._text, index.columns))}]}}'
+        flags_json = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
+        return f'{{"name":{self._text(index.name)},{flags_json},"columns":[{",".join(map(self._text, index.columns))}]}}'
 
     def _row(self, record: records.DmlRecord) -> str:
         members = [
@@ -168,10 +168,10 @@ class Printer:
 
     def _text(self, value: str) -> str:
         escape = text.escape if len(value) > 100 else text.escape_name
-        shown = escape(value)
-        if self.profile.short_escapes and "\\u00" in shown:
-            return _CONTROL.sub(lambda match: match[1] + _SHORT[match[2]], shown)
-        return shown
+        escaped = escape(value)
+        if self.profile.short_escapes and "\\u00" in escaped:
+            return _CONTROL.sub(lambda match: match[1] + _SHORT[match[2]], escaped)
+        return escaped
 
     def cell(self, type: SourceType, value: Value) -> tuple[str, Cell]:
         """A stored value as JSON, and what a perfect decoder recovers of it."""
@@ -180,9 +180,9 @@ class Printer:
         if type.logical is Logical.TIMESTAMP:
             cell = encode_timestamp(self.profile, type, value)[2]
             return cell.text or "", cell
-        shown = self._shown(type, value)
-        return self._text(shown), Cell(
-            State.VALUE, type, value, shown, text.value_class(type, value)
+        cell_text = self._shown(type, value)
+        return self._text(cell_text), Cell(
+            State.VALUE, type, value, cell_text, text.value_class(type, value)
         )
 
     def _shown(self, type: SourceType, value: Value) -> str:
@@ -220,8 +220,10 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     """The common faults, and those of what only Simple has: base64 and TIMESTAMP objects."""
     printer = Printer(profile)
 
-    def fault(name: str, column: str, type: SourceType, value: Value, bad: str) -> CellFault:
-        return CellFault(name, column, value, printer.cell(type, value)[0], bad)
+    def fault(
+        name: str, column: str, type: SourceType, value: Value, spoiled_form: str
+    ) -> CellFault:
+        return CellFault(name, column, value, printer.cell(type, value)[0], spoiled_form)
 
     stamp = mysql.wall("2021-07-19 11:12:13")
     zone = printer.profile.location or host_zone(profile)

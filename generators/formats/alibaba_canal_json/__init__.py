@@ -127,14 +127,14 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
     for number, logged, batch in _batches(history, chance.randrange(1, 1_000_000)):
-        event = logged if profile.live else _asked(logged)
-        if _stops(event, profile):
+        event = logged if profile.live else _event_as_shown(logged)
+        if _stops_the_writer(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
         es = event.at.ms // 1000 * 1000
         for partition, flat, changes in _flats(event, profile, layout):
-            text = _serialise(flat, profile, batch, es, stamp)
-            raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(text)
+            message_json = _serialise(flat, profile, batch, es, stamp)
+            raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(message_json)
             positioned = (
                 replace(
                     change,
@@ -154,7 +154,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
             message = Message(
-                topic, partition, None, text.encode(), timestamp_ms=stamp, event=number
+                topic, partition, None, message_json.encode(), timestamp_ms=stamp, event=number
             )
             written.append(
                 Written(
@@ -165,7 +165,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     return written
 
 
-def _asked(event: Event) -> Event:
+def _event_as_shown(event: Event) -> Event:
     """The event with its table as the server shows it: no column has the spelling of a statement,
     and what utf8 has not in three bytes is a question mark. Of a table with a point in its name
     Canal takes the answer of DESC, which calls the first unique key without NULL primary where
@@ -182,18 +182,18 @@ def _asked(event: Event) -> Event:
         replace(
             c,
             declared="",
-            type=replace(c.type, members=tuple(map(_in_three_bytes, c.type.members))),
+            type=replace(c.type, members=tuple(map(_replace_beyond_three_bytes, c.type.members))),
         )
         for c in table.columns
     )
     return replace(event, table=replace(table, columns=columns, primary_key=key))
 
 
-def _in_three_bytes(text: str) -> str:
-    return "".join("?" if c > "\uffff" else c for c in text)
+def _replace_beyond_three_bytes(value: str) -> str:
+    return "".join("?" if c > "\uffff" else c for c in value)
 
 
-def _stops(event: Event, profile: CanalProfile) -> bool:
+def _stops_the_writer(event: Event, profile: CanalProfile) -> bool:
     """Whether the event stops the writer for ever: up to 1.1.6 spreading rows looks up an element
     of `old` for every row unless `old` is empty (canal#old-left-out).
     """
@@ -205,8 +205,8 @@ def _stops(event: Event, profile: CanalProfile) -> bool:
         and event.op is Op.UPDATE
     ):
         return False
-    filled = [bool(row.old) for row in _row_images(event, profile)]
-    return any(filled) and not all(filled)
+    have_old = [bool(row_image.old) for row_image in _row_images(event, profile)]
+    return any(have_old) and not all(have_old)
 
 
 def _undecidable(change: Change) -> Change:
@@ -238,15 +238,15 @@ def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
     canal#batch-size).
     """
     pauses = random.Random(f"{history.seed}/pauses")
-    start, until, behind, size, batch = 0, -1, 0, 0, first - 1
+    start, until, events_behind, size, batch = 0, -1, 0, 0, first - 1
     for number, event in enumerate(history.events):
         if isinstance(event, SourceStatement) and event.family == RESTART:
-            until, behind, batch = -1, event.at.ms, 0
+            until, events_behind, batch = -1, event.at.ms, 0
             continue
         if not start <= event.at.ms <= until or size > BATCH_BYTES:
             start, size, batch = event.at.ms, 0, batch + 1
             until = max(
-                start + (PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS), behind
+                start + (PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS), events_behind
             )
         size += _logged_bytes(event)
         yield number, event, batch
@@ -258,7 +258,12 @@ def _logged_bytes(event: Event) -> int:
     """
     match event:
         case RowChange(rows=rows):
-            images = (image for row in rows for image in (row.before, row.after) if image)
+            images = (
+                image
+                for images_of_row in rows
+                for image in (images_of_row.before, images_of_row.after)
+                if image
+            )
             values = (value for image in images for value in image.values())
             return TRANSACTION_BYTES + sum(
                 len(value) if isinstance(value, str | bytes) else 8 for value in values
@@ -314,29 +319,29 @@ def _row_messages(
 ) -> Iterator[tuple[int, _Flat, list[Change]]]:
     if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
         return  # Canal takes no snapshots and has no row form of TRUNCATE
-    source, event = event.table, _as_named(event, profile)
+    source, event = event.table, _with_canal_names(event, profile)
     table, logged = event.table, _row_images(event, profile)
     if not logged:
         return
-    shown = [row.before if event.op is Op.DELETE else row.after for row in logged]
+    data_images = [image.before if event.op is Op.DELETE else image.after for image in logged]
     key = {
         *table.primary_key,
         *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c)),
     }
-    keys = tuple(name for name in shown[0] if name in key)
+    keys = tuple(name for name in data_images[0] if name in key)
     olds = (
-        [row.old for row in logged if row.old or not profile.drops_empty_old]
+        [image.old for image in logged if image.old or not profile.drops_empty_old]
         if event.op is Op.UPDATE
         else []
     )
     codes: dict[str, int] = {}
-    for row in shown:
-        codes.update({name: cell.code for name, cell in row.items()})
+    for image in data_images:
+        codes.update({name: cell.code for name, cell in image.items()})
     columns = {column.name: column for column in table.columns}
     types = {name: column_type(columns[name], profile) for name in codes}
     flat = _Flat(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
     aligned = len(olds) == len(logged)
-    texts = tuple(map(_texts, shown))
+    texts = tuple(map(_texts, data_images))
     for partition, indices in _placement(texts, flat, profile, layout.partitions).items():
         data = tuple(texts[i] for i in indices)
         old = tuple(_texts(olds[i]) for i in indices) if aligned else tuple(map(_texts, olds))
@@ -344,62 +349,68 @@ def _row_messages(
             _row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)
         ]
         if table is not source:
-            changes = [_in_source(change, source, profile) for change in changes]
+            changes = [_with_source_names(change, source, profile) for change in changes]
         yield partition, replace(flat, data=data, old=old), changes
 
 
-def _named(name: str, profile: CanalProfile) -> str:
+def _name_in_canal(name: str, profile: CanalProfile) -> str:
     """A column's name as Canal cuts it out of the statement, between its quotes
     (canal#back-ticks).
     """
-    name = name if profile.live else _in_three_bytes(name)
+    name = name if profile.live else _replace_beyond_three_bytes(name)
     return name.replace("`", "``") if profile.doubles_ticks else name
 
 
-def _as_named(event: RowChange, profile: CanalProfile) -> RowChange:
+def _with_canal_names(event: RowChange, profile: CanalProfile) -> RowChange:
     """The event with Canal's names of the columns; the same one if they are the source's."""
     table = event.table
-    if not any(_named(column.name, profile) != column.name for column in table.columns):
+    if not any(_name_in_canal(column.name, profile) != column.name for column in table.columns):
         return event
 
-    def renamed(row: Row | None) -> Row | None:
+    def renamed(source_row: Row | None) -> Row | None:
         return (
-            None if row is None else {_named(name, profile): value for name, value in row.items()}
+            None
+            if source_row is None
+            else {_name_in_canal(name, profile): value for name, value in source_row.items()}
         )
 
-    columns = tuple(replace(column, name=_named(column.name, profile)) for column in table.columns)
-    unique = tuple(tuple(_named(name, profile) for name in names) for names in table.unique)
-    key = tuple(_named(name, profile) for name in table.primary_key)
-    rows = tuple(
+    columns = tuple(
+        replace(column, name=_name_in_canal(column.name, profile)) for column in table.columns
+    )
+    unique = tuple(tuple(_name_in_canal(name, profile) for name in names) for names in table.unique)
+    key = tuple(_name_in_canal(name, profile) for name in table.primary_key)
+    renamed_rows = tuple(
         replace(images, before=renamed(images.before), after=renamed(images.after))
         for images in event.rows
     )
     return replace(
-        event, table=replace(table, columns=columns, primary_key=key, unique=unique), rows=rows
+        event,
+        table=replace(table, columns=columns, primary_key=key, unique=unique),
+        rows=renamed_rows,
     )
 
 
 _RENAMED: Final = "the column stands under another name, with its back-tick doubled"
 
 
-def _in_source(change: Change, table: Table, profile: CanalProfile) -> Change:
+def _with_source_names(change: Change, table: Table, profile: CanalProfile) -> Change:
     """Level two's images have the table's own names; a column that stands under another one is
     unknown.
     """
 
     def image(side: str) -> Image | None:
         cells = change.image(side, 2)
-        shown = {column: _named(column.name, profile) for column in table.columns}
+        canal_names = {column: _name_in_canal(column.name, profile) for column in table.columns}
         return cells and {
             c.name: cells[c.name] if c.name == name else _unknown(c.type, _RENAMED)
-            for c, name in shown.items()
+            for c, name in canal_names.items()
         }
 
     return replace(change, full_before=image("before"), full_after=image("after"))
 
 
 def _placement(
-    rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int
+    images: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int
 ) -> dict[int, list[int]]:
     """Row numbers by partition, in order of partition: all to 0, where the table points, or spread
     (canal#partition).
@@ -407,13 +418,14 @@ def _placement(
     if not profile.pk_hash and not profile.hash_columns:
         return {
             partition_of(None, [flat.table], partitions) if profile.table_hash else 0: list(
-                range(len(rows))
+                range(len(images))
             )
         }
     numbers: dict[int, list[int]] = {}
-    for i, row in enumerate(rows):
+    for i, image in enumerate(images):
         values = [
-            row.get(name) for name in (flat.keys or () if profile.pk_hash else profile.hash_columns)
+            image.get(name)
+            for name in (flat.keys or () if profile.pk_hash else profile.hash_columns)
         ]
         numbers.setdefault(
             partition_of(flat.database if profile.database_hash else None, values, partitions), []
@@ -431,8 +443,8 @@ def partition_of(database: str | None, values: Iterable[str | None], partitions:
     return remainder_of_abs(code, partitions)
 
 
-def _texts(row: Wires) -> Texts:
-    return {name: cell.text for name, cell in row.items()}
+def _texts(wires: Wires) -> Texts:
+    return {name: cell.text for name, cell in wires.items()}
 
 
 def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
@@ -442,7 +454,7 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
     """
     images: list[_RowImage] = []
     updated: set[str] = set()
-    for before, after in _logged(event, profile):
+    for before, after in _logged_images(event, profile):
         old: Wires = {}
         if event.op is Op.UPDATE:
             changed = {
@@ -456,7 +468,7 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
     return images
 
 
-def _logged(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wires]]:
+def _logged_images(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wires]]:
     """Both images of each row, with the columns that the server logs under its row image, in table
     order.
 
@@ -464,16 +476,16 @@ def _logged(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wi
     its statement names, an UPDATE those that change in any row, or those of an after image that
     lacks some (a REPLACE). MINIMAL logs no row that stays as it is.
     """
-    table, whole = event.table, profile.image == "full"
-    rows = [
+    table, is_full = event.table, profile.image == "full"
+    images = [
         tuple(
-            {} if row is None else _wires(table.columns, row, profile)
-            for row in (r.before, r.after)
+            {} if images_of_row is None else _encode_columns(table.columns, images_of_row, profile)
+            for images_of_row in (r.before, r.after)
         )
         for r in event.rows
     ]
-    if whole:
-        yield from ((before, after) for before, after in rows)
+    if is_full:
+        yield from ((before, after) for before, after in images)
         return
     identity = set(table.handle_key or (c.name for c in table.columns))
     if event.op is Op.UPDATE:
@@ -482,51 +494,55 @@ def _logged(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wi
             for r in event.rows
         ]
         changes = [
-            some or {name for name in after if before[name].text != after[name].text}
-            for some, (before, after) in zip(partial, rows, strict=True)
+            partial_names or {name for name in after if before[name].text != after[name].text}
+            for partial_names, (before, after) in zip(partial, images, strict=True)
         ]
     else:
         changes = [set(r.after or ()) for r in event.rows]
-    named = set().union(*changes)
+    logged_names = set().union(*changes)
     plain = {c.name for c in table.columns if profile.image == "noblob" and not is_blob(c.type)}
     if profile.mariadb and not table.handle_key:
         plain = identity
     elif profile.mariadb and profile.image == "minimal":
-        named -= {c.name for c in table.columns if c.generated == "virtual"}
-    for (before, after), own in zip(rows, changes, strict=True):
-        if own or plain or event.op is Op.DELETE:
+        logged_names -= {c.name for c in table.columns if c.generated == "virtual"}
+    for (before, after), changed_names in zip(images, changes, strict=True):
+        if changed_names or plain or event.op is Op.DELETE:
             yield (
                 {name: cell for name, cell in before.items() if name in identity | plain},
-                {name: cell for name, cell in after.items() if name in named | plain},
+                {name: cell for name, cell in after.items() if name in logged_names | plain},
             )
 
 
-def _wires(columns: Iterable[Column], row: Row, profile: CanalProfile) -> Wires:
-    return {column.name: column_wire(column, row.get(column.name), profile) for column in columns}
+def _encode_columns(columns: Iterable[Column], source_row: Row, profile: CanalProfile) -> Wires:
+    return {
+        column.name: column_wire(column, source_row.get(column.name), profile) for column in columns
+    }
 
 
 _NOT_LOGGED: Final = "the column changed and the server's row image does not hold its old value"
 
 
-def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool) -> Change:
+def _row_change(number: int, op: Op, table: Table, row_image: _RowImage, aligned: bool) -> Change:
     change = Change(number, Kind.ROW, op)
     if op is Op.DELETE:
-        return replace(change, before=_image(table, row.before))
-    change = replace(change, after=_image(table, row.after))
+        return replace(change, before=_image(table, row_image.before))
+    change = replace(change, after=_image(table, row_image.after))
     if op is Op.INSERT:
         return change
     if (
         not aligned
     ):  # Rows without a change are left out of old: nothing says to which row an element belongs.
         return replace(change, before={c.name: _unknown(c.type, UNPAIRED) for c in table.columns})
-    return replace(change, before=_image(table, row.old), full_before=_overlaid(table, row))
+    return replace(
+        change, before=_image(table, row_image.old), full_before=_image_under_old(table, row_image)
+    )
 
 
-def _image(table: Table, row: Wires) -> Image:
-    return table.image({name: wire.cell for name, wire in row.items()})
+def _image(table: Table, wires: Wires) -> Image:
+    return table.image({name: wire.cell for name, wire in wires.items()})
 
 
-def _overlaid(table: Table, row: _RowImage) -> Image:
+def _image_under_old(table: Table, row_image: _RowImage) -> Image:
     """The pre-image of an UPDATE: `old` over `data`. A column that both logged images hold and
     `old` does not is unchanged; one that the before image lacks may have held anything, and one in
     neither is absent.
@@ -534,11 +550,15 @@ def _overlaid(table: Table, row: _RowImage) -> Image:
 
     def cell(column: Column) -> Cell:
         name = column.name
-        if name in row.old:
-            return row.old[name].cell
-        if name not in row.after:
+        if name in row_image.old:
+            return row_image.old[name].cell
+        if name not in row_image.after:
             return Cell(State.ABSENT, column.type)
-        return row.after[name].cell if name in row.before else _unknown(column.type, _NOT_LOGGED)
+        return (
+            row_image.after[name].cell
+            if name in row_image.before
+            else _unknown(column.type, _NOT_LOGGED)
+        )
 
     return {column.name: cell(column) for column in table.columns}
 
@@ -554,15 +574,15 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     def quoted(text: str | None) -> str:
         return "null" if text is None else json_string(text, library)
 
-    def mapped(row: Mapping[str, str]) -> str:
-        return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in row.items()])}}}"
+    def mapped(members: Mapping[str, str]) -> str:
+        return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in members.items()])}}}"
 
-    def rows(texts: Iterable[Texts]) -> str:
-        return f"[{','.join(mapped({name: quoted(text) for name, text in row.items()}) for row in texts)}]"
+    def images_json(texts: Iterable[Texts]) -> str:
+        return f"[{','.join(mapped({name: quoted(text) for name, text in members.items()}) for members in texts)}]"
 
     fields = {
         "id": str(batch),
-        "data": rows(flat.data) if flat.data else "null",
+        "data": images_json(flat.data) if flat.data else "null",
         "database": quoted(flat.database),
         "es": str(es),
         "isDdl": "true" if flat.is_ddl else "false",
@@ -571,7 +591,7 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
             if flat.types
             else "null"
         ),
-        "old": rows(flat.old) if flat.old else "null",
+        "old": images_json(flat.old) if flat.old else "null",
         "pkNames": "null" if flat.keys is None else f"[{','.join(map(quoted, flat.keys))}]",
         "sql": quoted(flat.sql),
         "sqlType": mapped({n: str(c) for n, c in flat.codes.items()}) if flat.codes else "null",

@@ -69,11 +69,11 @@ def _spelled(declared: str) -> str:
     """
     match = _DECLARED.match(declared)
     assert match is not None, declared
-    name, parameters, rest = match["name"], match["parameters"], match["rest"].lower()
+    name, parameters, attributes = match["name"], match["parameters"], match["rest"].lower()
     if name.lower() == "float" and parameters and parameters.isdigit() and int(parameters) > 24:
         name = "double"
-    zerofill = bool(re.search(r"\bzerofill\b", rest))
-    unsigned = zerofill or bool(re.search(r"\bunsigned\b", rest))
+    zerofill = bool(re.search(r"\bzerofill\b", attributes))
+    unsigned = zerofill or bool(re.search(r"\bunsigned\b", attributes))
     listed = f"({_SPACE.sub('', parameters)})" if parameters is not None else ""
     return f"{name}{listed}{' unsigned' if unsigned else ''}{' zerofill' if zerofill else ''}"
 
@@ -139,21 +139,23 @@ def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
     if not isinstance(value, Json):
         return CanalCell(None, null, Cell(State.NULL, type))
     stored: bytes = value.value["srid"].to_bytes(4, "little") + bytes.fromhex(value.value["wkb"])
-    text = stored.decode("latin-1")
-    return CanalCell(text, SQL_TYPES["binary"], Cell(State.VALUE, type, value, text, "spatial"))
+    latin_text = stored.decode("latin-1")
+    return CanalCell(
+        latin_text, SQL_TYPES["binary"], Cell(State.VALUE, type, value, latin_text, "spatial")
+    )
 
 
-def _padded(type: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
+def _padded(type: SourceType, stored: bytes, cell: CanalCell) -> CanalCell:
     """BINARY(n): the bytes on the wire, or the source's, padded to n: a reader of typed rows knows
     n (canal#binary-stripped).
     """
-    whole = kept.ljust(type.length or 0, b"\0")
-    if whole == kept:
+    padded = stored.ljust(type.length or 0, b"\0")
+    if padded == stored:
         return cell
     return replace(
         cell,
         cell=replace(
-            cell.cell, state=State.ONE_OF, value=kept, options=(kept, whole), reason=_STRIPPED
+            cell.cell, state=State.ONE_OF, value=stored, options=(stored, padded), reason=_STRIPPED
         ),
     )
 
@@ -164,14 +166,20 @@ def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
     """
     if cell.text is None:
         return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
-    text = cell.text.encode().decode("latin-1")
-    if text == cell.text:
-        return CanalCell(text, 2004, cell.cell)
+    latin_text = cell.text.encode().decode("latin-1")
+    if latin_text == cell.text:
+        return CanalCell(latin_text, 2004, cell.cell)
     reason = "Canal wrote the bytes of this text as ISO-8859-1"
     both = Cell(
-        State.ONE_OF, type, cell.text, text, cell.cell.cls, options=(cell.text, text), reason=reason
+        State.ONE_OF,
+        type,
+        cell.text,
+        latin_text,
+        cell.cell.cls,
+        options=(cell.text, latin_text),
+        reason=reason,
     )
-    return CanalCell(text, 2004, both)
+    return CanalCell(latin_text, 2004, both)
 
 
 def _garbled(
@@ -180,9 +188,11 @@ def _garbled(
     """Bytes that Canal decodes with the character set of its connection, which is not the
     column's.
     """
-    text = data.decode(CHARSETS[facts.connection_charset], "replace")
-    meant: Value = text.encode() if type.logical is Logical.BINARY else text
-    if text == cell.text:
-        return CanalCell(text, code, cell.cell)
+    decoded = data.decode(CHARSETS[facts.connection_charset], "replace")
+    meant_value: Value = decoded.encode() if type.logical is Logical.BINARY else decoded
+    if decoded == cell.text:
+        return CanalCell(decoded, code, cell.cell)
     reason = "Canal decoded these bytes with another character set than the column's"
-    return CanalCell(text, code, Cell(State.ANY, type, meant, text, cell.cell.cls, reason=reason))
+    return CanalCell(
+        decoded, code, Cell(State.ANY, type, meant_value, decoded, cell.cell.cls, reason=reason)
+    )

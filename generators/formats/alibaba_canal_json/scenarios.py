@@ -126,7 +126,7 @@ def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     yield from _envelope(profile, cases)
     yield from _values(profile, cases)
     yield from _names(cases)
-    yield from _rows()
+    yield from _typed_rows()
 
 
 def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
@@ -165,12 +165,14 @@ def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
             name, SchemaChange(START, action, sql, cases.database, table), tags={f"ddl:{action}"}
         )
     where = f"{cases.database}_b"
-    for name, text in (
+    for name, statement in (
         ("ddl/create-database-if-not-exists", f"CREATE DATABASE IF NOT EXISTS `{where}`"),
         ("ddl/create-database-bare-name", f"CREATE DATABASE {where}"),
     ):
         yield named(
-            name, SchemaChange(START, "create database", text, where), tags={"ddl:create database"}
+            name,
+            SchemaChange(START, "create database", statement, where),
+            tags={"ddl:create database"},
         )
 
 
@@ -208,7 +210,7 @@ def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     second: Row = {"id": 2, "a": "q", "b": None}
     third: Row = {"id": 3, "a": None, "b": "m"}
     changed = (first, {**first, "a": "y"}), (second, {**second, "b": "z"})
-    for name, rows, tags in (
+    for name, updates, tags in (
         ("old/cumulative", changed, {"old:cumulative"}),
         ("old/cumulative-three-rows", (*changed, (third, {**third, "id": 4})), {"old:cumulative"}),
         ("old/null-value", ((second, {**second, "b": "z"}),), set()),
@@ -225,7 +227,7 @@ def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
             {"old:cumulative"},
         ),
     ):
-        yield cases.case(name, change(OWN, Op.UPDATE, *rows), tags=tags)
+        yield cases.case(name, change(OWN, Op.UPDATE, *updates), tags=tags)
 
 
 def _images(cases: Cases) -> Iterator[Scenario]:
@@ -236,48 +238,53 @@ def _images(cases: Cases) -> Iterator[Scenario]:
         Column("d", mysql.binary("blob")),
         Column("j", mysql.json()),
     )
-    row: Row = {"id": 1, "n": 5, "t": "long", "d": b"\x00\x01\x7f\x80\xff"}
+    long_row: Row = {"id": 1, "n": 5, "t": "long", "d": b"\x00\x01\x7f\x80\xff"}
     for name, event in (
         ("image/insert-unset-columns", inserted({"id": 1, "n": 5})),
-        ("image/update-number", updated(row, {"n": 6})),
-        ("image/update-text", updated(row, {"t": "longer"})),
-        ("image/update-blob-to-null", updated(row, {"d": None})),
-        ("image/update-key", updated(row, {"id": 2})),
-        ("image/update-by-replace", change(OWN, Op.UPDATE, (row, {"id": 1, "n": 6}))),
-        ("image/delete", deleted(row)),
+        ("image/update-number", updated(long_row, {"n": 6})),
+        ("image/update-text", updated(long_row, {"t": "longer"})),
+        ("image/update-blob-to-null", updated(long_row, {"d": None})),
+        ("image/update-key", updated(long_row, {"id": 2})),
+        ("image/update-by-replace", change(OWN, Op.UPDATE, (long_row, {"id": 1, "n": 6}))),
+        ("image/delete", deleted(long_row)),
     ):
         yield cases.of(*columns).case(name, event)
     for name, unique in (("image/keyless", ()), ("image/unique-key", (("id",),))):
         yield cases.of(*columns, key=(), unique=unique).case(
-            name, updated(row, {"n": 6, "t": "longer"}), deleted(row)
+            name, updated(long_row, {"n": 6, "t": "longer"}), deleted(long_row)
         )
     plain: Row = {"id": 1, "a": "x", "b": "k"}
     yield cases.of(key=("id", "a")).case(
         "image/composite-key-part", updated(plain, {"a": "y"}), deleted(plain)
     )
-    rows = (plain, {**plain, "id": 9}), ({**plain, "id": 2}, {**plain, "id": 2, "b": "z"})
-    yield cases.case("image/key-then-value", change(OWN, Op.UPDATE, *rows))
+    updates = (plain, {**plain, "id": 9}), ({**plain, "id": 2}, {**plain, "id": 2, "b": "z"})
+    yield cases.case("image/key-then-value", change(OWN, Op.UPDATE, *updates))
 
 
 def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
-    row: Row = {"id": 1, "a": "x", "b": "k"}
+    keyed_row: Row = {"id": 1, "a": "x", "b": "k"}
     name = "envelope/shared-batch-id"
     first, second = cases.table(f"{name}-1"), cases.table(f"{name}-2")
     near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
     yield named(
-        name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far)
+        name,
+        insert(first, keyed_row),
+        insert(second, keyed_row, near),
+        insert(first, {**keyed_row, "id": 2}, far),
     )
     times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
-    rows = [insert(OWN, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
+    inserts = [insert(OWN, {**keyed_row, "id": i}, at) for i, at in enumerate(times, 1)]
     again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
-    yield cases.case("envelope/batch-id-restarts", *rows[:1], again, *rows[1:])
-    yield cases.case("envelope/commit-time-seconds", insert(OWN, row, Instant(START.ms + 987, 1)))
-    yield cases.of(key=(), unique=(("id",),)).case(
-        "envelope/unique-key-only", inserted(row), deleted(row), tags={"keys:none"}
+    yield cases.case("envelope/batch-id-restarts", *inserts[:1], again, *inserts[1:])
+    yield cases.case(
+        "envelope/commit-time-seconds", insert(OWN, keyed_row, Instant(START.ms + 987, 1))
     )
-    own = replace(ID, declared="bigint PRIMARY KEY")
-    for end, key, kept in (
-        ("primary-key", own, profile.keeps_dropped_key),
+    yield cases.of(key=(), unique=(("id",),)).case(
+        "envelope/unique-key-only", inserted(keyed_row), deleted(keyed_row), tags={"keys:none"}
+    )
+    key_column = replace(ID, declared="bigint PRIMARY KEY")
+    for end, key, is_kept in (
+        ("primary-key", key_column, profile.keeps_dropped_key),
         ("key-of-the-table", ID, False),
     ):
         name = f"envelope/after-drop-{end}"
@@ -289,18 +296,20 @@ def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
         yield named(
             name,
             drop,
-            insert(replace(keyed, primary_key=()), row),
-            tags=set() if kept else {"keys:none"},
+            insert(replace(keyed, primary_key=()), keyed_row),
+            tags=set() if is_kept else {"keys:none"},
         )
     if profile.gtid is not None:
-        yield cases.case("envelope/gtid", inserted(row), tags={"gtid"})
+        yield cases.case("envelope/gtid", inserted(keyed_row), tags={"gtid"})
     if not profile.pk_hash:
         return
     for i in (1, 2, 3, 4):
-        yield cases.case(f"hash/one-row-{i}", inserted({**row, "id": i}), tags={"hash"})
-    spread = inserted(*({**row, "id": i} for i in range(1, 8)))
+        yield cases.case(f"hash/one-row-{i}", inserted({**keyed_row, "id": i}), tags={"hash"})
+    spread = inserted(*({**keyed_row, "id": i} for i in range(1, 8)))
     yield cases.case("hash/rows-spread", spread, tags={"hash"})
-    moves = tuple(({**row, "id": i}, {**row, "id": i + 10, "a": "y"}) for i in range(1, 5))
+    moves = tuple(
+        ({**keyed_row, "id": i}, {**keyed_row, "id": i + 10, "a": "y"}) for i in range(1, 5)
+    )
     yield cases.case("hash/update-moves-key", change(OWN, Op.UPDATE, *moves), tags={"hash"})
     equal: list[Row] = [{"id": i, "a": str(i), "b": str(i)} for i in range(1, 5)]
     yield cases.of(key=("a", "b")).case(
@@ -312,10 +321,10 @@ def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
 def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     small, big = (mysql.integer(name, unsigned=True) for name in ("tinyint", "bigint"))
     name = "values/unsigned-codes-differ"
-    rows = tuple(
+    updates = tuple(
         (None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0))
     )
-    yield named(name, change(one_column(cases.database, name, big), Op.INSERT, *rows))
+    yield named(name, change(one_column(cases.database, name, big), Op.INSERT, *updates))
     full: Row = {"id": 1, "t": "x", "s": 3, "u": (1 << 64) - 1}
     yield cases.of(
         ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big)
@@ -330,7 +339,7 @@ def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
         (6, "minus-hundred-hours", -hundred - 1),
     ):
         yield cases.value(f"values/time-{fsp}-{label}", mysql.temporal("time", fsp), value)
-    for label, text in (
+    for label, wall_clock in (
         ("first", "1991-09-14 16:30:00"),
         ("second", "1991-09-14 17:30:00"),
         ("after", "1991-09-14 18:30:00"),
@@ -338,14 +347,23 @@ def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
         yield cases.value(
             f"values/timestamp-shanghai-overlap-{label}",
             mysql.temporal("timestamp"),
-            mysql.wall(text),
+            mysql.wall(wall_clock),
         )
     for group, spellings in _SPELLINGS.items():
-        row: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)}}
+        spelling_row: Row = {
+            "id": 1,
+            **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)},
+        }
         yield cases.of(
             ID,
-            *(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(spellings)),
-        ).case(f"values/live-spelling-{group}", inserted(row, {**dict.fromkeys(row), "id": 2}))
+            *(
+                Column(f"c{i}", type, declared=wall_clock)
+                for i, (wall_clock, type, _) in enumerate(spellings)
+            ),
+        ).case(
+            f"values/live-spelling-{group}",
+            inserted(spelling_row, {**dict.fromkeys(spelling_row), "id": 2}),
+        )
     shapes: tuple[tuple[str, int, bytes], ...] = (
         ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
         ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
@@ -386,20 +404,28 @@ def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
 
 def _names(cases: Cases) -> Iterator[Scenario]:
     """Names that releases change: a back-tick in a key column's and another's."""
-    row: Row = {"k`": 1, "a``b": "x"}
-    other: Row = {**row, "a``b": None}
+    quoted_row: Row = {"k`": 1, "a``b": "x"}
+    changed_row: Row = {**quoted_row, "a``b": None}
     yield cases.of(
         Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",)
-    ).case("names/back-ticks", inserted(row), updated(row, other), deleted(other))
+    ).case(
+        "names/back-ticks",
+        inserted(quoted_row),
+        updated(quoted_row, changed_row),
+        deleted(changed_row),
+    )
 
 
-def _rows() -> Iterator[Scenario]:
+def _typed_rows() -> Iterator[Scenario]:
     """Level two: the pool's tables, no DDL."""
     names = [column.name for column in COMPOSITE.columns]
-    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
-    other: Row = {**row, names[0]: 6, names[3]: None}
+    string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    changed_row: Row = {**string_row, names[0]: 6, names[3]: None}
     cumulative: RowChange = change(
-        COMPOSITE, Op.UPDATE, (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"})
+        COMPOSITE,
+        Op.UPDATE,
+        (string_row, {**string_row, names[1]: None}),
+        (changed_row, {**changed_row, names[3]: "w"}),
     )
     yield named("rows/canal/cumulative", cumulative, level=2, tags={"old:cumulative"})
     bare: Row = {"a": 1, "b": "x", "c": None}
@@ -408,11 +434,15 @@ def _rows() -> Iterator[Scenario]:
     )
     yield named("rows/canal/leading-unchanged", mixed, level=2)
     spelled = tuple(
-        Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(_EVERY_SPELLING)
+        Column(f"c{i}", type, declared=declared)
+        for i, (declared, type, _) in enumerate(_EVERY_SPELLING)
     )
     live = Table(COMPOSITE.database, "rooms", (ID, *spelled), ("id",))
-    filled: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(_EVERY_SPELLING)}}
-    written = change(live, Op.UPDATE, ({**dict.fromkeys(filled), "id": 1}, filled))
+    spelling_row: Row = {
+        "id": 1,
+        **{f"c{i}": value for i, (_, _, value) in enumerate(_EVERY_SPELLING)},
+    }
+    written = change(live, Op.UPDATE, ({**dict.fromkeys(spelling_row), "id": 1}, spelling_row))
     yield named("rows/canal/live-spelling", written, level=2)
     yield named(
         "rows/canal/many-deletes",

@@ -36,7 +36,13 @@ from generators.formats.aliyun_dts_avro.profiles import (
     followed,
 )
 from generators.formats.aliyun_dts_avro.scenarios import scenarios
-from generators.formats.aliyun_dts_avro.schema import FIELD, AvroRecord, Datum, cell_bytes, whole
+from generators.formats.aliyun_dts_avro.schema import (
+    FIELD,
+    AvroRecord,
+    Datum,
+    cell_bytes,
+    record_encoder,
+)
 from generators.model import (
     Cell,
     Change,
@@ -183,11 +189,11 @@ class _Task:
 
     def tags(self, content: _Content, stamp: int) -> dict[str, str]:
         """A record's tags in an order of chance."""
-        own = [] if content.tags is None else list(content.tags.items())
+        content_tags = [] if content.tags is None else list(content.tags.items())
         if self.profile.short or self.profile.bare:
-            pairs = own if content.change.kind is Kind.ROW else []
+            pairs = content_tags if content.change.kind is Kind.ROW else []
         else:
-            pairs = [("readerThroughoutTime", str(stamp)), *own]
+            pairs = [("readerThroughoutTime", str(stamp)), *content_tags]
         self.chance.shuffle(pairs)
         return dict(pairs)
 
@@ -264,7 +270,7 @@ class _Task:
         columns = _columns(table, self.seed, profile)
         keys = table.primary_key if profile.keys_told else ()
         schema = table.schema
-        named = replace(
+        named_change = replace(
             bare,
             kind=Kind.ROW,
             op=event.op,
@@ -281,7 +287,7 @@ class _Task:
         for images in event.rows:
             before, old = self.image(columns, images, event, "before")
             after, new = self.image(columns, images, event, "after")
-            change = replace(named, before=before, after=after)
+            change = replace(named_change, before=before, after=after)
             if any(
                 cell.reason == CHARSET_DOUBT
                 for image in (before, after)
@@ -297,18 +303,18 @@ class _Task:
     ) -> tuple[dict[str, Cell] | None, list[bytes] | None]:
         """An image's cells and encoded values."""
         profile, table = self.profile, event.table
-        row, other = (
+        source_row, other_source_row = (
             (images.before, images.after) if side == "before" else (images.after, images.before)
         )
-        if row is None:
+        if source_row is None:
             return None, [] if profile.empty_images else None
         unset = set(profile.unset)
         if profile.partial and side == "before":
-            unset |= _not_captured(table, row, other)
+            unset |= _not_captured(table, source_row, other_source_row)
         cells: dict[str, Cell] = {}
         items: list[bytes] = []
         for column, write_value in columns.writers:
-            datum, cell = write_value(row.get(column))
+            datum, cell = write_value(source_row.get(column))
             if column in unset:
                 datum, cell = _unset(cell)
             cells[column] = cell
@@ -342,16 +348,16 @@ def _unset(cell: Cell) -> tuple[Datum, Cell]:
     return NONE, Cell(State.ABSENT, cell.type)
 
 
-def _not_captured(table: Table, row: Row, other: Row | None) -> set[str]:
+def _not_captured(table: Table, old_row: Row, new_row: Row | None) -> set[str]:
     """What a source without full logging leaves out of an old row: what is neither key nor
     changed.
     """
     if not table.handle_key:
         return set()
-    kept = set(table.handle_key)
-    if other is not None:
-        kept |= {name for name in row if row.get(name) != other.get(name)}
-    return {column.name for column in table.columns} - kept
+    captured = set(table.handle_key)
+    if new_row is not None:
+        captured |= {name for name in old_row if old_row.get(name) != new_row.get(name)}
+    return {column.name for column in table.columns} - captured
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,5 +423,5 @@ FORMAT: Final = Format(
     cell_faults=cell_faults,
     fits=FITS,
     unfit=unfit,
-    schemas=lambda _profile: (whole(True).schema, whole(False).schema),
+    schemas=lambda _profile: (record_encoder(True).schema, record_encoder(False).schema),
 )

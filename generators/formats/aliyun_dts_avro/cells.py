@@ -122,8 +122,8 @@ def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
     elif type.name.startswith("charset:"):
         make = partial(_character, charset=type.name.partition(":")[2])
     else:
-        own = _POSTGRESQL.get(type.name) if type.source == "postgresql" else None
-        make = own or _LOGICAL[type.logical]
+        postgresql_maker = _POSTGRESQL.get(type.name) if type.source == "postgresql" else None
+        make = postgresql_maker or _LOGICAL[type.logical]
     null: Written = None, Cell(State.NULL, type)
     return lambda value: null if value is None else make(type, profile, value)
 
@@ -184,14 +184,14 @@ def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset:
 def _object(
     branch: str,
     name: str,
-    text: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value,
+    content_of: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value,
 ) -> _Maker:
     return lambda type, _profile, value: _of_datum(
-        type, value, (branch, {"type": name, "value": text(type, value)})
+        type, value, (branch, {"type": name, "value": content_of(type, value)})
     )
 
 
-def _text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+def _write_text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
     if (
         type.source == "postgresql"
         or type.name in ("char", "varchar")
@@ -202,7 +202,9 @@ def _text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
         )
     if profile.text == "text-object":
         return _object("TextObject", "TEXT")(type, profile, value)
-    return _object("BinaryObject", "TEXT", lambda _type, text: text.encode())(type, profile, value)
+    return _object("BinaryObject", "TEXT", lambda _type, value_text: value_text.encode())(
+        type, profile, value
+    )
 
 
 def _binary(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
@@ -347,7 +349,7 @@ _LOGICAL: Final[Mapping[Logical, _Maker]] = {
     **dict.fromkeys((Logical.INT, Logical.BIT), _integer),
     Logical.DECIMAL: _decimal,
     **dict.fromkeys((Logical.FLOAT, Logical.DOUBLE), _float),
-    Logical.TEXT: _text,
+    Logical.TEXT: _write_text,
     Logical.BINARY: _binary,
     **dict.fromkeys((Logical.DATE, Logical.DATETIME, Logical.TIME, Logical.YEAR), _temporal),
     Logical.TIMESTAMP: _timestamp,

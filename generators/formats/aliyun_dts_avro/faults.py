@@ -132,7 +132,7 @@ def places(value: bytes) -> Mapping[str, Span]:
     return _Walk(value).places
 
 
-def _placed(
+def _change_at(
     place: str, change: Callable[[bytes, int, int], bytes]
 ) -> Callable[[bytes], bytes | None]:
     """Changes a value, given where a place begins and ends in it."""
@@ -144,14 +144,14 @@ def _placed(
     return apply
 
 
-def _number(place: str, other: int) -> Callable[[bytes], bytes | None]:
+def _number(place: str, number: int) -> Callable[[bytes], bytes | None]:
     """Puts another number in a place."""
-    return _placed(place, lambda value, start, end: value[:start] + LONG(other) + value[end:])
+    return _change_at(place, lambda value, start, end: value[:start] + LONG(number) + value[end:])
 
 
 def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
     """Replaces the first byte of a text, whose length stands in a place."""
-    return _placed(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
+    return _change_at(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
 
 
 def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
@@ -164,7 +164,7 @@ def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
             + value[end:]
         )
 
-    return _placed(place, change)
+    return _change_at(place, change)
 
 
 FAULTS: Final = (
@@ -288,16 +288,16 @@ FAULTS: Final = (
 """Every envelope fault of the format."""
 
 
-def _text_object(text: str) -> Datum:
-    return "TextObject", {"type": "TEXT", "value": text}
+def _text_object(value: str) -> Datum:
+    return "TextObject", {"type": "TEXT", "value": value}
 
 
-def _integer(text: str, width: int = 8) -> Datum:
-    return "Integer", {"precision": width, "value": text}
+def _integer(digits: str, width: int = 8) -> Datum:
+    return "Integer", {"precision": width, "value": digits}
 
 
-def _decimal(text: str) -> Datum:
-    return "Decimal", {"value": text, "precision": 9, "scale": 2}
+def _decimal(digits: str) -> Datum:
+    return "Decimal", {"value": digits, "precision": 9, "scale": 2}
 
 
 def _wall(*parts: int | None) -> Datum:
@@ -392,13 +392,15 @@ def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault
     """The matrix of unfit cells."""
     types = boundaries.every_type(lambda _type: True, profile.source)
     for logical, way, column, value in matrix(profile.source, fits):
-        good = cell_bytes(writer_of(types.column(column).type, profile)(value)[0])
-        bad = (
+        written_form = cell_bytes(writer_of(types.column(column).type, profile)(value)[0])
+        unfit_datum = (
             _integer("5")
             if (logical, way) == (Logical.BINARY, Way.SHAPE)
             else _UNFIT.get(way) or _OUTSIDE[logical]
         )
-        yield CellFault(f"cell-{logical}-{way}", column, value, good, cell_bytes(bad))
+        yield CellFault(
+            f"cell-{logical}-{way}", column, value, written_form, cell_bytes(unfit_datum)
+        )
 
 
 def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
@@ -407,10 +409,10 @@ def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
     """
     source = sources.source(profile.source)
     cells = _POSTGRESQL_CELLS if source is sources.POSTGRESQL else _MYSQL_CELLS
-    good = [
+    written_forms = [
         cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in cells
     ]
     return tuple(
-        CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(bad))
-        for (n, k, v, bad), g in zip(cells, good, strict=True)
+        CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(unfit_datum))
+        for (n, k, v, unfit_datum), g in zip(cells, written_forms, strict=True)
     )

@@ -69,10 +69,10 @@ def setting(**fields: Any) -> SourceStatement:
 
 
 def operation(
-    name: str, text: str = "", database: str = "", at: Instant = START
+    name: str, statement: str = "", database: str = "", at: Instant = START
 ) -> SourceStatement:
     """A record of an operation that no other event stands for."""
-    return SourceStatement(at, OPERATION, text, database, name)
+    return SourceStatement(at, OPERATION, statement, database, name)
 
 
 class _Cases(Cases):
@@ -103,9 +103,11 @@ class _Cases(Cases):
         for name in ("FILL", "FINISH", "CONTROL", "RDB", "NOOP"):
             tag = "control:filler" if name == "NOOP" else "control:other"
             yield named(f"control/{name.lower()}", operation(name), tags={tag})
-        text = '{"create":"c"}'
+        command = '{"create":"c"}'
         yield named(
-            "control/command", operation("COMMAND", text, self.database), tags={"control:command"}
+            "control/command",
+            operation("COMMAND", command, self.database),
+            tags={"control:command"},
         )
         yield self.case(
             "control/filler-between-rows",
@@ -159,12 +161,12 @@ class _Cases(Cases):
                 "ALTER TABLE t ADD COLUMN n int AFTER id",
                 self.database,
             )
-            rows = (
+            events = (
                 insert(narrow, _ONE),
                 added,
                 insert(wider, {**_TWO, "n": 7}, Instant(START.ms, 3)),
             )
-            yield named(name, setting(meta_version=meta), *rows, tags={"columns:change"})
+            yield named(name, setting(meta_version=meta), *events, tags={"columns:change"})
 
     def envelope(self) -> Iterator[Scenario]:
         yield self.case(
@@ -172,31 +174,31 @@ class _Cases(Cases):
         )
         again = setting(one_id=True), inserted(_ONE), inserted(_ONE)
         yield self.case("envelope/delivered-twice", inserted(_ONE), *again, tags={"delivery:twice"})
-        several = [inserted({**_ONE, "id": i}) for i in range(6)]
+        inserts = [inserted({**_ONE, "id": i}) for i in range(6)]
         yield self.of(key=()).case(
-            "envelope/no-key", *several[:4], deleted(_ONE), tags={"keys:none"}
+            "envelope/no-key", *inserts[:4], deleted(_ONE), tags={"keys:none"}
         )
         yield self.of(key=(), unique=(("a",),)).case(
             "envelope/unique-without-primary", inserted(_ONE), tags={"keys:none"}
         )
-        yield self.of(unique=(("a",), ("b", "a"))).case("envelope/unique-beside-primary", *several)
+        yield self.of(unique=(("a",), ("b", "a"))).case("envelope/unique-beside-primary", *inserts)
         yield self.case(
             "envelope/key-tag-missing", setting(keys_told=False), inserted(_ONE), tags={"keys:none"}
         )
         hidden = setting(hidden=["id"])
         yield self.case("envelope/key-filtered-out", hidden, inserted(_ONE), tags={"keys:filtered"})
-        other = setting(born=not self.profile.born)
+        other_setting = setting(born=not self.profile.born)
         yield self.case(
             "envelope/edition-changes",
             inserted(_ONE),
-            other,
+            other_setting,
             inserted(_TWO),
             tags={"edition:mixed"},
         )
         mark = TransactionMark(START, "BEGIN", "1")
         yield named(
             "envelope/edition-changes-between-marks",
-            other,
+            other_setting,
             mark,
             Heartbeat(START),
             operation("NOOP"),
@@ -234,9 +236,9 @@ class _Cases(Cases):
             id_column(self.profile.source),
             *(Column(n, self.source.string) for n in ('q"', "a.b", "c\\u002Ed", "汉")),
         )
-        row: Row = {"id": 1, 'q"': "1", "a.b": "2", "c\\u002Ed": "3", "汉": "4"}
+        awkward_row: Row = {"id": 1, 'q"': "1", "a.b": "2", "c\\u002Ed": "3", "汉": "4"}
         yield self.of(*columns, key=("id", 'q"', "a.b", "c\\u002Ed", "汉")).case(
-            "names/awkward-columns", inserted(row)
+            "names/awkward-columns", inserted(awkward_row)
         )
 
     def images(self) -> Iterator[Scenario]:
@@ -258,8 +260,8 @@ class _Cases(Cases):
         name = "images/columns-swapped"
         table = self.table(name)
         swapped = replace(table, columns=(self.abc[2], self.abc[0], self.abc[1]))
-        rows = insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2))
-        yield named(name, setting(table_order=True), *rows, tags={"columns:change"})
+        events = insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2))
+        yield named(name, setting(table_order=True), *events, tags={"columns:change"})
         yield self.case(
             "images/columns-permuted",
             *(e for i in range(3) for e in (setting(order=i), inserted(_ONE))),
@@ -291,37 +293,48 @@ class _Cases(Cases):
     def rows(self) -> Iterator[Scenario]:
         """Level two: the pool's tables, no DDL."""
         bag, source = keyless(self.profile.source), self.profile.source
-        row: Row = {**_BARE, "c": _MOMENT}
-        beside = (
+        moment_row: Row = {**_BARE, "c": _MOMENT}
+        control_events = (
             Heartbeat(START),
             Watermark(START),
             TransactionMark(START, "BEGIN", "85"),
             operation("NOOP"),
         )
-        yield named("rows/aliyun/beside-control", *beside, insert(bag, row), level=2)
-        yield named("rows/aliyun/init", change(bag, Op.READ, (None, row)), tags={"init"}, level=2)
+        yield named("rows/aliyun/beside-control", *control_events, insert(bag, moment_row), level=2)
+        yield named(
+            "rows/aliyun/init", change(bag, Op.READ, (None, moment_row)), tags={"init"}, level=2
+        )
         mixed: tuple[Event, ...] = (
-            insert(bag, row),
+            insert(bag, moment_row),
             setting(born=not self.profile.born),
-            insert(bag, row),
+            insert(bag, moment_row),
         )
         yield named("rows/aliyun/edition-changes", *mixed, tags={"edition:mixed"}, level=2)
-        yield named("rows/aliyun/not-captured", setting(unset=["b"]), insert(bag, row), level=2)
-        orders = (e for i in range(3) for e in (setting(order=i), insert(bag, row)))
+        yield named(
+            "rows/aliyun/not-captured", setting(unset=["b"]), insert(bag, moment_row), level=2
+        )
+        orders = (e for i in range(3) for e in (setting(order=i), insert(bag, moment_row)))
         yield named("rows/aliyun/columns-permuted", *orders, tags={"columns:change"}, level=2)
         yield named(
-            "rows/aliyun/column-filtered-out", setting(hidden=["b"]), insert(bag, row), level=2
+            "rows/aliyun/column-filtered-out",
+            setting(hidden=["b"]),
+            insert(bag, moment_row),
+            level=2,
         )
-        empty = setting(empty_images=True), insert(bag, row), change(bag, Op.DELETE, (row, None))
+        empty = (
+            setting(empty_images=True),
+            insert(bag, moment_row),
+            change(bag, Op.DELETE, (moment_row, None)),
+        )
         yield named("rows/aliyun/empty-arrays", *empty, tags={"images:empty"}, level=2)
         if not self.profile.options:
             for kind in SOURCE_TYPES:
                 unit = "micros" if kind in ("MySQL", "PostgreSQL") else "nanos"
-                other = setting(source_type=kind, fraction=unit)
+                other_setting = setting(source_type=kind, fraction=unit)
                 yield named(
                     f"rows/aliyun/source-{kind.lower()}",
-                    other,
-                    insert(bag, row),
+                    other_setting,
+                    insert(bag, moment_row),
                     tags={"source-type"},
                     level=2,
                 )
@@ -329,7 +342,7 @@ class _Cases(Cases):
             yield named(
                 "rows/aliyun/source-postgresql-physical",
                 physical,
-                insert(bag, row),
+                insert(bag, moment_row),
                 tags={"source-type"},
                 level=2,
             )
@@ -337,7 +350,7 @@ class _Cases(Cases):
             yield named(
                 "rows/aliyun/source-mysql-with-arrow",
                 looks,
-                insert(bag, row),
+                insert(bag, moment_row),
                 tags={"source-type"},
                 level=2,
             )
@@ -356,8 +369,8 @@ class _Cases(Cases):
                 else "charset:unknown"
             )
             inserts = (
-                insert(bag, {**_BARE, "b": text}, Instant(START.ms, i))
-                for i, text in enumerate(texts, 1)
+                insert(bag, {**_BARE, "b": value}, Instant(START.ms, i))
+                for i, value in enumerate(texts, 1)
             )
             yield named(
                 f"rows/aliyun/charset-{name or 'empty'}",
@@ -371,17 +384,17 @@ class _Cases(Cases):
         table = every_type(supports, "postgresql")
         empty: Row = {c.name: None for c in table.columns} | {"id": 1}
         for minutes in (0, 60, 345, 840, -210, -720, -1):
-            row: Row = {
+            real_row: Row = {
                 **empty,
                 "c_timestamptz_6": _MOMENT,
                 "c_timestamptz_0": _MOMENT // mysql.MICROS * mysql.MICROS,
             }
             name = f"rows/aliyun/offset-{'minus-' if minutes < 0 else ''}{abs(minutes)}"
-            yield named(name, setting(offset=minutes), insert(table, row), level=2)
+            yield named(name, setting(offset=minutes), insert(table, real_row), level=2)
         # Level one has no text for it: JSON knows no such number.
         for label, infinite in (("plus", math.inf), ("minus", -math.inf)):
-            row = {**empty, "c_real": infinite, "c_double_precision": infinite}
-            yield named(f"rows/aliyun/infinity-{label}", insert(table, row), level=2)
+            real_row = {**empty, "c_real": infinite, "c_double_precision": infinite}
+            yield named(f"rows/aliyun/infinity-{label}", insert(table, real_row), level=2)
 
 
 _DECIMAL: Final = mysql.decimal(10, 2)

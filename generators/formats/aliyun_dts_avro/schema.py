@@ -121,20 +121,20 @@ def record_schema(born: bool = True) -> dict[str, Any]:
     edition of 2019.
     """
     value: list[Any] = ["null", *_VALUES.values()]
-    named: list[Any] = ["null", *(f"{NAMESPACE}.{name}" for name in _VALUES)]
+    value_types: list[Any] = ["null", *(f"{NAMESPACE}.{name}" for name in _VALUES)]
     return _record(
         "Record",
         **_HEAD,
         tags={"type": "map", "values": "string"},
         fields=["null", "string", {"type": "array", "items": _FIELD}],
         beforeImages=["null", "string", {"type": "array", "items": value}],
-        afterImages=["null", "string", {"type": "array", "items": named}],
+        afterImages=["null", "string", {"type": "array", "items": value_types}],
         **({"bornTimestamp": "long"} if born else {}),
     )
 
 
 @cache
-def whole(born: bool = True) -> Encoder:
+def record_encoder(born: bool = True) -> Encoder:
     """An encoder and reader of whole records."""
     return Encoder(record_schema(born))
 

@@ -170,14 +170,17 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
     for ordinal, event in enumerate(history.events):
         if event == previous:
             written += [
-                replace(sent, message=replace(sent.message, event=ordinal)) for sent in last
+                replace(written_record, message=replace(written_record.message, event=ordinal))
+                for written_record in last
             ]
             continue
         previous, last = event, []
-        own = _Transaction(f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal)[2])
+        event_transaction = _Transaction(
+            f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal)[2]
+        )
         mark = event.mark if isinstance(event, TransactionMark) else ""
-        opened = own if mark == "BEGIN" else opened
-        for record in _records(event, ordinal, opened or own, profile):
+        opened = event_transaction if mark == "BEGIN" else opened
+        for record in _records(event, ordinal, opened or event_transaction, profile):
             stamp = event.at.ms + READER_LAG_MS
             members = {
                 "id": str(first_id + len(written)),
@@ -192,9 +195,9 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
                 **record.members,
             }
             place = _partition(record, profile, layout.partitions)
-            text = _serialise(members, profile)
+            record_json = _serialise(members, profile)
             message = Message(
-                layout.topic, place, None, text.encode(), timestamp_ms=stamp, event=ordinal
+                layout.topic, place, None, record_json.encode(), timestamp_ms=stamp, event=ordinal
             )
             last.append(Written(message, (record.change,)))
             written.append(last[-1])
@@ -254,7 +257,7 @@ def _records(
     committed = event.at.ms // 1000 * 1_000_000
     match event:
         case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
-            yield from _rows(
+            yield from _row_records(
                 event,
                 log,
                 Change(0, Kind.ROW, event.op, position=position, commit_time_us=committed),
@@ -278,8 +281,8 @@ def _records(
             yield _Record("DDL", members, ddl)
         case TransactionMark():
             mark = Change(0, Kind.TRANSACTION, position=position, commit_time_us=committed)
-            named = {"transactionId": quoted(event.id)} if event.mark == "COMMIT" else {}
-            yield _Record(event.mark, {**log, **named}, mark)
+            commit_members = {"transactionId": quoted(event.id)} if event.mark == "COMMIT" else {}
+            yield _Record(event.mark, {**log, **commit_members}, mark)
         case Heartbeat():
             seconds = {"heartbeatTimestamp": str(event.at.ms // 1000)}
             yield _Record("HEARTBEAT", seconds, Change(0, Kind.HEARTBEAT))
@@ -294,7 +297,7 @@ def _records(
             return
 
 
-def _rows(
+def _row_records(
     event: RowChange, log: Mapping[str, str], bare: Change, profile: TencentProfile
 ) -> Iterator[_Record]:
     table = event.table
@@ -315,14 +318,18 @@ def _rows(
         # "null on INSERT" and "null on DELETE" are documented, so these two are never left out of a
         # row.
         members = {**shared, **{n: "null" if t is None else list_text(t) for n, t in sides.items()}}
-        shown = new if new is not None else old
-        assert shown is not None
+        shown_image = new if new is not None else old
+        assert shown_image is not None
         yield _Record(
-            event.op.value, members, _named(change, table), object_name, keys_of(table, shown)
+            event.op.value,
+            members,
+            _with_table_name(change, table),
+            object_name,
+            keys_of(table, shown_image),
         )
 
 
-def _named(change: Change, table: Table) -> Change:
+def _with_table_name(change: Change, table: Table) -> Change:
     return replace(
         change,
         database=table.database,
@@ -340,8 +347,8 @@ def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int
         return 0
     code = hash_code(record.object)
     if profile.pk_hash:
-        for text in record.key:
-            code ^= hash_code(text or "")
+        for key_text in record.key:
+            code ^= hash_code(key_text or "")
     return remainder_of_abs(code, partitions)
 
 

@@ -29,9 +29,9 @@ and TEXT are 252 in both.
 """
 
 
-def quoted(text: str | None) -> str:
+def quoted(value: str | None) -> str:
     """A JSON string as fastjson2 2.0.31 writes it, or null."""
-    return "null" if text is None else json_string(text, Escapes.FASTJSON2)
+    return "null" if value is None else json_string(value, Escapes.FASTJSON2)
 
 
 @lru_cache(maxsize=256)
@@ -60,22 +60,23 @@ def images_of(
 ) -> tuple[Change, Texts | None, Texts | None]:
     """A row's change and its value lists, None for the image that it has not."""
     (before, old), (after, new) = (
-        _listed(wire_image(table, row, profile.forms), profile)
-        for row in (images.before, images.after)
+        _listed(wire_image(table, source_row, profile.forms), profile)
+        for source_row in (images.before, images.after)
     )
     return replace(bare, before=before, after=after), old, new
 
 
-def _listed(row: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
-    if row is None:
+def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
+    if image is None:
         return None, None
-    texts = [cell.text for cell in row.values()]
+    texts = [cell.text for cell in image.values()]
     if not profile.short_lists:
-        return row, tuple(texts)
+        return image, tuple(texts)
     while texts and texts[-1] is None:
         texts.pop()
     marked = {
-        n: replace(c, cls=TRIMMED) if i >= len(texts) else c for i, (n, c) in enumerate(row.items())
+        n: replace(c, cls=TRIMMED) if i >= len(texts) else c
+        for i, (n, c) in enumerate(image.items())
     }
     return marked, tuple(texts)
 

@@ -53,7 +53,7 @@ def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
     yield from _lists(cases)
     yield from _envelope(cases)
     yield from _values(cases)
-    yield from _rows()
+    yield from _typed_rows()
 
 
 def _ddl(cases: Cases) -> Iterator[Scenario]:
@@ -222,13 +222,13 @@ def _values(cases: Cases) -> Iterator[Scenario]:
 _EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")
 
 
-def _rows() -> Iterator[Scenario]:
+def _typed_rows() -> Iterator[Scenario]:
     """Level two: the pool's tables, no DDL."""
     names = [column.name for column in COMPOSITE.columns]
-    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    string_row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
     yield named(
         "rows/tencent/nulls-inside",
-        insert(COMPOSITE, {**row, names[2]: None, names[3]: None}),
+        insert(COMPOSITE, {**string_row, names[2]: None, names[3]: None}),
         level=2,
     )
     bare: Row = {"a": 1, "b": "x", "c": None}
@@ -252,10 +252,12 @@ def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
     """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and binaries that
     are no whole bytes.
     """
-    good = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
+    written_form = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
     value = b"\xab\xcd\xef\x01"
-    own = (
-        CellFault("cell-binary", "c_varbinary", value, good, f'{good[:-2]}g"'),
-        CellFault("cell-binary-odd-nibble", "c_varbinary", value, good, f'{good[:-2]}"'),
+    set_faults = (
+        CellFault("cell-binary", "c_varbinary", value, written_form, f'{written_form[:-2]}g"'),
+        CellFault(
+            "cell-binary-odd-nibble", "c_varbinary", value, written_form, f'{written_form[:-2]}"'
+        ),
     )
-    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), *own)
+    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), *set_faults)

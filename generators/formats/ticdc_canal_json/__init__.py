@@ -91,11 +91,11 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                     profile,
                     places.get((event.table.database, event.table.name), place_nowhere),
                 ):
-                    row = after or before or {}
+                    source_row = after or before or {}
                     place = partition_of(
                         profile.dispatcher,
                         source,
-                        row,
+                        source_row,
                         stamp.at.tso,
                         layout.partitions,
                         zone,
@@ -109,10 +109,10 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
             case SchemaChange():
                 message = _ddl_message(profile, event, stamp)
                 name = (event.database, event.table)
-                made = event.after if event.action == "create table" else None
+                created = event.after if event.action == "create table" else None
                 places[name] = (
-                    place_of_rows(made, parse(event.sql))
-                    if made
+                    place_of_rows(created, parse(event.sql))
+                    if created
                     else unplaced(event, places.get(name, place_nowhere))
                 )
                 yield range(layout.partitions if profile.ddl_broadcast else 1), None, *message
@@ -215,9 +215,9 @@ class _Images:
             columns = tuple(c for c in columns if c.name in keep)
         if profile.column_order == "sorted":
             columns = tuple(sorted(columns, key=lambda c: c.name.encode()))
-        row = before if op is Op.DELETE else after
-        assert row is not None
-        data = {c.name: _cell(profile, c.type, row[c.name]) for c in columns}
+        data_row = before if op is Op.DELETE else after
+        assert data_row is not None
+        data = {c.name: _cell(profile, c.type, data_row[c.name]) for c in columns}
         old = None
         if op is Op.UPDATE:
             assert before is not None
@@ -227,7 +227,7 @@ class _Images:
                     if (
                         column.type.name == "vector"
                         and before[column.name] is not None
-                        and row[column.name] is not None
+                        and data_row[column.name] is not None
                     ):
                         raise Refused(
                             f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR"
@@ -244,7 +244,7 @@ class _Images:
             )
             for c in columns
         }
-        return cls(profile, table, op, columns, types, row, data, old)
+        return cls(profile, table, op, columns, types, data_row, data, old)
 
     def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
         profile, names = self.profile, set(self.table.primary_key)
@@ -264,7 +264,7 @@ class _Images:
                 old = f"[{_object({name: cell[0] for name, cell in self.old.items()})}]"
         last = {"data": data, "old": old}
         mysql_types = _object({name: text.escape_name(self.types[name]) for name in type_order})
-        own = {
+        members = {
             "database": text.escape(self.table.database),
             "table": text.escape(self.table.name),
             "pkNames": (
@@ -276,23 +276,23 @@ class _Images:
             "sqlType": _object(codes) if codes else "null",
             "mysqlType": "null" if profile.new and not self.types else mysql_types,
         }
-        rows = {key: last[key] for key in profile.dml_key_order}
-        return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', own, rows)
+        images = {key: last[key] for key in profile.dml_key_order}
+        return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', members, images)
 
     def change(self, stamp: _Stamp) -> Change:
-        whole = self.table.image({name: cell for name, (_, cell) in self.data.items()})
+        full_image = self.table.image({name: cell for name, (_, cell) in self.data.items()})
         before: Image | None = None
         full: Image | None = None
         if self.old is not None:
             old = {name: cell for name, (_, cell) in self.old.items()}
             before = self.table.image(old)
             full = (
-                {name: old.get(name, cell) for name, cell in whole.items()}
-                if len(old) < len(whole)
+                {name: old.get(name, cell) for name, cell in full_image.items()}
+                if len(old) < len(full_image)
                 else None
             )
         lossy = any(
-            _beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values()
+            _beyond_latin1(cell) for image in (full_image, before or {}) for cell in image.values()
         )
         keys = frozenset(self.table.primary_key)
         change = sink.committed(
@@ -303,8 +303,8 @@ class _Images:
             op=self.op,
             keys=tuple(c.name for c in self.table.columns if c.name in keys),
             key_sets=(keys,),
-            before=whole if self.op is Op.DELETE else before,
-            after=None if self.op is Op.DELETE else whole,
+            before=full_image if self.op is Op.DELETE else before,
+            after=None if self.op is Op.DELETE else full_image,
             full_before=full,
             types=self.types if self.types or not self.profile.new else None,
             accept=((Kind.CORRUPT, None),) if lossy else (),
@@ -337,22 +337,22 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
         and not value.isascii()
     ):
         raw = text.go_utf8(value)
-        shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
+        cell_text = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
         why = (
             "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost"
             " (pingcap/tiflow#7058)"
         )
-        return text.escape(raw), Cell(State.ANY, type, None, shown, cls, reason=why)
-    shown = text.value_text(
+        return text.escape(raw), Cell(State.ANY, type, None, cell_text, cls, reason=why)
+    cell_text = text.value_text(
         type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles
     )
-    if profile.null_text_bug and shown == "null":
+    if profile.null_text_bug and cell_text == "null":
         why = (
             "v8.5.4 of the new architecture prints the text null as a JSON null"
             " (pingcap/ticdc#3958)"
         )
         return "null", Cell(State.NULL, type, cls=cls, reason=why)
-    return text.escape(shown), Cell(State.VALUE, type, value, shown, cls)
+    return text.escape(cell_text), Cell(State.VALUE, type, value, cell_text, cls)
 
 
 _NO_ROWS: Final = {"data": "null", "old": "null"}
@@ -374,14 +374,14 @@ def _envelope(
         "isDdl": "false",
         "type": "",
     }
-    rest = {
+    common_members = {
         "es": str(stamp.at.ms),
         "ts": str(stamp.ts),
         "sql": '""',
         "sqlType": "null",
         "mysqlType": "null",
     }
-    members = {**names, **rest, **own, **last} | (
+    members = {**names, **common_members, **own, **last} | (
         {"_tidb": f"{{{extension}}}"} if profile.extension else {}
     )
     return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
@@ -394,12 +394,12 @@ def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> t
         "table": text.escape(event.table),
         "isDdl": "true",
     }
-    own = {
+    statement_members = {
         **names,
         "type": f'"{text.ddl_type(event.action, new=profile.new)}"',
         "sql": text.escape(sql),
     }
-    body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', own)
+    body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', statement_members)
     change = sink.committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
     return _pack(profile, body), change if profile.extension else replace(change, position=None)
 
@@ -414,14 +414,16 @@ __all__ = ["FORMAT", "TicdcProfile", "partition_of", "write"]
 
 def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
-    stated = []
+    known_losses = []
     if profile.binary_lossy:
         reason = "a byte that is no UTF-8 is written as U+FFFD"
-        stated.append(Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replaced))
+        known_losses.append(Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replaced))
     if profile.null_text_bug:
         reason = "the text null is written as JSON null"
-        stated.append(Loss((Logical.TEXT, Logical.BINARY), reason, "ticdc#null-text-bug", _nulled))
-    return tuple(stated)
+        known_losses.append(
+            Loss((Logical.TEXT, Logical.BINARY), reason, "ticdc#null-text-bug", _nulled)
+        )
+    return tuple(known_losses)
 
 
 def _replaced(_kind: SourceType, value: Value) -> Value:

@@ -50,7 +50,7 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield from shared.selected_columns(database, profile)
     yield from _types(profile, database)
     if profile.reduce:
-        yield from _reduced(profile, database)
+        yield from _oversized(profile, database)
 
 
 def _old(database: str) -> Iterator[Scenario]:
@@ -70,8 +70,8 @@ def _old(database: str) -> Iterator[Scenario]:
     ):
         yield cases.of(*columns).case(f"old/{label}", change(OWN, op, (before, after)), tags=tags)
     cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
-    row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
-    yield cases.of(*cased).case("old/name-case", updated(row, {"C2": None}))
+    cased_row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
+    yield cases.of(*cased).case("old/name-case", updated(cased_row, {"C2": None}))
     bare: Row = {"a": 1, "b": "x", "c": None}
     yield scenario(
         "old/rows/update",
@@ -137,7 +137,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     )
 
 
-def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+def _oversized(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))

@@ -35,7 +35,7 @@ from generators.families.cases import OWN, Cases, inserted
 from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc import sink, text
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
-from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
+from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, remains_of_value
 from generators.model import (
     Cell,
     Change,
@@ -189,11 +189,13 @@ def _records(
                 waiting.setdefault(place, []).append(_Event(key, value, change))
             for place, events in waiting.items():
                 for batch in _batches(events, profile):
-                    changes = (replace(row.change, row=i) for i, row in enumerate(batch))
+                    changes = (
+                        replace(encoded_row.change, row=i) for i, encoded_row in enumerate(batch)
+                    )
                     yield (
                         (place,),
-                        key_of(row.key for row in batch),
-                        framed(row.value for row in batch),
+                        key_of(encoded_row.key for encoded_row in batch),
+                        framed(encoded_row.value for encoded_row in batch),
                         *changes,
                     )
         case SchemaChange():
@@ -237,18 +239,18 @@ def _key(
     table: str,
     *,
     kind: int,
-    row: int = 0,
+    row_number: int = 0,
     more: str = "",
 ) -> str:
     """The key of an event; the classic architecture leaves out what is empty."""
     names = {"scm": database, "tbl": table}
-    shown = "".join(
+    name_members = "".join(
         f',"{name}":{_string(profile, value)}'
         for name, value in names.items()
         if value or profile.new
     )
-    number = f',"rid":{row}' if row and not profile.new else ""
-    return f'{{"ts":{instant.tso}{shown}{number},"t":{kind}{more}}}'
+    number = f',"rid":{row_number}' if row_number and not profile.new else ""
+    return f'{{"ts":{instant.tso}{name_members}{number},"t":{kind}{more}}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,25 +279,25 @@ class _Row:
         return self._written(handle, more)
 
     def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
-        old, new = (self._cells(row, keep) for row in (self.before, self.after))
-        shown = {
+        old, new = (self._cells(source_row, keep) for source_row in (self.before, self.after))
+        old_cells = {
             name: pair
             for name, pair in old.items()
             if not self.profile.only_updated or pair[0] != new.get(name, pair)[0]
         }
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
-        elif not self.profile.before or not (shown or self.profile.new):
+        elif not self.profile.before or not (old_cells or self.profile.new):
             members = {"u": new}
         else:
-            members = {"u": new, "p": shown}
+            members = {"u": new, "p": old_cells}
         key = _key(
             self.profile,
             self.at,
             self.table.database,
             self.table.name,
             kind=1,
-            row=self._number(),
+            row_number=self._number(),
             more=more,
         )
         value = (
@@ -306,8 +308,8 @@ class _Row:
         op = self.op if self.op is not Op.UPDATE or "p" in members else Op.INSERT
         images = {"before": old} if op is Op.DELETE else {"after": new}
         if "p" in members:
-            images |= {"before": shown} | (
-                {"full_before": {**new, **shown}} if len(shown) < len(old) else {}
+            images |= {"before": old_cells} | (
+                {"full_before": {**new, **old_cells}} if len(old_cells) < len(old) else {}
             )
         handle = self.table.handle_key
         expected = sink.committed(
@@ -328,15 +330,17 @@ class _Row:
 
     def _number(self) -> int:
         """TiDB's handle of the row: a clustered integer key, else a number of its own."""
-        row = self.after or self.before or {}
+        source_row = self.after or self.before or {}
         key = self.table.primary_key
         if len(key) == 1 and self.table.column(key[0]).type.logical is Logical.INT:
-            handle = row[key[0]]
+            handle = source_row[key[0]]
             assert isinstance(handle, int)
             return handle - (1 << 64 if handle >> 63 > 0 else 0)
-        return 0 if key else zlib.crc32(repr(sorted(row.items())).encode())
+        return 0 if key else zlib.crc32(repr(sorted(source_row.items())).encode())
 
-    def _cells(self, row: Row | None, keep: tuple[str, ...] | None) -> dict[str, tuple[str, Cell]]:
+    def _cells(
+        self, source_row: Row | None, keep: tuple[str, ...] | None
+    ) -> dict[str, tuple[str, Cell]]:
         zone, html, short = (
             self.profile.deployment.time_zone,
             not self.profile.new,
@@ -348,8 +352,11 @@ class _Row:
             if keep is None or c.name in keep
         )
         return (
-            {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns}
-            if row
+            {
+                c.name: cell(c.type, source_row[c.name], zone, html=html, short=short)
+                for c in columns
+            }
+            if source_row
             else {}
         )
 
@@ -383,11 +390,11 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     yield shared.minus_zero(database)
     bare: Row = {"a": 1, "b": "x", "c": None}
     for label, count in (("full", BATCH), ("beyond", 2 * BATCH + 3)):
-        rows = [(None, {**bare, "a": i}) for i in range(count)]
+        inserts = [(None, {**bare, "a": i}) for i in range(count)]
         bag = replace(KEYLESS, database=database, name=neutral(f"batch/{label}"))
-        yield named(f"batch/{label}", change(bag, Op.INSERT, *rows), tags=("batch",))
+        yield named(f"batch/{label}", change(bag, Op.INSERT, *inserts), tags=("batch",))
         yield named(
-            f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *rows), tags=("batch",), level=2
+            f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *inserts), tags=("batch",), level=2
         )
     cases = Cases(database, (ID, Column("a", mysql.text("varchar", 64))))
     pairs: list[tuple[Row, Row]] = [
@@ -416,7 +423,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     ]
     yield named(
         "quoted/rows",
-        change(everything, Op.INSERT, *((None, row) for row in quoted)),
+        change(everything, Op.INSERT, *((None, quoted_row) for quoted_row in quoted)),
         tags=("quoted",),
         level=2,
     )
@@ -435,5 +442,5 @@ FORMAT: Final = Format(
     container="frames",
     faults=FAULTS,
     cell_faults=lambda _profile: CELL_FAULTS,
-    oracle=left,
+    oracle=remains_of_value,
 )

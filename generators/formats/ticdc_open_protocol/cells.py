@@ -103,23 +103,25 @@ def cell(
             zoned = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, time_zone)
             return f'"{zoned.text}"', zoned
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            shown = text.json_number(value, single=type.logical is Logical.FLOAT)
-            return shown, Cell(State.VALUE, type, value, shown, cls, json=True)
+            wire_text = text.json_number(value, single=type.logical is Logical.FLOAT)
+            return wire_text, Cell(State.VALUE, type, value, wire_text, cls, json=True)
         case ((Logical.INT | Logical.YEAR | Logical.BIT | Logical.ENUM | Logical.SET), int()):
             return str(value), Cell(State.VALUE, type, value, str(value), cls, json=True)
         case ((Logical.TEXT | Logical.BINARY), str() | bytes()) if type.name in BASE64:
             raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-            shown = base64.b64encode(raw).decode()
+            wire_text = base64.b64encode(raw).decode()
         case Logical.BINARY, bytes():
-            shown = go_quoted(value)
+            wire_text = go_quoted(value)
         case _:
-            shown = text.value_text(type, value)
-    return escaped(shown, html=html, short=short), Cell(State.VALUE, type, value, shown, cls)
+            wire_text = text.value_text(type, value)
+    return escaped(wire_text, html=html, short=short), Cell(
+        State.VALUE, type, value, wire_text, cls
+    )
 
 
-def escaped(shown: str, *, html: bool, short: bool) -> str:
+def escaped(value: str, *, html: bool, short: bool) -> str:
     """A JSON string: of encoding/json with `html`, of json-iterator without."""
-    return text.escape(shown, short=short) if html else text.iterator_string(shown)
+    return text.escape(value, short=short) if html else text.iterator_string(value)
 
 
 def column_json(table: Table, column: Column, value: str) -> str:

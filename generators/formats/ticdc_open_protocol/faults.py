@@ -30,7 +30,7 @@ _INSIDE: Final = (
 )
 
 
-def _within(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+def _change_last_json(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
     """The change of the last event's JSON, behind a length that is right."""
 
     def apply(value: bytes) -> bytes | None:
@@ -48,7 +48,7 @@ def _length(by: int) -> Callable[[bytes], bytes]:
 
 
 _OF_JSON: Final = tuple(
-    replace(fault, apply=_within(fault.apply))
+    replace(fault, apply=_change_last_json(fault.apply))
     for fault in json_faults.FAULTS
     if fault.name in _INSIDE
     or (fault.obligation == UNSPECIFIED and fault.name != "wrong-container")
@@ -93,22 +93,25 @@ FAULTS: Final[tuple[Fault, ...]] = (
         lambda value: value[8:],
     ),
     Fault(
-        "no-message", "no-message", "The row's object has no member.", _within(lambda _part: b"{}")
+        "no-message",
+        "no-message",
+        "The row's object has no member.",
+        _change_last_json(lambda _part: b"{}"),
     ),
     Fault(
         "no-such-row",
         "no-such-message",
         "The row stands in a member that is neither u nor d.",
-        _within(
+        _change_last_json(
             lambda part: part.replace(b'"u":', b'"UNHEARD":', 1).replace(b'"d":', b'"UNHEARD":', 1)
         ),
     ),
 )
 
 
-def _fault(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
-    assert len(good) == len(bad), name
-    return CellFault(name, column, value, f'"v":{good}', f'"v":{bad}')
+def _fault(name: str, column: str, value: Value, written_form: str, spoiled_form: str) -> CellFault:
+    assert len(written_form) == len(spoiled_form), name
+    return CellFault(name, column, value, f'"v":{written_form}', f'"v":{spoiled_form}')
 
 
 CELL_FAULTS: Final = (
@@ -162,7 +165,7 @@ CELL_FAULTS: Final = (
 )
 
 
-def left(value: bytes | None) -> Remains:
+def remains_of_value(value: bytes | None) -> Remains:
     """What is left of a record's value, whatever its key says: each event's JSON behind its
     length.
     """
@@ -172,7 +175,7 @@ def left(value: bytes | None) -> Remains:
     if not parts:
         return Remains(State.UNREADABLE, "truncated" if value else "empty")
     rests = [json_remains(part) for part in parts if part]
-    worst = [rest for rest in rests if rest.state is State.UNREADABLE] or [
-        rest for rest in rests if rest.state is State.DOUBTFUL
+    worst = [remains for remains in rests if remains.state is State.UNREADABLE] or [
+        remains for remains in rests if remains.state is State.DOUBTFUL
     ]
     return worst[0] if worst else READABLE

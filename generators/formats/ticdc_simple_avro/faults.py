@@ -94,7 +94,7 @@ def _entries(value: bytes) -> Iterator[_Entry]:
         place = end
 
 
-def _text(value: bytes) -> _Entry | None:
+def _first_string(value: bytes) -> _Entry | None:
     """The first column whose value is a string of at least one byte."""
     texts = (
         entry
@@ -104,24 +104,24 @@ def _text(value: bytes) -> _Entry | None:
     return next(texts, None)
 
 
-def _of_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+def _only_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
     """Other messages have no place for it."""
     return lambda value: apply(value) if value[:_FRAME] == _ROW_FRAME else None
 
 
 def _branch(index: int) -> Callable[[bytes], bytes | None]:
-    @_of_rows
+    @_only_rows
     def apply(value: bytes) -> bytes | None:
-        entry = _text(value)
+        entry = _first_string(value)
         return value[: entry.start] + LONG(index) + value[entry.content :] if entry else None
 
     return apply
 
 
 def _length(size: int) -> Callable[[bytes], bytes | None]:
-    @_of_rows
+    @_only_rows
     def apply(value: bytes) -> bytes | None:
-        entry = _text(value)
+        entry = _first_string(value)
         if not entry:
             return None
         return (
@@ -133,14 +133,14 @@ def _length(size: int) -> Callable[[bytes], bytes | None]:
     return apply
 
 
-@_of_rows
+@_only_rows
 def _invalid(value: bytes) -> bytes | None:
-    entry = _text(value)
+    entry = _first_string(value)
     return value[: entry.end - 1] + b"\xff" + value[entry.end :] if entry else None
 
 
 def _map_count(count: int) -> Callable[[bytes], bytes | None]:
-    @_of_rows
+    @_only_rows
     def apply(value: bytes) -> bytes:
         place = _image(value)
         place += value[place] == 0
@@ -151,14 +151,14 @@ def _map_count(count: int) -> Callable[[bytes], bytes | None]:
     return apply
 
 
-@_of_rows
+@_only_rows
 def _image_branch(value: bytes) -> bytes:
     place = _image(value)
     place += value[place] == 0
     return value[:place] + LONG(2) + value[place + 1 :]
 
 
-@_of_rows
+@_only_rows
 def _row_type(value: bytes) -> bytes:
     place = _FRAME + _size(_BEFORE_TYPE, value[_FRAME:])
     return value[:place] + LONG(3) + value[place + 1 :]
@@ -224,7 +224,7 @@ _OTHERS: Final = tuple(index for index in range(-1, _MESSAGE + 2) if index != _M
 
 
 def _other_record(index: int) -> Fault:
-    named = (
+    record_name = (
         f"the record {avro.SCHEMA[index]['name']}"
         if 0 <= index < _MESSAGE
         else "no record of the schema"
@@ -233,7 +233,7 @@ def _other_record(index: int) -> Fault:
     return Fault(
         name,
         "wrong-branch",
-        f"The first byte is union index {index}, {named}.",
+        f"The first byte is union index {index}, {record_name}.",
         _replaced(0, LONG(index)),
     )
 
@@ -333,8 +333,12 @@ def _unsigned(number: int) -> bytes:
     return LONG(avro.VALUE.index(f"{avro.NAMESPACE}.UnsignedBigint")) + LONG(number)
 
 
-def _cell(name: str, column: str, value: Value, good: bytes, bad: bytes) -> CellFault:
-    return CellFault(name, column, value, _STRING(column) + good, _STRING(column) + bad)
+def _cell(
+    name: str, column: str, value: Value, written_form: bytes, spoiled_form: bytes
+) -> CellFault:
+    return CellFault(
+        name, column, value, _STRING(column) + written_form, _STRING(column) + spoiled_form
+    )
 
 
 _NOWHERE: Final = (f"{avro.NAMESPACE}.Timestamp", {"location": "?", "value": "?"})
@@ -364,11 +368,15 @@ def unfit(
     """The matrix of unfit cells; `wire` gives a value's branch and content."""
     for logical, way, column, value in matrix(profile.source, fits):
         type = boundaries.every_type(lambda _type: True).column(column).type
-        bad = _UNFIT.get(way) or _OUTSIDE.get(logical, ("string", SAMPLES[logical][3]))
+        unfit_value = _UNFIT.get(way) or _OUTSIDE.get(logical, ("string", SAMPLES[logical][3]))
         if (logical, way) == (Logical.TIMESTAMP, Way.SHAPE):
-            bad = ("bytes", b"?")
+            unfit_value = ("bytes", b"?")
         yield _cell(
-            f"cell-{logical}-{way}", column, value, _branched(*wire(type, value)), _branched(*bad)
+            f"cell-{logical}-{way}",
+            column,
+            value,
+            _branched(*wire(type, value)),
+            _branched(*unfit_value),
         )
 
 
@@ -380,16 +388,26 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
     location = profile.location or zone
     wall = timestamp_text(_WALL, 0, zone)[0]
 
-    def string(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
-        return _cell(name, column, value, _branched("string", good), _branched("string", bad))
+    def string(
+        name: str, column: str, value: Value, written_form: str, unfit_content: str
+    ) -> CellFault:
+        return _cell(
+            name,
+            column,
+            value,
+            _branched("string", written_form),
+            _branched("string", unfit_content),
+        )
 
-    def number(name: str, column: str, value: int, bad: bytes) -> CellFault:
-        return _cell(name, column, value, _branched("long", value), bad)
+    def number(name: str, column: str, value: int, unfit_content: bytes) -> CellFault:
+        return _cell(name, column, value, _branched("long", value), unfit_content)
 
-    def bit(name: str, column: str, value: int, bad: int) -> CellFault:
-        shown = (str(value), str(bad)) if profile.bits == "string" else (value, bad)
-        good, unfit = (_branched(profile.bits, content) for content in shown)
-        return _cell(name, column, value, good, unfit)
+    def bit(name: str, column: str, value: int, unfit_content: int) -> CellFault:
+        contents = (
+            (str(value), str(unfit_content)) if profile.bits == "string" else (value, unfit_content)
+        )
+        written_form, unfit = (_branched(profile.bits, content) for content in contents)
+        return _cell(name, column, value, written_form, unfit)
 
     return (
         number("cell-int", "c_int", 1234567891, _branched("string", "12x4")),

@@ -18,7 +18,7 @@ def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
     yield from (scenario for scenario in both(profile, database) if BASE64 not in scenario.tags)
     yield from _defaults(database)
-    yield from _rows(database)
+    yield from _map_rows(database)
     yield _framing(database)
 
 
@@ -44,7 +44,7 @@ def _defaults(database: str) -> Iterator[Scenario]:
         )
 
 
-def _rows(database: str) -> Iterator[Scenario]:
+def _map_rows(database: str) -> Iterator[Scenario]:
     cases = Cases(database)
     columns = (
         ID,
@@ -56,7 +56,7 @@ def _rows(database: str) -> Iterator[Scenario]:
         Column("b", mysql.binary("varbinary", 64)),
         Column("t", mysql.temporal("timestamp", 6)),
     )
-    row: Row = {
+    every_branch: Row = {
         "id": 1,
         "i": -1,
         "u": (1 << 64) - 1,
@@ -66,13 +66,15 @@ def _rows(database: str) -> Iterator[Scenario]:
         "b": b"\x00\xff123.99",
         "t": mysql.wall("2024-01-01 00:00:00.000001"),
     }
-    bare: Row = {**dict.fromkeys(row), "id": 1}
-    yield cases.of(*columns).case("map/every-branch", updated(row, bare), updated(bare, row))
+    bare: Row = {**dict.fromkeys(every_branch), "id": 1}
+    yield cases.of(*columns).case(
+        "map/every-branch", updated(every_branch, bare), updated(bare, every_branch)
+    )
     numbers = tuple(Column(f"n{i}", mysql.integer("int")) for i in range(8))
-    first, other = (
+    first, changed_row = (
         {"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20)
     )
-    pairs = (inserted(first), updated(first, other), deleted(other))
+    pairs = (inserted(first), updated(first, changed_row), deleted(changed_row))
     yield cases.of(ID, *numbers).case("map/order", *pairs, tags=("map:order",))
     reals = {
         "tenth": 0.1,
@@ -97,7 +99,7 @@ def _framing(database: str) -> Scenario:
         database,
         table.name,
     )
-    sent = (Bootstrap(START, table), replace(changed, before=table, after=table))
+    events = (Bootstrap(START, table), replace(changed, before=table, after=table))
     return named(
-        name, *sent, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",)
+        name, *events, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",)
     )

@@ -32,7 +32,7 @@ def _fields(declared: str, **types: Schema) -> Fields:
         optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
         if kind and kind not in _KINDS:
             raise UnknownName("type", kind, _KINDS, name)
-        type = types[name] if not kind else _named(kind) if kind[0].isupper() else kind
+        type = types[name] if not kind else _full_name(kind) if kind[0].isupper() else kind
         fields.append(
             {"name": name, "type": ["null", type], "default": None}
             if optional
@@ -51,7 +51,7 @@ def _record(name: str, docs: str, fields: Fields) -> Mapping[str, Any]:
     }
 
 
-def _named(name: str) -> str:
+def _full_name(name: str) -> str:
     return f"{NAMESPACE}.{name}"
 
 
@@ -70,8 +70,8 @@ VALUE: Final[Sequence[str]] = (
     "double",
     "string",
     "bytes",
-    _named("Timestamp"),
-    _named("UnsignedBigint"),
+    _full_name("Timestamp"),
+    _full_name("UnsignedBigint"),
 )
 """The branches of a column's value."""
 
@@ -99,7 +99,10 @@ def schema(default: str = "string") -> list[Mapping[str, Any]]:
         "name:string unique:boolean primary:boolean nullable:boolean columns",
         columns=_array("string"),
     )
-    lists = {"columns": _array(_named("ColumnSchema")), "indexes": _array(_named("IndexSchema"))}
+    lists = {
+        "columns": _array(_full_name("ColumnSchema")),
+        "indexes": _array(_full_name("IndexSchema")),
+    }
     table = _fields(
         "database:string table:string tableID:long version:long columns indexes", **lists
     )
@@ -113,7 +116,7 @@ def schema(default: str = "string") -> list[Mapping[str, Any]]:
     image = {"type": "map", "values": list(VALUE), "default": None}
     kinds: dict[str, Schema] = {
         "type": _enum("MessageType", *MESSAGE_TYPES),
-        "payload": [_named(name) for name in PAYLOADS],
+        "payload": [_full_name(name) for name in PAYLOADS],
     }
     column = _fields(
         "name:string dataType:DataType nullable:boolean default", default=["null", default]
@@ -177,7 +180,7 @@ FLAGGED: Final = frozenset(
 def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
     """A payload of that record in its Message, in the union's branch."""
     kind = MESSAGE_TYPES[PAYLOADS.index(name)]
-    return _named("Message"), {"type": kind, "payload": (_named(name), payload)}
+    return _full_name("Message"), {"type": kind, "payload": (_full_name(name), payload)}
 
 
 def control(
@@ -219,7 +222,7 @@ def control(
                 "commitTs": record.commit_ts,
                 "buildTs": record.build_ts,
                 **{
-                    name: (_named("TableSchema"), table(shape)) if shape else None
+                    name: (_full_name("TableSchema"), table(shape)) if shape else None
                     for name, shape in schemas
                 },
             }
@@ -277,4 +280,4 @@ def checksum(record: records.Checksum | None) -> Any:
         "current": record.current,
         "previous": record.previous,
     }
-    return _named("Checksum"), block
+    return _full_name("Checksum"), block

@@ -52,8 +52,8 @@ FLAT = Flat(
         *(("t", lambda event, _: event.table.name), ("row", ROW), ("old", OLD)),
     ),
     forms=TextForms("UTC"),
-    tells=lambda event: {"database": event.table.database},
-    unit=1000,
+    more_fields=lambda event: {"database": event.table.database},
+    time_unit_ms=1000,
     numbers=frozenset({Logical.INT, Logical.DECIMAL}),
 )
 
@@ -83,7 +83,7 @@ def test_a_number_has_no_zeros_before_it() -> None:
 
 
 def test_values_are_texts_and_old_may_be_whole() -> None:
-    written = texts(replace(FLAT, numbers=frozenset(), whole_old=True))
+    written = texts(replace(FLAT, numbers=frozenset(), complete_before=True))
     assert (
         written[1]
         == '{"op":"UPDATE","t":"t\\"","row":{"id":"1","d":"1.50","é":"x"},"old":{"id":"1","d":"1.50","é":null}}'

@@ -56,7 +56,7 @@ def _due(_event: RowChange, _change: Change) -> str:
 _FLAT: Final = Flat(
     members=(("to write", _due), ("row", ROW), ("old", OLD)),
     forms=TextForms("UTC"),
-    tells=lambda event: {"table": event.table.name},
+    more_fields=lambda event: {"table": event.table.name},
 )
 """The members of a message in the document's order, and what they tell a decoder: no more than the
 text holds.
