@@ -434,7 +434,7 @@ def _oracle(schema_json: str) -> Callable[[bytes | None], Remains]:
     return avro_remains([json.loads(schema_json)])
 
 
-def left(value: bytes | None) -> Remains:
+def remains_of_datum(value: bytes | None) -> Remains:
     """What is left of a value, by the schema that it names."""
     if value is None:
         return NULL

@@ -209,8 +209,8 @@ def _either(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
 
 
 def value_cell(type: SourceType, value: Value, facts: TextFacts) -> Cell:
-    """A column's value as MySQL and Java spell it (`text`, None for NULL), and what it is worth.
-    Raises TypeError for a value that is none of the type's.
+    """The cell of a value as MySQL and Java spell it: its text on the wire, and the value that a
+    reader of that text owes. Raises TypeError for a value that the type does not have.
     """
     if value is None:
         return Cell(State.NULL, type)

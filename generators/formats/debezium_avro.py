@@ -204,5 +204,5 @@ FORMAT: Final = Format(
     fits=FITS,
     unfit=unfit,
     losses=connectors.FORMAT.losses,
-    oracle=confluent.left,
+    oracle=confluent.remains_of_datum,
 )

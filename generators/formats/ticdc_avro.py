@@ -525,5 +525,5 @@ FORMAT: Final = Format(
     unfit=lambda profile, fits: confluent.unfit_cells(
         profile.source, fits, partial(_datum, profile)
     ),
-    oracle=confluent.left,
+    oracle=confluent.remains_of_datum,
 )

@@ -189,33 +189,33 @@ def cell(
     two-digit years are moved; `classic`: as the classic architecture writes it. Raises Stopped for
     what the encoder refuses (ticdc-debezium#zero-dates).
     """
-    type, nullable, meant = column.type, column.nullable, None
+    type, nullable, meaning = column.type, column.nullable, None
     if stored is None and new and column.default is not None:
         return _for_null(column, column.default.value, years=years, classic=classic)
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            meant = Meaning(Raw(_number(value, single=type.logical is Logical.FLOAT)), value)
+            meaning = Meaning(Raw(_number(value, single=type.logical is Logical.FLOAT)), value)
         case Logical.DECIMAL, Decimal():
-            meant = double_of(value, type.precision or 0, type.scale or 0, repr)
-            meant = replace(meant, value=Raw(_number(meant.value)))
+            meaning = double_of(value, type.precision or 0, type.scale or 0, repr)
+            meaning = replace(meaning, value=Raw(_number(meaning.value)))
         case Logical.DATETIME, ZeroDate() if new and classic and _partly(value):
             raise sink.Stopped
         case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
-            meant = Meaning(None, None, "a zero TIMESTAMP is null")
+            meaning = Meaning(None, None, "a zero TIMESTAMP is null")
         case Logical.TIMESTAMP, ZeroDate():
             reason = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
-            meant = Meaning("1970-01-01T00:00:00Z", 0, reason, options=(0, value))
+            meaning = Meaning("1970-01-01T00:00:00Z", 0, reason, options=(0, value))
         case Logical.YEAR, int():
-            meant = Meaning(value, value)
+            meaning = Meaning(value, value)
         case Logical.JSON, Json():
-            meant = Meaning(text.json_text(value.value), value)
-    shape, of = schema(type, nullable), modes(adjusts_years=years)
-    own = debezium_mysql.wire(type, value, of, nullable=nullable)
+            meaning = Meaning(text.json_text(value.value), value)
+    shape, cell_modes = schema(type, nullable), modes(adjusts_years=years)
+    mysql_cell = debezium_mysql.wire(type, value, cell_modes, nullable=nullable)
     wire = (
-        wired(shape, type, text.value_class(type, value), meant, of)
-        if meant
-        else replace(own, schema=shape)
+        wired(shape, type, text.value_class(type, value), meaning, cell_modes)
+        if meaning
+        else replace(mysql_cell, schema=shape)
     )
     return replace(wire, json=_json(wire.value)) if isinstance(wire.value, str) else wire
 
@@ -224,31 +224,40 @@ def _partly(date: ZeroDate) -> bool:
     return bool(date.year or date.month or date.day)
 
 
-def _for_null(column: Column, known: Value, *, years: bool, classic: bool) -> DebeziumCell:
+def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> DebeziumCell:
     """NULL of a column with that default (ticdc-debezium#default-for-null)."""
     kind = column.type.logical
-    if known is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
-        known = 0 if kind is Logical.DATETIME else None
-    elif isinstance(known, ZeroDate):
+    if default is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
+        default = 0 if kind is Logical.DATETIME else None
+    elif isinstance(default, ZeroDate):
         if kind is Logical.DATE and not classic:
             raise sink.Stopped
-        classic |= _partly(known)  # a default is a text, which both architectures parse
-        known = None if kind is Logical.TIMESTAMP else known
+        classic |= _partly(default)  # a default is a text, which both architectures parse
+        default = None if kind is Logical.TIMESTAMP else default
     elif not classic and (
         kind is Logical.TIME
-        or (kind is Logical.INT and isinstance(known, int) and known >= 1 << 63)
+        or (kind is Logical.INT and isinstance(default, int) and default >= 1 << 63)
     ):
-        known = 0
-    shown = cell(replace(column, default=None), known, new=True, years=years, classic=classic)
+        default = 0
+    default_cell = cell(
+        replace(column, default=None), default, new=True, years=years, classic=classic
+    )
     reason = "a column's default stands in place of NULL: the two cannot be told apart"
-    shown = replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
-    if known is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
-        return shown
-    stored = text.canonical(column.type, known)
+    default_cell = replace(
+        default_cell, cell=replace(default_cell.cell, cls="default", reason=reason)
+    )
+    if default is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
+        return default_cell
+    stored = text.canonical(column.type, default)
     written = _json(stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored))
-    members = written if kind is Logical.YEAR else f"{shown.json},{_json(column.name)}:{written}"
+    members = (
+        written if kind is Logical.YEAR else f"{default_cell.json},{_json(column.name)}:{written}"
+    )
     return replace(
-        shown, json=members, corrupt=True, cell=replace(shown.cell, state=State.ANY, text=None)
+        default_cell,
+        json=members,
+        corrupt=True,
+        cell=replace(default_cell.cell, state=State.ANY, text=None),
     )
 
 
@@ -263,7 +272,7 @@ def _messages(
             for place, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions
             ):
-                yield (place,), *_row(event, op, before, after, profile, ms)
+                yield (place,), *_row_message(event, op, before, after, profile, ms)
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield range(layout.partitions), *_statement(event, profile, ms)
         case Watermark() if profile.statements and profile.extension:
@@ -278,12 +287,12 @@ _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 
 def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
     return _json(
-        {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})
+        {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_schema_json(schema))})
     ).encode()
 
 
 @lru_cache(maxsize=4096)
-def _text_of(schema: Schema, field: str = "") -> str:
+def _schema_json(schema: Schema, field: str = "") -> str:
     """A schema in TiCDC's order of members; of a column `doc` is its TiDB type."""
     members: dict[str, Any] = {
         "tidb_type": schema.doc,
@@ -293,7 +302,7 @@ def _text_of(schema: Schema, field: str = "") -> str:
     }
     members |= {"version": schema.version, "parameters": dict(schema.parameters)}
     members |= {"field": field, "default": Raw(schema.default) if schema.default else ""}
-    fields = [Raw(_text_of(inner, name)) for name, inner in schema.fields]
+    fields = [Raw(_schema_json(inner, name)) for name, inner in schema.fields]
     members |= {"fields": fields} if schema.type == "struct" else {}
     first = (
         _FIRST.get(field, ()) if field else ("type", "name") if schema.name.endswith("Key") else ()
@@ -374,7 +383,7 @@ def _number(value: float, *, single: bool = False) -> str:
     return re.sub(r"(?<=e[+-])(?=\d$)", "0", text.json_number(value, single=single))
 
 
-def _named(profile: TicdcDebeziumProfile, *parts: str) -> str:
+def _schema_name(profile: TicdcDebeziumProfile, *parts: str) -> str:
     """The name of a schema, in which what Avro's names do not have is an underscore
     (ticdc-debezium#schema-names).
     """
@@ -406,7 +415,7 @@ def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
     return block | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
 
 
-def _row(
+def _row_message(
     event: RowChange,
     op: Op,
     before: Row | None,
@@ -417,18 +426,21 @@ def _row(
     table = event.table
     columns = sink.columns_of_rows(table, profile)
 
-    def wires(row: Row) -> Mapping[str, DebeziumCell]:
+    def wires(source_row: Row) -> Mapping[str, DebeziumCell]:
         how = {"new": profile.filled, "years": profile.years, "classic": not profile.statements}
-        return {c.name: cell(c, row[c.name], **how) for c in columns}
+        return {c.name: cell(c, source_row[c.name], **how) for c in columns}
 
-    sides = {side: row and wires(row) for side, row in (("before", before), ("after", after))}
+    sides = {
+        side: source_row and wires(source_row)
+        for side, source_row in (("before", before), ("after", after))
+    }
     if op is Op.DELETE:
         sides = {"after": None, "before": sides["before"]}
     elif op is Op.UPDATE and not profile.before:
         del sides["before"]
     images = {
-        side: row and {name: Raw(wire.json) for name, wire in row.items()}
-        for side, row in sides.items()
+        side: source_row and {name: Raw(wire.json) for name, wire in source_row.items()}
+        for side, source_row in sides.items()
     }
     source = _source(event, table.database, table.name)
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
@@ -437,7 +449,7 @@ def _row(
         *(c for c in table.columns if c in columns or (profile.statements and c in virtual)),
         *virtual,
     ]
-    name = _named(profile, table.database, table.name)
+    name = _schema_name(profile, table.database, table.name)
     shape = Schema(
         "struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed)
     )
@@ -447,10 +459,12 @@ def _row(
     image = images["before" if op is Op.DELETE else "after"] or {}
     shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
     key = _message(profile, {c.name: image[c.name] for c in keys}, shape) if profile.keyed else b""
-    lossy = any(wire.corrupt for row in sides.values() for wire in (row or {}).values())
+    lossy = any(
+        wire.corrupt for source_row in sides.values() for wire in (source_row or {}).values()
+    )
     cells = {
-        side: row and table.image({name: wire.cell for name, wire in row.items()})
-        for side, row in sides.items()
+        side: source_row and table.image({name: wire.cell for name, wire in source_row.items()})
+        for side, source_row in sides.items()
     }
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
@@ -488,11 +502,11 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
         "ddl": sql,
     }
     key, value = schema_change_schemas(_OWN)
-    shown = _message(
+    value_json = _message(
         profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1])
     )
     change = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
-    return _message(profile, {"databaseName": event.database}, key), shown, change
+    return _message(profile, {"databaseName": event.database}, key), value_json, change
 
 
 def _shape(table: Table | None) -> dict[str, Any]:
@@ -512,8 +526,8 @@ def _shape(table: Table | None) -> dict[str, Any]:
 
 def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
     payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
-    whole = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
-    shape = replace(whole, fields=whole.fields[2:])
+    full_schema = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
+    shape = replace(full_schema, fields=full_schema.fields[2:])
     key = _message(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
     return key, _message(profile, payload, shape), sink.committed(Kind.WATERMARK, event.at, "", "")
 
@@ -529,17 +543,17 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
         yield watermark(429918007904436226)
     yield from key_updates(database)
     yield from selected_columns(database, profile)
-    string_, whole = mysql.text("varchar", 64), mysql.integer("int")
+    string_, integer = mysql.text("varchar", 64), mysql.integer("int")
     columns = (
         ID,
         Column("a", string_, default=Default("'d'", "d")),
-        Column("n", whole, default=Default("5", 5)),
+        Column("n", integer, default=Default("5", 5)),
     )
-    row: Row = {"id": 1, "a": None, "n": None}
+    null_row: Row = {"id": 1, "a": None, "n": None}
     yield cases.of(*columns).case(
         "values/default-for-null",
-        inserted(row),
-        updated(row, {"a": "x"}),
+        inserted(null_row),
+        updated(null_row, {"a": "x"}),
         tags=("default-for-null",),
     )
     yield declared_types("values/declared", database, profile)
@@ -556,32 +570,35 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
         "values/two-digit-year", inserted(*years), tags=("two-digit-year",)
     )
     columns = (
-        Column("schema", whole, False),
+        Column("schema", integer, False),
         Column("payload", string_, False),
         Column("a", string_),
     )
-    row = {"schema": 1, "payload": "{}", "a": "x"}
+    null_row = {"schema": 1, "payload": "{}", "a": "x"}
     yield cases.of(*columns, key=("schema", "payload")).case(
-        "key/named-schema-and-payload", inserted(row), deleted(row), tags=("key-look-alike",)
+        "key/named-schema-and-payload",
+        inserted(null_row),
+        deleted(null_row),
+        tags=("key-look-alike",),
     )
 
 
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     """What the messages do not hold of a row."""
-    left = left_of(_wires(profile))
+    remaining = left_of(_wires(profile))
     dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
     return (
         Loss(
             (Logical.DECIMAL,),
             "DECIMAL is a double, which keeps some 17 digits",
             "ticdc-debezium#decimal-double",
-            left,
+            remaining,
         ),
         Loss(
             dates,
             "zero dates are NULL or the epoch, and years 1 to 99 may move",
             "ticdc-debezium#zero-dates",
-            left,
+            remaining,
         ),
     )
 

@@ -83,7 +83,7 @@ class Printer:
         """The JSON document of a message, without white space."""
         match record:
             case records.DmlRecord():
-                return self._row(record)
+                return self._row_json(record)
             case records.DdlRecord():
                 schemas = (
                     ("tableSchema", record.table_schema),
@@ -92,7 +92,7 @@ class Printer:
                 tail = "".join(
                     f',"{name}":{self.schema(schema)}' for name, schema in schemas if schema
                 )
-                head = f'{{"version":1,"type":"{record.type}","sql":{self._text(record.sql)},'
+                head = f'{{"version":1,"type":"{record.type}","sql":{self._quote(record.sql)},'
                 return f'{head}"commitTs":{record.commit_ts},"buildTs":{record.build_ts}{tail}}}'
             case records.BootstrapRecord():
                 head = f'{{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":{record.build_ts},'
@@ -105,7 +105,7 @@ class Printer:
         columns = ",".join(map(self._column, schema.columns))
         indexes = ",".join(map(self._index, schema.indexes))
         return (
-            f'{{"schema":{self._text(schema.database)},"table":{self._text(schema.table)},"tableID":{schema.table_id},'
+            f'{{"schema":{self._quote(schema.database)},"table":{self._quote(schema.table)},"tableID":{schema.table_id},'
             f'"version":{schema.version},"columns":[{columns}],"indexes":[{indexes}]}}'
         )
 
@@ -120,35 +120,35 @@ class Printer:
             if number
         ]
         if kind.elements:
-            members.append(f'"elements":[{",".join(map(self._text, kind.elements))}]')
+            members.append(f'"elements":[{",".join(map(self._quote, kind.elements))}]')
         members += [
             f'"{name}":true'
             for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill))
             if flag
         ]
         default = (
-            self._text(column.default)
+            self._quote(column.default)
             if isinstance(column.default, str)
             else json.dumps(column.default)
         )
         return (
-            f'{{"name":{self._text(column.name)},"dataType":{{{",".join(members)}}},"nullable":{json.dumps(column.nullable)},'
+            f'{{"name":{self._quote(column.name)},"dataType":{{{",".join(members)}}},"nullable":{json.dumps(column.nullable)},'
             f'"default":{default}}}'
         )
 
     def _index(self, index: records.IndexSchema) -> str:
         flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
         flags_json = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
-        return f'{{"name":{self._text(index.name)},{flags_json},"columns":[{",".join(map(self._text, index.columns))}]}}'
+        return f'{{"name":{self._quote(index.name)},{flags_json},"columns":[{",".join(map(self._quote, index.columns))}]}}'
 
-    def _row(self, record: records.DmlRecord) -> str:
+    def _row_json(self, record: records.DmlRecord) -> str:
         members = [
-            f'"version":1,"database":{self._text(record.source.database)},"table":{self._text(record.source.name)}',
+            f'"version":1,"database":{self._quote(record.source.database)},"table":{self._quote(record.source.name)}',
             f'"tableID":{record.table_id},"type":"{record.op}","commitTs":{record.commit_ts},"buildTs":{record.build_ts}',
             f'"schemaVersion":{record.schema_version}',
         ]
         if record.claim_check_location:
-            members.append(f'"claimCheckLocation":{self._text(record.claim_check_location)}')
+            members.append(f'"claimCheckLocation":{self._quote(record.claim_check_location)}')
         if record.handle_key_only:
             members.append('"handleKeyOnly":true')
         if record.checksum:
@@ -162,11 +162,11 @@ class Printer:
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
         return (
             "{"
-            + ",".join(f"{self._text(name)}:{self.cell(*image[name])[0]}" for name in names)
+            + ",".join(f"{self._quote(name)}:{self.cell(*image[name])[0]}" for name in names)
             + "}"
         )
 
-    def _text(self, value: str) -> str:
+    def _quote(self, value: str) -> str:
         escape = text.escape if len(value) > 100 else text.escape_name
         escaped = escape(value)
         if self.profile.short_escapes and "\\u00" in escaped:
@@ -180,12 +180,12 @@ class Printer:
         if type.logical is Logical.TIMESTAMP:
             cell = encode_timestamp(self.profile, type, value)[2]
             return cell.text or "", cell
-        cell_text = self._shown(type, value)
-        return self._text(cell_text), Cell(
+        cell_text = self._cell_text(type, value)
+        return self._quote(cell_text), Cell(
             State.VALUE, type, value, cell_text, text.value_class(type, value)
         )
 
-    def _shown(self, type: SourceType, value: Value) -> str:
+    def _cell_text(self, type: SourceType, value: Value) -> str:
         match value:
             case bytes():
                 return base64.b64encode(value).decode()

@@ -103,7 +103,7 @@ def supports(type: SourceType) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CdlCell:
-    """A value on the wire: what the payload holds, and what it is worth."""
+    """A value in the payload, and the cell that a decoder owes for it."""
 
     value: Any
     cell: Cell
@@ -122,23 +122,23 @@ _PLAIN: Final = {
 
 
 @lru_cache(maxsize=4096)
-def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
+def schema_of(type: SourceType, nullable: bool, profile: CdlProfile) -> Schema:
     """The Connect schema of a column."""
-    package = f"{facts.package}.cdc.data"
+    package = f"{profile.package}.cdc.data"
     match type.logical:
         case Logical.DECIMAL:
             return Schema("string", nullable, f"{package}.Decimal")
         case Logical.DATE:
             return Schema(
-                "int32", nullable, f"{DEBEZIUM if facts.text_timestamps else CONNECT}.Date", 1
+                "int32", nullable, f"{DEBEZIUM if profile.text_timestamps else CONNECT}.Date", 1
             )
-        case Logical.TIME if facts.text_timestamps:
+        case Logical.TIME if profile.text_timestamps:
             return Schema("int64", nullable, f"{DEBEZIUM}.MicroTime", 1)
         case Logical.TIME:
             return Schema("int32", nullable, f"{CONNECT}.Time", 1)
-        case Logical.TIMESTAMP if facts.text_timestamps:
+        case Logical.TIMESTAMP if profile.text_timestamps:
             return Schema("string", nullable, f"{DEBEZIUM}.ZonedTimestamp", 1)
-        case Logical.DATETIME if facts.text_timestamps:
+        case Logical.DATETIME if profile.text_timestamps:
             return Schema("string", nullable, f"{package}.timestamp")
         case Logical.DATETIME | Logical.TIMESTAMP:
             return Schema("int64", nullable, f"{CONNECT}.Timestamp", 1)
@@ -149,13 +149,15 @@ def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
 _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
 
 
-def encode_cell(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
-    """A column's value on the wire. Raises TypeError for a value that the type does not have."""
+def encode_cell(column: Column, value: Value, profile: CdlProfile) -> CdlCell:
+    """The payload's value of a column, and the cell that a decoder owes for it. Raises TypeError
+    for a value that the type does not have.
+    """
     type = column.type
     if value is None:
         return CdlCell(None, Cell(State.NULL, type))
-    wire_value, meant_value = _encode(type, value, facts)
-    schema = schema_of(type, column.nullable, facts)
+    wire_value, meant_value = _encode(type, value, profile)
+    schema = schema_of(type, column.nullable, profile)
     wire_text = wire_value if isinstance(wire_value, str) else payload_text(schema, wire_value)
     plain = isinstance(wire_value, str) or schema.type == "bytes" or wire_text.startswith('"')
     if plain and not isinstance(wire_value, str):
@@ -168,8 +170,8 @@ def encode_cell(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
     )
 
 
-def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
-    """What the payload holds, and the value that its reader has."""
+def _encode(type: SourceType, value: Value, profile: CdlProfile) -> tuple[Any, Value]:
+    """The payload's value, and the source's value that a reader gets of it."""
     match type.logical, value:
         case (
             (Logical.INT, int())
@@ -186,11 +188,11 @@ def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Val
             return (value - dt.date(1970, 1, 1)).days, value
         case Logical.TIME, int():
             return (
-                (value, value) if facts.text_timestamps else (value // 1000, value // 1000 * 1000)
+                (value, value) if profile.text_timestamps else (value // 1000, value // 1000 * 1000)
             )
-        case Logical.DATETIME, int() if facts.text_timestamps:
+        case Logical.DATETIME, int() if profile.text_timestamps:
             return mysql.datetime_text(value, 6 if value % mysql.MICROS else 0), value
-        case Logical.TIMESTAMP, int() if facts.text_timestamps:
+        case Logical.TIMESTAMP, int() if profile.text_timestamps:
             return zoned_text(value), value
         case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
             return value // 1000, value // 1000 * 1000
@@ -290,17 +292,17 @@ def _optional(table: Table, column: Column) -> bool:
 
 
 def write(
-    history: History, facts: CdlProfile, layout: Layout, value_of: Callable[[Event], str]
+    history: History, profile: CdlProfile, layout: Layout, value_of: Callable[[Event], str]
 ) -> list[Written]:
     """The messages of a history's row changes, one for each row; CDL documents nothing else."""
-    chance = random.Random(f"{history.seed}/{facts.name}")
+    chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
     last_read = max((n for n, event in enumerate(history.events) if _reads(event)), default=-1)
     for number, event in enumerate(history.events):
         if isinstance(event, RowChange) and event.op is not Op.TRUNCATE:
             if (
                 event.op is Op.DELETE
-                and facts.identity == "default"
+                and profile.identity == "default"
                 and not event.table.primary_key
             ):
                 continue  # PostgreSQL logs nothing that would say which row it was
@@ -308,9 +310,9 @@ def write(
                 ends = number == last_read and i == len(event.rows) - 1
                 snapshot = "last" if ends else "true" if event.op is Op.READ else None
                 lag = 90 + chance.randrange(60_000)
-                beat = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+                heartbeat_id = str(uuid.UUID(int=chance.getrandbits(128), version=4))
                 draft, change = _row_message(
-                    event, images.before, images.after, beat, event.at.ms + lag, facts
+                    event, images.before, images.after, heartbeat_id, event.at.ms + lag, profile
                 )
                 value = value_of(replace(draft, snapshot=snapshot)).encode()
                 message = Message(
@@ -328,16 +330,16 @@ def _row_message(
     event: RowChange,
     before: Row | None,
     after: Row | None,
-    beat: str,
+    heartbeat_id: str,
     send_ms: int,
-    facts: CdlProfile,
+    profile: CdlProfile,
 ) -> tuple[Event, Change]:
     table, op = event.table, event.op
-    was = _encode_cells(table, before, facts) if before is not None else {}
-    now = _encode_cells(table, after, facts) if after is not None else {}
+    was = _encode_cells(table, before, profile) if before is not None else {}
+    now = _encode_cells(table, after, profile) if after is not None else {}
     sent_before: Mapping[str, CdlCell] | None = was or None
     full: Image | None = None
-    if facts.identity == "default" and before is not None:
+    if profile.identity == "default" and before is not None:
         moved = (
             any(was[name].value != now[name].value for name in table.primary_key)
             if op is Op.UPDATE
@@ -354,9 +356,9 @@ def _row_message(
         _payload_of_cells(sent_before),
         _payload_of_cells(now or None),
         key or None,
-        beat,
+        heartbeat_id,
         send_ms,
-        facts,
+        profile,
     )
     change = Change(
         0,
@@ -400,8 +402,8 @@ def _identity_image(
     return key_image, full
 
 
-def _encode_cells(table: Table, source_row: Row, facts: CdlProfile) -> dict[str, CdlCell]:
-    return {c.name: encode_cell(c, source_row.get(c.name), facts) for c in table.columns}
+def _encode_cells(table: Table, source_row: Row, profile: CdlProfile) -> dict[str, CdlCell]:
+    return {c.name: encode_cell(c, source_row.get(c.name), profile) for c in table.columns}
 
 
 def _payload_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Payload:
@@ -412,9 +414,9 @@ def _image_of_cells(wire_cells: Mapping[str, CdlCell] | None) -> Image | None:
     return None if wire_cells is None else {name: cell.cell for name, cell in wire_cells.items()}
 
 
-def losses(facts: CdlProfile) -> tuple[Loss, ...]:
+def losses(profile: CdlProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
-    if facts.text_timestamps:
+    if profile.text_timestamps:
         return ()
     return (
         Loss(

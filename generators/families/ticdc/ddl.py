@@ -31,12 +31,14 @@ def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: st
 
 @lru_cache(4096)
 def parse(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> Statement:
-    """`restored`, and what else the statement tells."""
+    """The statement as TiDB's parser restores it (`Statement.text`), and what else it says: see
+    `restored` for the arguments and the error.
+    """
     parser = _Parser(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off, routed=routed)
     parser.statement.text = parser.restored()
     parser.skip(";")
     if not parser.ended:
-        raise parser.refused()
+        raise parser.refusal()
     return parser.statement
 
 
@@ -62,7 +64,7 @@ class _Parser(Options):
             name = f" {self.name()}" if has_name else ""
             if not (options := self.database_options()).strip():
                 # of a placement rule alone nothing is left, and TiCDC does not send it
-                raise self.refused()
+                raise self.refusal()
             return f"ALTER DATABASE{name}{options}"
         if self.skip("DROP INDEX"):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
@@ -116,7 +118,7 @@ class _Parser(Options):
         if self.skip("LIKE"):
             return f"CREATE TABLE {table} LIKE {self.table()}"
         if self.next_is("(", "LIKE"):
-            raise self.refused()
+            raise self.refusal()
         parts = [f"CREATE TABLE {table} ({','.join(self.definitions())})", *self.table_options()]
         if self.next_is("PARTITION"):
             parts.append(self.partitioning())
@@ -200,7 +202,7 @@ class _Parser(Options):
         token = self.take("name", "text", "word")
         host = self.take("word", "sign").text
         if not host.startswith("@"):
-            raise self.refused()
+            raise self.refusal()
         name = token.text.strip("`") if token.kind != "text" else unquoted(token.text)
         if host == "@":
             host_token = self.take("name", "text")
@@ -243,7 +245,7 @@ class _Parser(Options):
         statement = f"ALTER TABLE {self.table()}"
         first = True
         if self.ended and not self.routed:
-            raise self.refused()
+            raise self.refusal()
         while not self.ended and not self.next_is(";"):
             separator, start = (
                 " " if first or self.next in ("PARTITION", "REMOVE") else ", ",
@@ -254,7 +256,7 @@ class _Parser(Options):
                 first = False
             self.skip(",")
             if self.at == start:
-                raise self.refused()
+                raise self.refusal()
         return statement
 
     def clause(self) -> str:
@@ -263,11 +265,11 @@ class _Parser(Options):
             return self.added()
         if self.skip("MODIFY"):
             self.skip("COLUMN")
-            return f"MODIFY COLUMN {self.existing()}{self.placed()}"
+            return f"MODIFY COLUMN {self.existing()}{self.column_and_place()}"
         if self.skip("CHANGE"):
             self.skip("COLUMN")
             existing, old = self.existing(), self.name()
-            clause = f"CHANGE COLUMN {existing}{old} {self.placed()}"
+            clause = f"CHANGE COLUMN {existing}{old} {self.column_and_place()}"
             self.statement.renamed[self.column_name] = bare(old)
             return clause
         if self.skip("ALTER INDEX"):
@@ -339,7 +341,7 @@ class _Parser(Options):
                 f" {self.expect('DEFAULT', 'INPLACE', 'INSTANT', 'COPY', 'NONE', 'SHARED', 'EXCLUSIVE')}"
             )
         if self.option("ATTRIBUTES"):
-            self.skip("DEFAULT") or self.text()
+            self.skip("DEFAULT") or self.string_literal()
             return ""  # TiCDC takes attributes for placement rules
         return self.altered_options()
 
@@ -400,10 +402,11 @@ class _Parser(Options):
         self.skip("COLUMN")
         absent = self.absent()
         if not self.next_is("("):
-            return f"ADD COLUMN {absent}{self.placed()}"
+            return f"ADD COLUMN {absent}{self.column_and_place()}"
         return f"ADD COLUMN {absent}({', '.join(self.definitions())})"
 
-    def placed(self) -> str:
+    def column_and_place(self) -> str:
+        """A column's definition, and FIRST or AFTER a column if that follows."""
         column = self.column()
         if self.skip("FIRST"):
             return f"{column} FIRST"

@@ -120,7 +120,7 @@ class Columns(Reader):
         token = self.take("word", "text")
         charset = (unquoted(token.text) if token.kind == "text" else token.text).upper()
         if charset not in _CHARSETS:
-            raise self.refused()
+            raise self.refusal()
         return "UTF8" if charset == "UTF8MB3" else charset
 
     def collation(self) -> str:
@@ -164,7 +164,7 @@ class Columns(Reader):
         if "," in arguments or name == "DECIMAL":
             return name + arguments
         if name == "DOUBLE":
-            raise self.refused()
+            raise self.refusal()
         return "DOUBLE" if int(arguments[1:-1]) > 24 else "FLOAT"
 
     def sized(self, name: str) -> str:
@@ -175,7 +175,7 @@ class Columns(Reader):
         if self.next_is("("):
             return name + self.bracketed(self.digits, ",")
         if name in ("VARCHAR", "VARBINARY"):
-            raise self.refused()
+            raise self.refusal()
         return f"{name}(1)" if name in ("BIT", "CHAR_", "BINARY_") else name
 
     def characters(self, name: str, type_text: str) -> str:
@@ -245,7 +245,7 @@ class Columns(Reader):
             return kind + (
                 " STORED" if self.either("STORED", "VIRTUAL") == "STORED" else " VIRTUAL"
             )
-        raise self.refused()
+        raise self.refusal()
 
     def default(self) -> str:
         """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a
@@ -257,7 +257,7 @@ class Columns(Reader):
         if not depth and self.either(*NOW):
             return self.now(self.next_is("("))
         if self.next_is("NEXT"):
-            raise self.refused()
+            raise self.refusal()
         default = self.expression(0 if depth else 12)
         for _ in range(depth):
             self.expect(")")
@@ -331,7 +331,7 @@ class Columns(Reader):
             elif self.skip("WITH PARSER"):
                 options["PARSER"] = f"WITH PARSER {self.plain_name()}"
             elif self.skip("COMMENT"):
-                options["COMMENT"] = f"COMMENT {self.text()}"
+                options["COMMENT"] = f"COMMENT {self.string_literal()}"
             elif kind := self.either("GLOBAL", "LOCAL"):
                 options["GLOBAL"] = (
                     options.get("GLOBAL", "")

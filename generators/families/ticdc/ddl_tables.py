@@ -49,7 +49,7 @@ class Options(Columns):
             "COLLATE",
             "PLACEMENT",
         ):
-            raise self.refused()
+            raise self.refusal()
         if word := self.option(*_NUMBERS):
             yield (
                 f"{word} ="
@@ -78,7 +78,7 @@ class Options(Columns):
             "DATA DIRECTORY",
             "INDEX DIRECTORY",
         ):
-            yield f"{word} = {self.text()}"
+            yield f"{word} = {self.string_literal()}"
         elif word := self.option("PACK_KEYS", "STATS_PERSISTENT"):
             self.skip("DEFAULT") or self.digits()
             yield (
@@ -88,10 +88,10 @@ class Options(Columns):
         elif self.option("ROW_FORMAT"):
             yield f"ROW_FORMAT = {self.expect(*_FORMATS)}"
         elif self.option("TTL_ENABLE"):
-            ttl_option = commented("[ttl]", f"TTL_ENABLE = {self.text().upper()}")
+            ttl_option = commented("[ttl]", f"TTL_ENABLE = {self.string_literal().upper()}")
             yield from () if self.ttl_off else (ttl_option,)
         elif self.option("TTL_JOB_INTERVAL"):
-            yield commented("[ttl]", f"TTL_JOB_INTERVAL = {self.text()}")
+            yield commented("[ttl]", f"TTL_JOB_INTERVAL = {self.string_literal()}")
         elif self.option("TTL"):
             column = self.plain_name()
             self.expect("+")
@@ -105,11 +105,11 @@ class Options(Columns):
             if self.ttl_off:
                 yield commented("[ttl]", "TTL_ENABLE = 'OFF'")
         elif self.option("AFFINITY"):
-            yield commented("[affinity]", f"AFFINITY = {self.text()}")
+            yield commented("[affinity]", f"AFFINITY = {self.string_literal()}")
         elif self.option("PLACEMENT POLICY"):
             yield from self.policy()
         else:
-            raise self.refused()
+            raise self.refusal()
 
     def policy(self) -> Iterator[str]:
         """A placement policy, of which the space is left where TiCDC leaves it out."""
@@ -130,20 +130,20 @@ class Options(Columns):
             elif self.option("COLLATE"):
                 options += f" COLLATE = {self.collation()}"
             elif self.option("ENCRYPTION"):
-                options += f" ENCRYPTION = {self.text()}"
+                options += f" ENCRYPTION = {self.string_literal()}"
             elif self.option("PLACEMENT POLICY"):
                 options += " " + "".join(self.policy())
             elif self.next_is("SET", "TIFLASH"):
                 options += f" {self.tiflash()}"
             else:
-                raise self.refused()
+                raise self.refusal()
         return options
 
     def tiflash(self) -> str:
         """SET TIFLASH REPLICA."""
         clause = f"{self.expect('SET TIFLASH REPLICA')} {self.digits()}"
         if self.skip("LOCATION LABELS"):
-            clause += f" LOCATION LABELS {self.listed(self.text, ', ')}"
+            clause += f" LOCATION LABELS {self.listed(self.string_literal, ', ')}"
         return clause
 
     def partitioning(self) -> str:
@@ -154,7 +154,7 @@ class Options(Columns):
         if self.skip("SUBPARTITION BY"):
             clause += f" SUBPARTITION BY {self.method()}"
             clause += f" SUBPARTITIONS {self.digits()}" if self.skip("SUBPARTITIONS") else ""
-            raise self.refused()
+            raise self.refusal()
         if self.next_is("("):
             clause += f" {self.bracketed(self.partition, ',')}"
         elif count or clause.startswith(
@@ -185,7 +185,7 @@ class Options(Columns):
             return f"{linear}{kind} {self.bracketed(self.name, ',')}"
         clause = f"{linear}{kind} ({self.grouped()})"
         if self.next_is("INTERVAL"):
-            raise self.refused()
+            raise self.refusal()
         return clause
 
     def partition(self) -> str:
@@ -205,7 +205,7 @@ class Options(Columns):
         for option in self.partition_options():
             clause += f" {option}"
         if self.next_is("("):
-            raise self.refused()
+            raise self.refusal()
         return clause
 
     def member(self) -> str:

@@ -266,15 +266,15 @@ def split_rows(
     itself; `by_tidb` is known of the table where `moved` is not all.
     """
     by_tidb = by_tidb or functools.partial(moved, event.table)
-    rows: list[tuple[Op, Row | None, Row | None]] = []
+    split_changes: list[tuple[Op, Row | None, Row | None]] = []
     split = False
     keys = _splitting_columns(event.table, split_keys)
     for images in event.rows:
         before, after = images.before, images.after
         if before is None:
-            rows.append((Op.INSERT, None, after))
+            split_changes.append((Op.INSERT, None, after))
         elif after is None:
-            rows.append((Op.DELETE, before, None))
+            split_changes.append((Op.DELETE, before, None))
         elif (split_keys and by_tidb(before, after)) or (
             not raw
             and any(
@@ -283,10 +283,14 @@ def split_rows(
             )
         ):
             split = True
-            rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
+            split_changes += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
         else:
-            rows.append((Op.UPDATE, before, after))
-    return sorted(rows, key=lambda moved_row: _ORDER[moved_row[0]]) if split else rows
+            split_changes.append((Op.UPDATE, before, after))
+    return (
+        sorted(split_changes, key=lambda moved_row: _ORDER[moved_row[0]])
+        if split
+        else split_changes
+    )
 
 
 def split_by_ticdc(event: RowChange, half: Row | None, by_tidb: Moves) -> bool:

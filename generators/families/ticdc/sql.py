@@ -181,7 +181,7 @@ class Reader:
     at: int = field(default=0)
     routed: str = ""
 
-    def refused(self) -> Refused:
+    def refusal(self) -> Refused:
         """The error of a statement that is not known here."""
         return Refused(
             f"TiDB's form of this statement is not known here, from token {self.at + 1} on:"
@@ -201,16 +201,14 @@ class Reader:
     def take(self, *kinds: str) -> Token:
         """The token that follows, which is of one of the kinds."""
         if self.ended or (kinds and self.tokens[self.at].kind not in kinds):
-            raise self.refused()
+            raise self.refusal()
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def next_is(self, *texts: str) -> bool:
-        """Whether these words or signs follow."""
-        following = self.tokens[self.at : self.at + len(texts)]
-        return len(following) == len(texts) and all(
-            token.upper == word for token, word in zip(following, texts, strict=True)
-        )
+    def next_is(self, *words: str) -> bool:
+        """Whether these words or signs follow, in this order."""
+        following = self.tokens[self.at : self.at + len(words)]
+        return [token.upper for token in following] == list(words)
 
     def skip(self, words: str) -> bool:
         """Goes past these words if they follow."""
@@ -225,7 +223,9 @@ class Reader:
         return next((words for words in choices if self.skip(words)), "")
 
     def option(self, *choices: str) -> str:
-        """The same, and goes past a sign `=` behind it."""
+        """Goes past the first of these that follows, and past a sign `=` behind it; returns it, or
+        "" if none follows.
+        """
         if choice := self.either(*choices):
             self.skip("=")
         return choice
@@ -233,7 +233,7 @@ class Reader:
     def expect(self, *choices: str) -> str:
         """Goes past one of these, which must follow."""
         if not (choice := self.either(*choices)):
-            raise self.refused()
+            raise self.refusal()
         return choice
 
     def plain_name(self) -> str:
@@ -271,7 +271,7 @@ class Reader:
         """A whole number."""
         token = self.take("number")
         if not token.text.isdigit():
-            raise self.refused()
+            raise self.refusal()
         return str(int(token.text))
 
     def signed(self) -> str:
@@ -279,7 +279,7 @@ class Reader:
         sign = self.either("-", "+")
         return ("-" if sign == "-" else "") + self.digits()
 
-    def text(self) -> str:
+    def string_literal(self) -> str:
         """A text outside of expressions."""
         return plain_text(unquoted(self.take("text").text))
 
@@ -356,7 +356,7 @@ class Reader:
         """A unit of time."""
         unit = self.take("word").upper.removeprefix("SQL_TSI_")
         if unit not in _UNITS:
-            raise self.refused()
+            raise self.refusal()
         return unit
 
     def _operand(self) -> str:
@@ -364,7 +364,7 @@ class Reader:
         match token.kind:
             case "text":
                 if not self.ended and self.tokens[self.at].kind == "text":
-                    raise self.refused()  # texts beside each other are one
+                    raise self.refusal()  # texts beside each other are one
                 return ("" if self.routed else "_UTF8MB4") + value_text(unquoted(token.text))
             case "number":
                 return number(token.text)
@@ -383,14 +383,14 @@ class Reader:
                 return f"({expression})"
             case "word":
                 return self._word(token.upper)
-        raise self.refused()
+        raise self.refusal()
 
     def _word(self, word: str) -> str:
         called = self.next_is("(")
         if word in ("TRUE", "FALSE", "NULL", "MAXVALUE") and not called:
             return word
         if word in ("DEFAULT", "ROW", "BINARY", "EXISTS", "INTERVAL") or word.startswith("@"):
-            raise self.refused()
+            raise self.refusal()
         following = None if self.ended else self.tokens[self.at]
         if word.startswith("_") and following is not None and following.kind in ("text", "bits"):
             content = self.take()
@@ -398,7 +398,7 @@ class Reader:
                 word in ("_UTF8", "_BINARY") and content.text.isascii()
             )
             if content.kind == "bits" or not is_known_charset:
-                raise self.refused()
+                raise self.refusal()
             introducer = "" if self.routed and word == "_UTF8MB4" else word
             return introducer + value_text(unquoted(content.text))
         if (
@@ -413,7 +413,7 @@ class Reader:
             return f"{word}()"
         if not called:
             if word in _RESERVED:
-                raise self.refused()
+                raise self.refusal()
             self.at -= 1
             return self.name()
         return self._call(word)
@@ -483,7 +483,7 @@ class Reader:
         elif word == "COUNT" and self.skip("*"):
             call = "COUNT(1)"
         elif word in _OWN_SYNTAX:
-            raise self.refused()
+            raise self.refusal()
         else:
             call = f"{word}({'' if self.next_is(')') else self.listed(self.expression, ', ')})"
         self.expect(")")
@@ -511,5 +511,5 @@ class Reader:
         if kind == "DECIMAL":
             arguments = arguments.replace(", 0)", ")") or "(10)"
         if self.next in ("CHARACTER", "CHARSET", "ARRAY"):
-            raise self.refused()
+            raise self.refusal()
         return kind + arguments

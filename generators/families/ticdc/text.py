@@ -123,7 +123,9 @@ def fixed32(value: float) -> str:
     32`).
     """
     texts = (f"{value:.{digits}e}" for digits in range(9))
-    return _plain(next(text for text in texts if mysql.to_float32(float(text)) == value))
+    return _plain(
+        next(candidate for candidate in texts if mysql.to_float32(float(candidate)) == value)
+    )
 
 
 _PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_float32(1e21))}
@@ -208,8 +210,8 @@ def _go_double(value: float) -> str:
 
 def _mysql_double(value: float) -> str:
     if value == 0 or 1e-15 <= abs(value) < 1e15:
-        shown = fixed(value)
-        return shown if "." in shown else f"{shown}.0"
+        plain_digits = fixed(value)
+        return plain_digits if "." in plain_digits else f"{plain_digits}.0"
     digits, _, exponent = f"{Decimal(repr(value)).normalize(_EXACT):e}".partition("e")
     return f"{digits}e{int(exponent)}"
 

@@ -188,8 +188,8 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
 def _names(cases: Cases) -> Iterator[Scenario]:
     name = "schema/rename"
     old, new, renamed = _altered(cases, name, 2, "rename table", _RENAME, suffix="_new")
-    rows = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
-    yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:rename",))
+    history_events = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
+    yield named(name, Bootstrap(_at(0), old), *history_events, tags=("schema:rename",))
     name = "schema/rename-two-tables"
     pairs = [(cases.table(f"{name}-old-{i}"), cases.table(f"{name}-{i}")) for i in (1, 2)]
     both = (_ddl(1, "rename table", *pair, _RENAME) for pair in pairs)

@@ -310,8 +310,8 @@ class Catalogue:
         return Known(table, _id(table, 0), version, ids, self._defaults(solid, {}))
 
     def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
-        """The defaults of columns as TiDB stores them: those of the model, else those that a
-        statement spelled.
+        """The defaults of the columns as TiDB stores them, by name: of a column without one in the
+        model the literal that a statement spelled (`spelled`). A default of NULL is left out.
         """
         literals = {
             c.name: c.default.text if c.default else spelled.get(c.name) or "NULL"

@@ -253,8 +253,8 @@ def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
 
 
 def _logged_bytes(event: Event) -> int:
-    """About what an event takes in the binlog: the marks of its transaction, and the values of its
-    rows or its statement.
+    """About how many bytes an event takes in the binlog: the marks of its transaction, and the
+    values of its rows, or its statement.
     """
     match event:
         case RowChange(rows=rows):
@@ -571,14 +571,14 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     """The JSON text: keys in alphabetical order, inner maps in table order, every null written."""
     library = profile.escapes
 
-    def quoted(text: str | None) -> str:
-        return "null" if text is None else json_string(text, library)
+    def quoted(cell_text: str | None) -> str:
+        return "null" if cell_text is None else json_string(cell_text, library)
 
     def mapped(members: Mapping[str, str]) -> str:
         return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in members.items()])}}}"
 
     def images_json(texts: Iterable[Texts]) -> str:
-        return f"[{','.join(mapped({name: quoted(text) for name, text in members.items()}) for members in texts)}]"
+        return f"[{','.join(mapped({name: quoted(cell_text) for name, cell_text in members.items()}) for members in texts)}]"
 
     fields = {
         "id": str(batch),

@@ -201,7 +201,7 @@ class _Task:
         """What the records of an event say."""
         match event:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE | Op.READ):
-                yield from self.rows(event, bare)
+                yield from self.row_contents(event, bare)
             case SchemaChange():
                 self.meta_version += 1
                 yield self.ddl(event, bare)
@@ -264,7 +264,7 @@ class _Task:
         fields = "" if profile.fields_text else None
         return _Content("DDL", change, object_name(*parts), tags, fields, after=event.sql)
 
-    def rows(self, event: RowChange, bare: Change) -> Iterator[_Content]:
+    def row_contents(self, event: RowChange, bare: Change) -> Iterator[_Content]:
         """The rows of an event."""
         profile, table = self.profile, event.table
         columns = _columns(table, self.seed, profile)

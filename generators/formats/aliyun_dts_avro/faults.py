@@ -47,7 +47,7 @@ class _Walk:
         self.at += size
         return int(number)
 
-    def text(self, name: str = "") -> None:
+    def string(self, name: str = "") -> None:
         size = self.number(name)
         self.at += size
 
@@ -63,12 +63,12 @@ class _Walk:
         self.number()
         self.number()
         for name in _STRINGS:
-            self.text(name)
+            self.string(name)
         self.number("source-type")
-        self.text()
+        self.string()
         self.number("operation")
         if self.number():
-            self.text("object-name")
+            self.string("object-name")
         if self.number():
             self.items(lambda: self.skip("long"))
         self.items(self.tag)
@@ -79,11 +79,11 @@ class _Walk:
                 self.items(self.cell, "image")
 
     def tag(self) -> None:
-        self.text("tag-name")
-        self.text()
+        self.string("tag-name")
+        self.string()
 
     def field(self) -> None:
-        self.text("field-name")
+        self.string("field-name")
         self.number()
 
     def cell(self) -> None:
@@ -94,9 +94,9 @@ class _Walk:
     def skip(self, part: str, branch: str = "") -> None:
         match part:
             case "text":
-                self.text(f"{branch}-text")
+                self.string(f"{branch}-text")
             case "bytes":
-                self.text(f"{branch}-bytes")
+                self.string(f"{branch}-bytes")
             case "double":
                 self.at += 8
             case "part":

@@ -60,7 +60,7 @@ def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
     yield from cases.names()
     yield from cases.images()
     yield from cases.values()
-    yield from cases.rows()
+    yield from cases.typed_rows()
 
 
 def setting(**fields: Any) -> SourceStatement:
@@ -290,7 +290,7 @@ class _Cases(Cases):
         ):
             yield self.value(f"values/{label}", type, value)
 
-    def rows(self) -> Iterator[Scenario]:
+    def typed_rows(self) -> Iterator[Scenario]:
         """Level two: the pool's tables, no DDL."""
         bag, source = keyless(self.profile.source), self.profile.source
         moment_row: Row = {**_BARE, "c": _MOMENT}

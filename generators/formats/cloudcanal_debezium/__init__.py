@@ -117,7 +117,7 @@ def _messages(event: Event, profile: EnvelopeProfile) -> Iterator[tuple[str, Cha
     match event:
         case RowChange() if event.op in _OPS:
             for images in event.rows:
-                yield _row(event, images, profile)
+                yield _row_payload(event, images, profile)
         case SchemaChange() if event.action in DDL_ACTIONS:
             yield _ddl(event, profile)
         case _:
@@ -152,23 +152,25 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
     }
 
 
-def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple[str, Change]:
+def _row_payload(
+    event: RowChange, images: RowImages, profile: EnvelopeProfile
+) -> tuple[str, Change]:
     """A row in Debezium's values, its columns nullable, since the document does not show otherwise;
     or in CloudCanal's texts, as in the vendor's article (cloudcanal-envelope#values-as-text).
     """
     table, typed = event.table, profile.typed
-    sent: dict[str, Any] = {}
+    payload_images: dict[str, Any] = {}
     cells: dict[str, Any] = {}
     schema: Any = shape.own_schema(table)
     corrupt = False
-    for side, row in (("after", images.after), ("before", images.before)):
-        if row is None:
+    for side, source_row in (("after", images.after), ("before", images.before)):
+        if source_row is None:
             # an empty struct of Connect's would have all fields of its schema
             empty: Any = Raw("{}") if typed else {}
-            sent[side] = empty if profile.empty_images else None
+            payload_images[side] = empty if profile.empty_images else None
         elif typed:
-            wires = {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
-            sent[side] = {name: cell.value for name, cell in wires.items()}
+            wires = {c.name: wire(c.type, source_row.get(c.name), MODES) for c in table.columns}
+            payload_images[side] = {name: cell.value for name, cell in wires.items()}
             cells[side] = {name: cell.cell for name, cell in wires.items()}
             schema = shape.row_schema(
                 table, tuple((name, cell.schema) for name, cell in wires.items())
@@ -176,12 +178,12 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
             corrupt = corrupt or any(cell.corrupt for cell in wires.values())
         else:
             forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
-            cells[side] = wire_image(table, row, forms) or {}
-            sent[side] = {name: cell.text for name, cell in cells[side].items()}
+            cells[side] = wire_image(table, source_row, forms) or {}
+            payload_images[side] = {name: cell.text for name, cell in cells[side].items()}
     payload = {
         "op": _OPS[event.op],
         "ts_ms": event.at.ms,
-        **sent,
+        **payload_images,
         "source": _source(event.at, table.database, table.name),
     }
     op, accept = event.op, list[tuple[Kind, Op | None]]()
@@ -198,15 +200,15 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
         commit_time_us=event.at.ms * 1000,
         accept=tuple(accept),
     )
-    return _text(schema, payload, profile), replace(change, **cells)
+    return _payload_json(schema, payload, profile), replace(change, **cells)
 
 
-def _text(schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
+def _payload_json(schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
     """A payload as the profile writes it, with its schema or alone."""
     if profile.typed:
         return envelope(schema, payload) if profile.schemas else payload_text(schema, payload)
-    whole = {"schema": schema, "payload": payload} if profile.schemas else payload
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), sort_keys=profile.sample)
+    document = {"schema": schema, "payload": payload} if profile.schemas else payload
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=profile.sample)
 
 
 def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
@@ -225,7 +227,7 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         0, Kind.DDL, database=event.database, table=event.table, commit_time_us=time, sql=event.sql
     )
     schema = shape.ddl_schema(profile.ddl_op) if profile.typed else shape.own_ddl_schema()
-    return _text(schema, payload, profile), change
+    return _payload_json(schema, payload, profile), change
 
 
 def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:

@@ -49,9 +49,12 @@ _CHANGES: Final = Schema("struct", True, fields=fields("type:string table", tabl
 def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
     """The envelope of a table's rows, its members in the order of the document's example."""
     name = f"cloudcanal.{table.database}.{table.name}"
-    row = Schema("struct", True, f"{name}.Value", fields=columns)
+    columns_schema = Schema("struct", True, f"{name}.Value", fields=columns)
     members = fields(
-        "op:string ts_ms:int64? after before source", after=row, before=row, source=_SOURCE
+        "op:string ts_ms:int64? after before source",
+        after=columns_schema,
+        before=columns_schema,
+        source=_SOURCE,
     )
     return Schema("struct", name=f"{name}.Envelope", fields=members)
 
@@ -128,9 +131,9 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
         change(OWN, Op.DELETE, (_ROW, None), at=later),
         tags={"position"},
     )
-    row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
+    awkward_row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
     yield cases.of(ID, Column("ddl", _STRING), Column("op", _STRING)).case(
-        "op/a-column-named-ddl", inserted(row), tags={"names"}
+        "op/a-column-named-ddl", inserted(awkward_row), tags={"names"}
     )
     yield cases.case(
         "image/orientation",
@@ -150,8 +153,10 @@ def _documents(database: str) -> Iterator[Scenario]:
         Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk")
     )
     table = Table(database, "table_test", columns, ("col_pk",))
-    row: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
-    yield named("document/insert", change(table, Op.INSERT, (None, row), at=at), tags={"document"})
+    example_row: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
+    yield named(
+        "document/insert", change(table, Op.INSERT, (None, example_row), at=at), tags={"document"}
+    )
     sql = "alter table table_test add col2 varchar(22) null"
     altered = replace(table, name="table_test_ddl")
     event = SchemaChange(

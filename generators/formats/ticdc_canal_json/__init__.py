@@ -144,11 +144,9 @@ def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
 
 
 def _object(members: Mapping[str, str]) -> str:
-    return (
-        "{"
-        + ",".join([f"{text.escape_name(name)}:{value}" for name, value in members.items()])
-        + "}"
-    )
+    """A JSON object of members whose values are JSON already."""
+    pairs = [f"{text.escape_name(name)}:{value}" for name, value in members.items()]
+    return f"{{{','.join(pairs)}}}"
 
 
 def _row_message(
@@ -166,7 +164,7 @@ def _row_message(
         if op is Op.DELETE and profile.delete_handle_key and table.handle_key
         else None
     )
-    images = _Images.of(profile, table, op, before, after, keep=cut)
+    images = _Images.of_change(profile, table, op, before, after, keep=cut)
     types = [c.name for c in images.columns]
     if profile.mysql_type_order == "random":
         chance.shuffle(types)
@@ -175,7 +173,7 @@ def _row_message(
         flag = ',"onlyHandleKey":true'
         if profile.reduce == "claim-check":
             flag = f',"claimCheckLocation":{text.escape(sink.claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
-        images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
+        images = _Images.of_change(profile, table, op, before, after, keep=table.handle_key)
         value = _pack(
             profile,
             images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey),
@@ -196,12 +194,12 @@ class _Images:
     op: Op
     columns: tuple[Column, ...]
     types: Mapping[str, str]
-    row: Row
+    data_row: Row
     data: Mapping[str, tuple[str, Cell]]
     old: Mapping[str, tuple[str, Cell]] | None
 
     @classmethod
-    def of(
+    def of_change(
         cls,
         profile: TicdcProfile,
         table: Table,
@@ -249,7 +247,9 @@ class _Images:
     def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
         profile, names = self.profile, set(self.table.primary_key)
         codes = {
-            c.name: str(text.sql_type(c.type, self.row[c.name], legacy=profile.legacy_sql_types))
+            c.name: str(
+                text.sql_type(c.type, self.data_row[c.name], legacy=profile.legacy_sql_types)
+            )
             for c in self.columns
         }
         data = f"[{_object({name: cell[0] for name, cell in self.data.items()})}]"
@@ -362,7 +362,7 @@ def _envelope(
     profile: TicdcProfile,
     stamp: _Stamp,
     extension: str,
-    own: Mapping[str, str],
+    own_members: Mapping[str, str],
     last: Mapping[str, str] = _NO_ROWS,
 ) -> str:
     """A message of the members, in JSON, that it tells beside the common ones."""
@@ -381,7 +381,7 @@ def _envelope(
         "sqlType": "null",
         "mysqlType": "null",
     }
-    members = {**names, **common_members, **own, **last} | (
+    members = {**names, **common_members, **own_members, **last} | (
         {"_tidb": f"{{{extension}}}"} if profile.extension else {}
     )
     return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"

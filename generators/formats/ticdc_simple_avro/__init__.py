@@ -62,7 +62,7 @@ class Binary:
     def value(self, record: Record, chance: random.Random) -> bytes:
         """The message's bytes; the maps' orders are drawn from `chance`."""
         if isinstance(record, DmlRecord):
-            return ENCODER(self._row(record, chance))
+            return ENCODER(self._row_value(record, chance))
         return ENCODER(control(record, timestamp_decimal=self.profile.timestamp_decimal))
 
     def expected(self, type: SourceType, value: Value) -> Cell:
@@ -85,7 +85,7 @@ class Binary:
             case number:
                 return Cell(State.VALUE, type, value, str(number), cls, json=True)
 
-    def _row(self, record: DmlRecord, chance: random.Random) -> Any:
+    def _row_value(self, record: DmlRecord, chance: random.Random) -> Any:
         payload = {
             "version": VERSION,
             "database": record.source.database,

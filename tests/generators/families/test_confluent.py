@@ -134,7 +134,10 @@ def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
         for scenario in islice(boundary_scenarios(fmt, profile), 0, None, 9):
             for record in as_case(fmt, profile, scenario).written:
                 for part in filter(None, (record.message.key, record.message.value)):
-                    assert confluent.left(part) == READABLE, (profile.name, scenario.name)
+                    assert confluent.remains_of_datum(part) == READABLE, (
+                        profile.name,
+                        scenario.name,
+                    )
                     assert isinstance(read(part), dict)
 
 
@@ -154,7 +157,7 @@ def test_a_time_outside_the_day_is_a_well_formed_datum(
     and no date of the last.
     """
     schema = f'{{"type":"record","name":"r","fields":[{{"name":"t","type":{{"type":"int","logicalType":"{logical}"}}}}]}}'
-    assert confluent.left(confluent.frame_schema("t-value", schema) + datum) == left
+    assert confluent.remains_of_datum(confluent.frame_schema("t-value", schema) + datum) == left
 
 
 def test_the_framing_is_a_zero_and_the_id() -> None:
