@@ -262,33 +262,33 @@ def _flat(profile: AwsDmsProfile) -> Flat:
         ),
         forms=TextForms("UTC"),
         keyed=False,
-        unit=1000,
+        time_unit_ms=1000,
         numbers=NUMBERS,
-        whole_old=True,
-        tells_old=lambda _before, _after: profile.before_image,
-        spell=_spell,
-        nulls=profile.nulls,
-        reads=True,
+        complete_before=True,
+        has_before=lambda _before, _after: profile.before_image,
+        respell=_spell,
+        writes_nulls=profile.nulls,
+        writes_snapshots=True,
         position=(
             (lambda event, row: None if event.op is Op.READ else _stream_position(event, row))
             if profile.transaction_details
             else None
         ),
-        others=lambda event: _control_records(event, profile),
+        write_other=lambda event: _control_records(event, profile),
     )
 
 
 def write(history: History, profile: AwsDmsProfile, layout: Layout) -> list[Written]:
     """The messages of a history, one for each row and for each control record, in order."""
 
-    def told(change: Change) -> Change:
+    def with_commit_time(change: Change) -> Change:
         has_commit = profile.transaction_details and change.kind is Kind.ROW
         if has_commit and change.op is not Op.READ:
             return change
         return replace(change, commit_time_us=None)
 
     return [
-        replace(record, changes=tuple(told(change) for change in record.changes))
+        replace(record, changes=tuple(with_commit_time(change) for change in record.changes))
         for record in _flat(profile).write(history, layout)
     ]
 
