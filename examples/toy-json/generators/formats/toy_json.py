@@ -54,7 +54,7 @@ _FLAT: Final = Flat(
         ("old", OLD),
     ),
     forms=TextForms("UTC"),
-    tells=lambda event: {"table": event.table.name},
+    more_fields=lambda event: {"table": event.table.name},
 )
 """The members of a message in the document's order, and what they tell a decoder: no more than the
 text holds.
@@ -63,7 +63,7 @@ text holds.
 
 def write(history: History, profile: ToyProfile, layout: Layout) -> list[Written]:
     """The messages of a history's row changes, one for each row, in order."""
-    return replace(_FLAT, whole_old=profile.whole_old).write(history, layout)
+    return replace(_FLAT, complete_before=profile.whole_old).write(history, layout)
 
 
 def scenarios(profile: ToyProfile, database: str) -> Iterator[Scenario]:
