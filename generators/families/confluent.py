@@ -191,8 +191,8 @@ def avro_schema(schema: Mapping[str, Any]) -> str:
 
 
 def _avro(schema: Mapping[str, Any], space: str, records_before: dict[str, int]) -> Any:
-    """The schema within a namespace; `records_before` are the full names of records that stand before it,
-    and how many have none.
+    """The schema within a namespace; `records_before` are the full names of records that stand
+    before it, and how many have none.
     """
     base = _base(schema, space, records_before)
     if not schema["optional"]:
@@ -373,8 +373,8 @@ _OUTSIDE: Final = {
 def unfit_cells(
     source_name: str, fits: Mapping[str, str], datum_of: Callable[[str, Value], bytes | None]
 ) -> Iterator[CellFault]:
-    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `datum_of` is the
-    datum of a nullable column's value that has these, None of others.
+    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `datum_of` is
+    the datum of a nullable column's value that has these, None of others.
     """
     for logical, way, column, value in matrix(source_name, fits):
         if (datum := datum_of(column, value)) is not None:

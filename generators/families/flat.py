@@ -72,7 +72,9 @@ def _no_messages(_event: Event) -> Iterable[tuple[str, Change]]:
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """How a format writes INSERT, UPDATE and DELETE: a message with one JSON object for each row."""
+    """How a format writes INSERT, UPDATE and DELETE: a message with one JSON object for each
+    row.
+    """
 
     members: Members
     forms: TextForms
@@ -235,7 +237,9 @@ class Flat:
         return image
 
     def remaining_value(self, type: SourceType, value: Value) -> Value:
-        """What a reader of a message gets of a value: another one if the format loses some of it."""
+        """What a reader of a message gets of a value: another one if the format loses some of
+        it.
+        """
         table = Table("", "", (Column("c", type),))
         image = self.image(table, {"c": value})
         assert image is not None

@@ -139,7 +139,8 @@ class Printer:
     def _index(self, index: records.IndexSchema) -> str:
         flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
         flags_json = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
-        return f'{{"name":{self._quote(index.name)},{flags_json},"columns":[{",".join(map(self._quote, index.columns))}]}}'
+        columns = ",".join(map(self._quote, index.columns))
+        return f'{{"name":{self._quote(index.name)},{flags_json},"columns":[{columns}]}}'
 
     def _row_json(self, record: records.DmlRecord) -> str:
         members = [

@@ -22,7 +22,7 @@ from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import from_numeric
 from spark_checks.decoders.families.flat import Flat, decimal_again
 from spark_checks.decoders.families.framing import name_of_code
-from spark_checks.decoders.families.mysql import typed as of_mysql
+from spark_checks.decoders.families.mysql import mysql_typed
 
 _OPERATIONS: Final = {
     "load": "READ",
@@ -84,7 +84,7 @@ def _mysql_text(cell_text: str, type: SourceType) -> str:
 def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
     if type.logical is Logical.DECIMAL:
         return from_numeric(cell_text, type.precision or 0, type.scale or 0)
-    return of_mysql(cell_text, type, deployment.time_zone)
+    return mysql_typed(cell_text, type, deployment.time_zone)
 
 
 FLAT: Final = Flat(

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
-from spark_checks.decoders.families.mysql import typed as of_mysql
+from spark_checks.decoders.families.mysql import mysql_typed
 
 _FULL_LOAD: Final = "INIT"
 _SECONDS: Final = 100_000_000_000
@@ -53,8 +53,8 @@ def _typed(cell: str, type: SourceType, deployment: Deployment) -> str | None:
                 " 'hex') END"
             )
         case Logical.TIMESTAMP, _:
-            in_utc = of_mysql(f"left({cell}, length({cell}) - {len(_OFFSET)})", type)
-            in_zone = of_mysql(cell, type, deployment.time_zone)
+            in_utc = mysql_typed(f"left({cell}, length({cell}) - {len(_OFFSET)})", type)
+            in_zone = mysql_typed(cell, type, deployment.time_zone)
             return (
                 f"CASE WHEN right({cell}, {len(_OFFSET)}) = '{_OFFSET}' THEN {in_utc} ELSE"
                 f" {in_zone} END"

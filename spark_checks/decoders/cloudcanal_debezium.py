@@ -30,7 +30,7 @@ from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
-from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.mysql import mysql_typed
 
 _STRING: Final = StringType()
 
@@ -79,7 +79,7 @@ def decode_rows(
 
     def value(c: ColumnOf, image: str) -> str:
         cell_text = _framing.cell(c, image)
-        return _cloudcanal.typed(cell_text, c.type, setting) or typed(cell_text, c.type, zone)
+        return _cloudcanal.typed(cell_text, c.type, setting) or mysql_typed(cell_text, c.type, zone)
 
     def typed_cell(m: _connect.Message) -> Column:
         p = m.payload

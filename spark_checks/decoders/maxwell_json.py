@@ -23,8 +23,7 @@ from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
 from spark_checks.decoders.families.flat import Flat, decimal_again
 from spark_checks.decoders.families.framing import instant, instant_of_seconds, name_of_code
-from spark_checks.decoders.families.mysql import index, mask_of
-from spark_checks.decoders.families.mysql import typed as of_mysql
+from spark_checks.decoders.families.mysql import index, mask_of, mysql_typed
 
 _OPS: Final = {
     "insert": "INSERT",
@@ -85,7 +84,7 @@ def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
             return mask_of(f"from_json({cell_text}, 'array<string>')", type)
         case Logical.YEAR:
             cell_text = f"CASE WHEN {cell_text} = '1900' THEN '0' ELSE {cell_text} END"
-    return of_mysql(cell_text, type, deployment.time_zone)
+    return mysql_typed(cell_text, type, deployment.time_zone)
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:

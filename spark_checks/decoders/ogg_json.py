@@ -21,7 +21,7 @@ from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric, from_text
 from spark_checks.decoders.families.flat import Flat, decimal_again
 from spark_checks.decoders.families.framing import name_of_code
-from spark_checks.decoders.families.mysql import typed as of_mysql
+from spark_checks.decoders.families.mysql import mysql_typed
 
 _OPS: Final = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE"}
 _QUALIFIED: Final = r"(?s)^(.+?)\.(.+)$"
@@ -66,7 +66,7 @@ def _typed(cell_text: str, type: SourceType, deployment: Deployment) -> str:
                 f"CASE WHEN length({cell_text}) > 24 THEN {from_text(cell_text, precision, scale)} ELSE"
                 f" {number} END"
             )
-    return of_mysql(cell_text, type, deployment.time_zone)
+    return mysql_typed(cell_text, type, deployment.time_zone)
 
 
 def _with_blank(cell_text: str, type: SourceType) -> str:

@@ -25,7 +25,7 @@ from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.baselines import SAME, VALUES, Baseline
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.canal import ROW_TYPES
-from spark_checks.decoders.families.mysql import index, mask, typed
+from spark_checks.decoders.families.mysql import index, mask, mysql_typed
 from spark_checks.decoders.families.sql import let_column, lower
 
 _TEXTS: Final = ArrayType(StringType())
@@ -178,9 +178,9 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
                 f"CASE WHEN {millis} BETWEEN 1 AND {_LAST_SECOND}999 THEN"
                 f" timestamp_millis({millis}) END"
             )
-            return f"coalesce({typed(cell, c.type, deployment.time_zone)}, {instant})"
+            return f"coalesce({mysql_typed(cell, c.type, deployment.time_zone)}, {instant})"
         case Logical.ENUM | Logical.SET if c.type.members:
             labels = index if c.type.logical is Logical.ENUM else mask
-            return f"coalesce({labels(cell, c.type)}, {typed(cell, c.type)})"
+            return f"coalesce({labels(cell, c.type)}, {mysql_typed(cell, c.type)})"
         case _:
-            return typed(cell, c.type, deployment.time_zone)
+            return mysql_typed(cell, c.type, deployment.time_zone)

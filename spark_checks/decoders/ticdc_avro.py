@@ -180,7 +180,7 @@ def _typed(cell_text: str, type: SourceType, zone: str) -> str:
             return mysql.index(cell_text, type)
         case Logical.SET:
             return mysql.mask(cell_text, type)
-    return mysql.typed(cell_text, type, zone)
+    return mysql.mysql_typed(cell_text, type, zone)
 
 
 class _Baseline:

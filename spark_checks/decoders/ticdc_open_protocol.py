@@ -40,7 +40,7 @@ from spark_checks.decoders.baselines import level_one, level_two
 from spark_checks.decoders.baselines import typed as tried
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import base64_bytes
-from spark_checks.decoders.families.mysql import misfit, typed
+from spark_checks.decoders.families.mysql import misfit, mysql_typed
 from spark_checks.decoders.families.sql import let, let_column, literal, name
 
 _STRING: Final = StringType()
@@ -228,7 +228,7 @@ def decode_rows(
         return (
             _unquoted(cell_text)
             if c.type.logical is Logical.BINARY
-            else typed(cell_text, c.type, zone)
+            else mysql_typed(cell_text, c.type, zone)
         )
 
     def unfit(c: ColumnOf) -> str | None:

@@ -30,7 +30,7 @@ from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
 from spark_checks.decoders.families.avro import array, enum, record
 from spark_checks.decoders.families.canal import ROW_TYPES
 from spark_checks.decoders.families.framing import COORDINATES
-from spark_checks.decoders.families.mysql import misfit, typed
+from spark_checks.decoders.families.mysql import misfit, mysql_typed
 from spark_checks.decoders.families.sql import LOWER, literal, name
 
 MESSAGE: Final = b"\x16"
@@ -266,14 +266,14 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             natural = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
             return (
                 f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {natural},"
-                f" {typed(text_branch, type)})"
+                f" {mysql_typed(text_branch, type)})"
             )
         case Logical.BIT if type.spark == "boolean":
-            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text_branch, type)} END"
+            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {mysql_typed(text_branch, type)} END"
         case Logical.BIT if type.spark.startswith("decimal"):
-            return f"coalesce({_ticdc_simple.unsigned(number)}, {typed(text_branch, type)})"
+            return f"coalesce({_ticdc_simple.unsigned(number)}, {mysql_typed(text_branch, type)})"
         case Logical.BIT:
-            return f"coalesce({number}, {typed(text_branch, type)})"
+            return f"coalesce({number}, {mysql_typed(text_branch, type)})"
         case Logical.SET:
             return _ticdc_simple.unsigned(number)
         case Logical.INT | Logical.YEAR | Logical.ENUM:
@@ -288,7 +288,7 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             clock, location = (f"{cell}.{TIMESTAMP}.{part}" for part in ("value", "location"))
             return _ticdc_simple.instant(clock, location, type, deployment.time_zone)
         case _:
-            return typed(text_branch, type, deployment.time_zone)
+            return mysql_typed(text_branch, type, deployment.time_zone)
 
 
 def _unfit(c: ColumnOf) -> str:

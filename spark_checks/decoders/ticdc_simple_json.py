@@ -34,7 +34,7 @@ from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
 from spark_checks.decoders.families.canal import DDL_TYPES, ROW_TYPES
 from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, decompressed
-from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import let_column, name
 
 _TSO: Final = DecimalType(20, 0)
@@ -232,4 +232,4 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             clock, location = f"{cell}.parts.value", f"{cell}.parts.location"
             return _ticdc_simple.instant(clock, location, c.type, deployment.time_zone)
         case _:
-            return typed(cell, c.type, deployment.time_zone)
+            return mysql_typed(cell, c.type, deployment.time_zone)

@@ -317,7 +317,12 @@ def listed(names: Iterable[str]) -> str:
 
 def json_of_images(images: Iterable[Texts]) -> str:
     """A JSON array of rows, each an object of texts and nulls."""
-    return f"[{','.join([_json_of_pairs(((n, quoted(t)) for n, t in image.items())) for image in images])}]"
+    return f"[{','.join(map(_image_json, images))}]"
+
+
+def _image_json(image: Texts) -> str:
+    """A JSON object of the cells of a row."""
+    return _json_of_pairs((name, quoted(value)) for name, value in image.items())
 
 
 def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> str:

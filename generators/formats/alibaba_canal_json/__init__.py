@@ -575,10 +575,14 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
         return "null" if cell_text is None else json_string(cell_text, library)
 
     def mapped(members: Mapping[str, str]) -> str:
-        return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in members.items()])}}}"
+        pairs = [f"{json_name(name, library)}:{value}" for name, value in members.items()]
+        return f"{{{','.join(pairs)}}}"
 
-    def images_json(texts: Iterable[Texts]) -> str:
-        return f"[{','.join(mapped({name: quoted(cell_text) for name, cell_text in members.items()}) for members in texts)}]"
+    def image_json(cell_texts: Texts) -> str:
+        return mapped({name: quoted(cell_text) for name, cell_text in cell_texts.items()})
+
+    def images_json(images: Iterable[Texts]) -> str:
+        return f"[{','.join(map(image_json, images))}]"
 
     fields = {
         "id": str(batch),

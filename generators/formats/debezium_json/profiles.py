@@ -105,9 +105,13 @@ class DebeziumProfile(Profile):
     deleted_first: bool = True
     """`__deleted` stands before the other members that flattening adds."""
     flat_stops_at_heartbeats: bool = False
-    """ExtractNewRecordState stops at messages without source (debezium#flattened-without-source)."""
+    """ExtractNewRecordState stops at messages without source
+    (debezium#flattened-without-source).
+    """
     flat_headers_everywhere: bool = False
-    """ExtractNewRecordState adds headers to messages that are no row's, too (debezium#flattened)."""
+    """ExtractNewRecordState adds headers to messages that are no row's, too
+    (debezium#flattened).
+    """
     statement_threads: bool = True
     """The thread of a statement is read (debezium#snapshot-source)."""
     tombstone_headers: bool = True

@@ -19,7 +19,7 @@ from spark_checks.decoders.aliyun_dts_avro.charsets import UTF_8
 from spark_checks.decoders.aliyun_dts_avro.record import BRANCHES, MEMBERS
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import from_text
-from spark_checks.decoders.families.mysql import typed as mysql_typed
+from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import LOWER, let, literal, name
 
 _POSTGRESQL: Final = "postgresql"

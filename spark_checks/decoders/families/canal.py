@@ -28,7 +28,7 @@ from pyspark.sql.types import (
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
-from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import let, let_column, literal, name
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
@@ -277,7 +277,7 @@ class _RowSql:
             framing.cell(c, image),
             f"part.codes.{name(c.name)}" if c.name in self.coded else None,
         )
-        return self.dialect.typed(cell_text, c.type, self.deployment) or typed(
+        return self.dialect.typed(cell_text, c.type, self.deployment) or mysql_typed(
             cell_text, c.type, self.deployment.time_zone, code
         )
 

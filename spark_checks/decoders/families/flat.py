@@ -23,14 +23,14 @@ from spark_checks.decoders.families.exact_numbers import (
     may_be_beyond_double,
     unmark_numbers,
 )
-from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import let_column, literal, name
 
 _TEXTS: Final = MapType(StringType(), StringType())
 
 
 def _of_mysql(cell_text: str, type: SourceType, deployment: Deployment) -> str:
-    return typed(cell_text, type, deployment.time_zone)
+    return mysql_typed(cell_text, type, deployment.time_zone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,9 @@ _ZERO_FORMS: Final = {
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
-def typed(cell_text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
+def mysql_typed(
+    cell_text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None
+) -> str:
     """The value of the cell's text as `type.spark`; `time_zone` is the zone of TIMESTAMP texts,
     `code` the cell's sqlType.
     """

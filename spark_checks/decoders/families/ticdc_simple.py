@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from generators.model import SourceType
 from spark_checks.decoders.families.framing import COORDINATES
-from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.mysql import mysql_typed
 
 LOCAL: Final = "Local"
 """Go's name for the zone of the machine, which the deployment gives."""
@@ -106,4 +106,4 @@ def instant(clock: str, location: str, type: SourceType, time_zone: str) -> str:
         f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS"
         " timestamp) END"
     )
-    return f"CASE WHEN {typed(clock, type)} IS NOT NULL THEN {zoned} END"
+    return f"CASE WHEN {mysql_typed(clock, type)} IS NOT NULL THEN {zoned} END"

@@ -33,7 +33,7 @@ from spark_checks.decoders.families.connect.decimals import (
     from_numeric,
     from_text,
 )
-from spark_checks.decoders.families.mysql import typed as mysql_typed
+from spark_checks.decoders.families.mysql import mysql_typed
 from spark_checks.decoders.families.sql import let
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
