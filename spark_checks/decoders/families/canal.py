@@ -66,7 +66,7 @@ class CanalDialect:
     default; `binary_codes`: sqlType tells how a binary is written; `deletes_in_old`: a deleted row
     may stand in `old` while `data` holds none; `op` is the operation of a row by its type, `millis`
     the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's
-    value from the SQL of its text where the deployment has it differ from `mysql.typed`, else None.
+    value from the SQL of its text where the deployment has it differ from `mysql_typed`, else None.
     """
 
     kind: Callable[[Column], Column]
