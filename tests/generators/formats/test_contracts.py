@@ -312,7 +312,6 @@ _OF_DEBEZIUM_S_RELEASES = {
     "logical_messages",
     "marks_tables",
     "names_of_topics",
-    "nullable_keys",
     "origins",
     "sequence",
     "short_schema_changes",
