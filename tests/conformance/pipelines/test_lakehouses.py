@@ -19,7 +19,7 @@ from conformance.pipelines.running import PipelineSettings, run_pipeline
 from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.writing import pipeline_text
 
-FORMATS: dict[Sink, str] = {"delta": "ticdc-canal-json", "iceberg": "alibaba-canal-json"}
+FORMATS: dict[Sink, str] = {"delta": "ticdc-canal-json", "iceberg": "debezium-json"}
 SERIES = ".".join(installed_spark()[0].split(".")[:2])
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
@@ -95,6 +95,8 @@ def test_a_pipeline_that_is_wrong_in_a_line_is_convicted(
     lake: Lake, tmp_path: Path, name: str
 ) -> None:
     habit = WRONG[name]
+    if habit.rule == "truncate" and lake.sink == "iceberg":
+        pytest.skip("by default the messages of Debezium tell of no TRUNCATE")
     text = pipeline_text(FORMATS[lake.sink], lake.sink, "wrong.py")
     assert text.count(habit.right) == 1
     path = tmp_path / f"{name.replace(' ', '_')}.py"
