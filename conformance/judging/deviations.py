@@ -475,13 +475,17 @@ def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviati
         return of_family
     general: dict[Deviation, list[Failing]] = defaultdict(list)
     for deviation, failings in of_family.items():
-        relation = deviation.relation
-        if relation is not None:
-            deviation = replace(deviation, relation=generalize_relation(relation))
-        general[deviation] += failings
+        general[_generalize_deviation(deviation)] += failings
     most = max(general, key=lambda deviation: len(general[deviation]))
     is_one = most.relation is not None and len(general[most]) >= NEARLY * total
     return general if is_one else of_family
+
+
+def _generalize_deviation(deviation: Deviation) -> Deviation:
+    """The deviation with the more general relation, if it has one."""
+    if deviation.relation is None:
+        return deviation
+    return replace(deviation, relation=generalize_relation(deviation.relation))
 
 
 def _unify_family(
@@ -498,7 +502,8 @@ def _unify_family(
     apart = {
         deviation
         for deviation, failings in of_family.items()
-        if deviation != most and _is_apart(deviation, failings, total, families)
+        if most not in (deviation, _generalize_deviation(deviation))
+        if _is_apart(deviation, failings, total, families)
     }
     together = sum(
         len(failings) for deviation, failings in of_family.items() if deviation not in apart
@@ -506,7 +511,11 @@ def _unify_family(
     one_relation = len(of_family[most]) >= NEARLY * together
     for deviation, failings in of_family.items():
         for failing in failings:
-            if deviation in apart or (deviation == most and (one_relation or most.explains_alone)):
+            if deviation != most and _generalize_deviation(deviation) == most:
+                yield most, failing
+            elif deviation in apart or (
+                deviation == most and (one_relation or most.explains_alone)
+            ):
                 yield deviation, failing
             elif one_relation and not _is_class_of_its_own(failing, of_family[most], failings):
                 yield most, failing
