@@ -97,14 +97,14 @@ class Format(Generic[P]):
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that
     only this format has (options, control messages, DDL types), for one profile and a database
-    name; `choices` are the releases and options that it has, `members` where fields stand, `profiles` those
-    that run unasked; `container` is json, avro, confluent or frames; `faults` are the ways to spoil
-    a whole value, `cell_faults` unfit cells of its own that a profile's messages can have, `unfit`
-    those of every kind of types in every way, told what fits in it (`fits`: `LOGICAL/WAY`, and
-    why); `losses` is what a profile's messages do not hold of values that the source has. `schemas`
-    are the published schemas of a binary container, one for each edition that a decoder cannot tell
-    from another: a value is one record of theirs, whole. `oracle` says what is left of a spoiled
-    value, where neither JSON nor a published schema does.
+    name; `choices` are the releases and options that it has, `members` where fields stand,
+    `profiles` those that run unasked; `container` is json, avro, confluent or frames; `faults` are
+    the ways to spoil a whole value, `cell_faults` unfit cells of its own that a profile's messages
+    can have, `unfit` those of every kind of types in every way, told what fits in it (`fits`:
+    `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of values that the
+    source has. `schemas` are the published schemas of a binary container, one for each edition that
+    a decoder cannot tell from another: a value is one record of theirs, whole. `oracle` says what
+    is left of a spoiled value, where neither JSON nor a published schema does.
     """
 
     name: str

@@ -1,12 +1,12 @@
-"""Writes `generators/families/debezium/mysql_columns.toml`: what Debezium's own DDL parser and value
-converters make of each column definition in it, release by release; and `postgresql_defaults.toml`
-beside it: what the PostgreSQL connector's mappers make of defaults.
+"""Writes `generators/families/debezium/mysql_columns.toml`: what Debezium's own DDL parser and
+value converters make of each column definition in it, release by release; and
+`postgresql_defaults.toml` beside it: what the PostgreSQL connector's mappers make of defaults.
 
     python -m recorders.debezium_types           writes the files again
     python -m recorders.debezium_types --check   exit 1, with the differing lines, if one would change
 
-Needs a JDK, and the Maven registry for the connectors' jars the first time. A definition is added as
-an empty row: `"FLOAT4 UNSIGNED" = []`.
+Needs a JDK, and the Maven registry for the connectors' jars the first time. A definition is added
+as an empty row: `"FLOAT4 UNSIGNED" = []`.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ _HEAD: Final = """\
 
 
 def model_column(definition: str) -> Column | None:
-    """The column `c` of a table with that definition, as this project reads it; None for a type or a
-    spelling that the model does not have.
+    """The column `c` of a table with that definition, as this project reads it; None for a type or
+    a spelling that the model does not have.
     """
     reader = DdlReader("mysql", None, "shop")
     statement = f"CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c {definition})"
@@ -201,8 +201,8 @@ _DEFAULTS_HEAD: Final = """\
 
 
 def read_mappers(defaults: Sequence[str], release: str, note: Note) -> tuple[str, ...]:
-    """The types that have a mapper, separated by blanks, and what it makes of each default (`int4 (1 +
-    2)`). Raises HarnessError.
+    """The types that have a mapper, separated by blanks, and what it makes of each default (`int4
+    (1 + 2)`). Raises HarnessError.
     """
     jars = jars_of(debezium_bundle("postgres", release), note)
     lines = (default.replace("\n", "\\n").replace(" ", "\t", 1) for default in defaults)

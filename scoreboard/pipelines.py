@@ -1,5 +1,5 @@
-"""`python -m scoreboard.pipelines`: judges public recipes that keep a table by MERGE, in Delta Lake, and
-the pipeline that `new-pipeline` writes in their place; writes their page.
+"""`python -m scoreboard.pipelines`: judges public recipes that keep a table by MERGE, in Delta
+Lake, and the pipeline that `new-pipeline` writes in their place; writes their page.
 """
 
 from __future__ import annotations

@@ -72,6 +72,9 @@ LAKEHOUSES: Final[Mapping[Sink, Mapping[str, Lakehouse]]] = {
                 ),
                 "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
                 "spark.sql.catalog.lake.type": "hadoop",
+                # A stream's batches run in a session of their own, whose catalogue has a cache of
+                # its own: for 30 seconds another session would see the table of before.
+                "spark.sql.catalog.lake.cache-enabled": "false",
             },
             "lake",
         )

@@ -97,9 +97,10 @@ class EvidenceBook:
     """The evidence of a format.
 
     `inner` has the members that objects inside a message may have, by the object's name; columns
-    are none. `filled` are members that are never null. `root` gives the message's object. `marks` says whether the format may have written a message; `members` gives the names that
-    shapes describe, in order; `describe` gives a message's table, None if it has none; `watch`
-    makes a new watch; `version` is the release that the message itself names, "" if none.
+    are none. `filled` are members that are never null. `root` gives the message's object. `marks`
+    says whether the format may have written a message; `members` gives the names that shapes
+    describe, in order; `describe` gives a message's table, None if it has none; `watch` makes a new
+    watch; `version` is the release that the message itself names, "" if none.
     """
 
     format: str

@@ -226,8 +226,8 @@ class RowHistory:
         return {name.lower() for name in wrong} <= self.judged.dropped
 
     def _is_apart(self, removal: Version, later: Version) -> bool:
-        """Whether a removal has a millisecond of its own: of two changes of one, an interval between
-        times tells nothing.
+        """Whether a removal has a millisecond of its own: of two changes of one, an interval
+        between times tells nothing.
         """
         first, second = self._event(removal), self._event(later)
         return getattr(first, "at", None) is not None and first.at.ms != second.at.ms  # type: ignore[attr-defined]

@@ -17,8 +17,8 @@ class PipelineResult:
 
     `rows` counts the source's rows at the end, `messages` those of the topic. `lost` says why
     nothing is judged; `notes` say what was seen and is no fault. `wrong` has the first differences
-    as (rule id, text), `broken` counts all by rule; `reached` are the last parts of the ids of rules
-    that could have been broken.
+    as (rule id, text), `broken` counts all by rule; `reached` are the last parts of the ids of
+    rules that could have been broken.
     """
 
     format: str

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 from conformance.cases.catalogue import select_profiles
 from conformance.cases.tables import profiles_of_source, usable_tables
 from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
+from conformance.files import put
 from conformance.pipelines.judging import judge
 from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims
@@ -191,7 +192,9 @@ class Run:
     def release(self, stage: int) -> None:
         """Lets the reader see a stage."""
         if self.written is None:
-            Path(f"{self.source['kept']}.released").write_text(str(stage + 1), "ascii")
+            # The reader looks at any time: it must never see a file that is not yet written.
+            path = Path(f"{self.source['kept']}.released")
+            put(path, lambda: [str(stage + 1).encode()], "a stage")
         else:
             self.written.publish(self.group.messages(stage))
 

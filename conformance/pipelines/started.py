@@ -29,8 +29,8 @@ LIVE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """Where a pipeline runs: on `spark`, a session of the caller's, or in a process of its own, with
-    the settings `conf` and a lakehouse, `sink`. `catalogue` is that of the target tables.
+    """Where a pipeline runs: on `spark`, a session of the caller's, or in a process of its own,
+    with the settings `conf` and a lakehouse, `sink`. `catalogue` is that of the target tables.
     """
 
     spark: Any = None

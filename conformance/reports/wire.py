@@ -172,8 +172,8 @@ def find_field(
     column: str | None = None,
     members: Members | None = None,
 ) -> list[Span]:
-    """The spans of a finding's field in a JSON text; none if it is not there. `members` are those of
-    the message's format.
+    """The spans of a finding's field in a JSON text; none if it is not there. `members` are those
+    of the message's format.
     """
     values = list(nodes(text[:SCANNED]))
     members = members or all_members()

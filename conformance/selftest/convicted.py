@@ -1,6 +1,6 @@
-"""Which of the commonest wrong pipelines is convicted where: each over every format and disturbance,
-by folds without Spark. `python -m conformance.selftest.convicted docs` writes the tables into the
-documents.
+"""Which of the commonest wrong pipelines is convicted where: each over every format and
+disturbance, by folds without Spark. `python -m conformance.selftest.convicted docs` writes the
+tables into the documents.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a recipe starts with: a row a change, and a table. The harness's decoder reads the messages, so
-that a recipe is judged by its MERGE alone.
+"""What a recipe starts with: a row a change, and a table. The harness's decoder reads the messages,
+so that a recipe is judged by its MERGE alone.
 """
 
 from __future__ import annotations

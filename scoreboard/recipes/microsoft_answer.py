@@ -1,4 +1,6 @@
-"""The newest change of each key in a batch by its time; matched and an UPDATE, not matched and an INSERT."""
+"""The newest change of each key in a batch by its time; matched and an UPDATE, not matched and an
+INSERT.
+"""
 
 from __future__ import annotations
 

@@ -129,7 +129,9 @@ class _Reading:
         mark = self.marks / f"held-{batch}-{place}"
         if mark.exists():
             return
-        mark.write_text(json.dumps({"batch": batch}), "utf-8")
+        draft = mark.with_suffix(".draft")
+        draft.write_text(json.dumps({"batch": batch}), "utf-8")
+        draft.rename(mark)
         if self.hold.get("how") == "fail":
             raise RuntimeError(f"stopped on purpose {place} batch {batch}")
         time.sleep(600)

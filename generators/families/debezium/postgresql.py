@@ -620,8 +620,8 @@ _DAYS_OF_MONTH: Final = 365.25 / 12.0
 
 
 def micro_duration(months: int, days: int, micros: int) -> int:
-    """`io.debezium.time.MicroDuration`: computed in doubles and cut, so that 00:00:01.001 is 1000999
-    (debezium#interval).
+    """`io.debezium.time.MicroDuration`: computed in doubles and cut, so that 00:00:01.001 is
+    1000999 (debezium#interval).
     """
     sign = -1 if micros < 0 else 1
     seconds, fraction = divmod(abs(micros), MICROS)

@@ -1,5 +1,5 @@
-"""Which defaults of PostgreSQL's columns Debezium knows: the table `postgresql_defaults.toml`, read off
-the connector's own mappers, and what they make of an expression.
+"""Which defaults of PostgreSQL's columns Debezium knows: the table `postgresql_defaults.toml`, read
+off the connector's own mappers, and what they make of an expression.
 
 `python -m recorders.debezium_types` writes the table.
 """
@@ -37,7 +37,9 @@ _NIL: Final = "00000000-0000-0000-0000-000000000000"
 
 @cache
 def read_defaults() -> Mapping[str, Any]:
-    """The table: `types` that have a mapper, and `defaults`, what it makes of each by type and text."""
+    """The table: `types` that have a mapper, and `defaults`, what it makes of each by type and
+    text.
+    """
     file = resources.files("generators.families.debezium").joinpath("postgresql_defaults.toml")
     return tomllib.loads(file.read_text("utf-8"))
 
@@ -53,8 +55,8 @@ def has_mapper(type_name: str) -> bool:
 
 
 def expression_value(type_name: str, expression: str) -> str | None:
-    """What the connector takes an expression for that is no literal: the text of a value, None where
-    it knows none.
+    """What the connector takes an expression for that is no literal: the text of a value, None
+    where it knows none.
     """
     name = catalogue_name(type_name)
     is_function = _FUNCTION.match(expression) is not None

@@ -65,8 +65,9 @@ def messages(
     """Coordinates, `value` (decompressed), `m` (the message by `schema`, NULLs if it cannot be
     read) and `whole`: whether it can be read and nothing follows it.
 
-    `reader_schema` is the reader's schema in Avro's schema resolution: fields that it lacks are skipped
-    and not in `m`. With `newer_long` a long may follow what `schema` describes; it is not in `m`.
+    `reader_schema` is the reader's schema in Avro's schema resolution: fields that it lacks are
+    skipped and not in `m`. With `newer_long` a long may follow what `schema` describes; it is not
+    in `m`.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
     framed = _framed(F.col("value"), schema, reader_schema, newer_long)

@@ -200,8 +200,8 @@ class Shape:
         self._schema = json.dumps(spec)
 
     def text(self, raw: bytes, with_schema: bool) -> str | None:
-        """The message as JSON, with its schema if `with_schema`; None if it does not end where the datum
-        does.
+        """The message as JSON, with its schema if `with_schema`; None if it does not end where the
+        datum does.
         """
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):

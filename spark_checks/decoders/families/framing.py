@@ -211,8 +211,8 @@ def images_by_name(table: Table, images: str = "part.images") -> str:
 def images(
     table: Table, cell_text: CellSql, value: CellSql, images_sql: str = "part.images"
 ) -> str:
-    """`judged` images of which a cell fits that `misfit` says so of: `cell_text` is NULL for SQL NULL
-    alone.
+    """`judged` images of which a cell fits that `misfit` says so of: `cell_text` is NULL for SQL
+    NULL alone.
     """
     return judged(
         table, value, lambda c: misfit(cell_text(c, "i.t"), cell(c, "i.value"), c.type), images_sql

@@ -129,8 +129,8 @@ def default_form(type: SourceType, deployment: Deployment) -> str:
 
 
 def typed(cell_text: str, form_sql: str, type: SourceType, deployment: Deployment) -> str:
-    """The cell's value as `type.spark`: `cell_text` is its JSON (a string's text); `form_sql` and `scale`
-    are SQL too.
+    """The cell's value as `type.spark`: `cell_text` is its JSON (a string's text); `form_sql` and
+    `scale` are SQL too.
     """
     value_by_form = _forms(cell_text, form_sql, type, deployment)
     if len(value_by_form) == 1 and "" in value_by_form:
