@@ -187,7 +187,9 @@ def test_after_the_last_step_the_format_s_own_files_are_all_that_was_written(che
 @pytest.mark.slow
 def test_the_finished_format_conforms_and_convicts_its_liars(finished):
     checks = [
-        json.loads(line) for line in done("selftest", finished).splitlines() if line.startswith("{")
+        json.loads(line)
+        for line in done(f"{RUNS['selftest']} --format json", finished).splitlines()
+        if line.startswith("{")
     ]
     assert [check for check in checks if not check["ok"]] == []
     (reference,) = (check["detail"] for check in checks if check["name"] == "no false alarm")
