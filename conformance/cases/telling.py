@@ -50,7 +50,9 @@ def _weigh(traits: Iterable[Trait]) -> int:
 
 
 def _choose(cases: Sequence[Case], limit: int, table_limit: int) -> list[Case]:
-    """The cases that tell the most, one after the other; of equal ones the smaller message."""
+    """The cases with the most traits that no case before them has, one after the other; of equal
+    ones the smaller message. Once they have `table_limit` tables, only cases of these tables.
+    """
     untold = {case.id: set(list_traits(case)) for case in cases}
     sizes = {case.id: sum(written.message.size for written in case.written) for case in cases}
     selected_cases: list[Case] = []

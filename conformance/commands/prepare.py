@@ -36,8 +36,8 @@ CASES = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished step. `made`: it was not ready before; `seconds`: the time that it took after
-    the steps before.
+    """One finished step. `state`: the version or file that is ready now; `made`: it was not ready
+    before; `seconds`: the time that it took after the steps before.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Step:
     seconds: float
 
     def as_json(self) -> dict[str, object]:
-        """The step as one JSON object."""
+        """The step as one JSON object; `found` is its state."""
         return {
             "name": self.name,
             "found": self.state,

@@ -425,16 +425,16 @@ def _op(change: Change | None) -> str:
 
 
 def _what(case: Case, change: Change | None) -> Suspect:
-    """The suspect for the message as a whole: the op of a row, the statement of a DDL or control
-    message, else its kind.
+    """The suspect (a sort and its words) for the message as a whole: the op of a row, the statement
+    that the case's tags name (`ddl:`, `control:`), else the kind.
     """
     if change is not None and change.kind is Kind.ROW:
         return "row", _op(change)
-    stated = sorted(
+    statements = sorted(
         tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:"))
     )
-    if stated:
-        return "statement", stated[0]
+    if statements:
+        return "statement", statements[0]
     return ("kind", change.kind.value) if change is not None else NO_ROW
 
 

@@ -242,6 +242,7 @@ def _label(type: SourceType, expected: Value, actual: Typed) -> bool:
 
 
 def _labels(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether the labels of a SET are those in the bits of the expected number."""
     assert isinstance(expected, int)
     labels = [label for i, label in enumerate(type.members) if expected >> i & 1]
     return bool(actual.value == (",".join(labels) if actual.family == "string" else labels))

@@ -99,12 +99,15 @@ def _typed_value(cell: Cell) -> Typed | None:
 
 
 def _spark_value(type: SourceType, value: Value, spark: str) -> Any:
+    """The value in the Python form that rows are read in (conformance.judging.output): a whole
+    DECIMAL as int.
+    """
     match type.logical, value:
         case Logical.JSON, Json():
             return json.dumps(value.value, ensure_ascii=False, default=float)
         case Logical.TIME, int():
-            # A writer may have told less of a fraction than its column has room for, and another
-            # last digit.
+            # A writer may send fewer digits of a fraction than its column has, or round the last;
+            # a value with more digits than the column is given with all six.
             return mysql.time_text(value, type.fsp if value % 10 ** (6 - type.fsp) == 0 else 6)
         case Logical.BIT, int() if spark == "boolean":
             return bool(value)

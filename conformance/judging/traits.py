@@ -585,8 +585,9 @@ def _key_values(change: Change) -> set[tuple[object, ...]]:
 
 @lru_cache(maxsize=1 << 14)
 def _of_message(value: bytes | None) -> frozenset[Trait]:
-    """The members of a JSON document that are null, or empty: such words lead a reader to the line
-    that is wrong.
+    """A trait for each member of a message's JSON document, and of its `payload`, that is null or
+    empty: in a report their names lead to the decoder's line that misreads them. None if the
+    message is no JSON.
     """
     try:
         return frozenset(_members(json.loads(value or b"")))

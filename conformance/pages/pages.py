@@ -118,11 +118,14 @@ def rules(name: str) -> tuple[Rule, ...]:
     return (*format_rules(name), *streams.rules(name), *pipelines.rules(name))
 
 
-def _rule_rows(name: str, where: str) -> Iterator[tuple[str, ...]]:
+def _rule_rows(name: str, docs_prefix: str) -> Iterator[tuple[str, ...]]:
+    """Cells of a format's rules, one row each, as _RULE heads them; `docs_prefix` leads links from
+    the page to docs/.
+    """
     for rule in rules(name):
         cited = (citation.where for citation in rule.citations)
         links = " ".join(
-            f"[{place}]({where}sources/{place.replace('#', '.md#')})" for place in cited
+            f"[{place}]({docs_prefix}sources/{place.replace('#', '.md#')})" for place in cited
         )
         obligation = f"{rule.obligation}, {rule.provenance}"
         yield rule.id.removeprefix(f"{name}/"), rule.statement, obligation, rule.effect.value, links

@@ -172,7 +172,10 @@ class Keeper:
         return order_of(self.group.fmt.name)
 
     def add(self, records: Iterable[Record]) -> None:
-        """Reads a micro-batch."""
+        """Reads a micro-batch: takes note of its control messages, drops rows below the watermark
+        that their lane had before it, folds the others with those that waited for their schema,
+        and applies TRUNCATE and DROP at the end.
+        """
         marks_before, row_changes = dict(self.marks), self.waiting
         self.waiting = []
         for record in records:

@@ -77,7 +77,7 @@ def _changes_of_case(case: Case) -> list[Change]:
 
 
 def is_unreadable(case: Case) -> bool:
-    """Whether the case is one unreadable message."""
+    """Whether the case is one unreadable message, and not one for which any rows will do."""
     changes = _changes_of_case(case)
     return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 

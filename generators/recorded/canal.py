@@ -65,7 +65,7 @@ class _EpisodeDraft:
 
 
 def episodes() -> Iterator[Episode]:
-    """The episodes of every recording."""
+    """The episodes of every recording: each a history made of the truth, with its messages."""
     for recording in store.recordings("canal"):
         yield from _RecordingCutter(replace(recording, volatile=_blank_volatile)).episodes()
 

@@ -510,8 +510,8 @@ _SIMPLE: Final = tuple(
 
 
 def _blank_simple(value: bytes) -> bytes:
-    """Without the clock, the ids of tables and the versions of schemas, and the place of a claim
-    check.
+    """Without what differs from run to run: the clock, the ids of tables, the versions of schemas,
+    and the file in which a claim check has the whole message.
     """
     for pattern, replacement in _SIMPLE:
         value = pattern.sub(replacement, value)

@@ -19,8 +19,8 @@ from spark_checks.decoders.families import canal as _canal
 
 
 def _kind(m: Column) -> Column:
-    """Up to 1.1.4 CREATE DATABASE is a QUERY with `isDdl` false; unlike a rows event's query it
-    names its database.
+    """The kind of message m, NULL if none is known. Up to 1.1.4 CREATE DATABASE is a QUERY with
+    `isDdl` false; it names its database, unlike the text that a rows event is sent with (CONTROL).
     """
     is_ddl = F.coalesce(m["isDdl"], F.lit(False))
     is_query = m["type"] == "QUERY"

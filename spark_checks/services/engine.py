@@ -338,8 +338,8 @@ class SparkEngine:
         return lines
 
     def lacking(self, error: BaseException) -> str:
-        """What a machine of the cluster or the server lacks, if that is why a request failed; else
-        "".
+        """What a machine of the session's Spark cluster (a Spark Connect server is one, too) lacks,
+        if that is why a request failed; else "", as for a session on this machine alone.
         """
         return cluster.missing_on_cluster(error, self._place) if self._place else ""
 

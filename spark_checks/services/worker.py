@@ -87,6 +87,10 @@ def _tidy() -> None:
 
 
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
+    """Puts each request of stdin into the queue of its lane, and starts a thread for each lane but
+    `first`, which the main thread serves. When stdin closes, running requests have GRACE_S; then
+    `first` is told to end, or everything is killed.
+    """
     lanes = [first]
     for line in sys.stdin:
         request = json.loads(line)

@@ -98,8 +98,9 @@ class Entry(NamedTuple):
 
 
 def _read_entries(name: str) -> dict[str, Entry]:
-    """The entries of a format's file and of its family's file by the name of the lie. A lie of the
-    family that the format has, too, differs by what its own entry says.
+    """The entries of a format's file and of its family's file by the name of the lie (a change of a
+    writer's messages that the judge is not told of). A lie of the family that the format has, too,
+    differs by what its own entry says.
     """
     file = TableFile(*ours(__package__, name), PARTS)
     entries = _read_entries(file.data["like"]) if "like" in file.data else {}

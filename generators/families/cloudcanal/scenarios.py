@@ -120,7 +120,8 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
 
 
 def _transactions(cases: Cases) -> Iterator[Scenario]:
-    commit = TransactionMark(Instant(START.ms, 3), "COMMIT", "9", 2)
+    """The end of transaction 9, which has two row changes, alone and as part of the whole."""
+    commit = TransactionMark(Instant(START.ms, 3), "COMMIT", "9", changes=2)
     yield named("control/transaction-end", commit, tags={"control:transaction-end"})
     begin = TransactionMark(START, "BEGIN", "9")
     yield cases.case(

@@ -276,9 +276,13 @@ def offset_text(minutes: int) -> str:
 
 
 _LAST: Final = mysql.wall("9999-12-31") + mysql.DAY
+"""The end of the year 9999, in microseconds."""
 
 
 def _zoned(type: SourceType, profile: AliyunProfile, value: int) -> Written:
+    """PostgreSQL's timestamptz as wall-clock time at the profile's offset; in UTC if that would
+    leave the years 1 to 9999.
+    """
     shift = profile.offset * 60 * mysql.MICROS
     minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0
     wall = _wall(value + minutes * 60 * mysql.MICROS, profile)

@@ -70,8 +70,8 @@ def ddl_schema(with_op: bool) -> Schema:
 
 @lru_cache(maxsize=1024)
 def own_schema(table: Table) -> dict[str, Any]:
-    """CloudCanal's own schema of a table's rows, as far as the article prints it: the columns of
-    both images.
+    """CloudCanal's own schema of a table's rows, as far as the vendor's article prints it
+    (cloudcanal-envelope#values-as-text): the columns of both images.
     """
     columns = [
         {

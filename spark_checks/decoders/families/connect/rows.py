@@ -450,10 +450,15 @@ def message_of(
     value = StructType([StructField("schema", schema), StructField("payload", payload), *payload])
 
     def either(m: Column) -> Column:
+        """The member `payload`; without it the message's own members as one."""
         bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
         return F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare)
 
     def judged(m: Column, p: Column) -> Column:
+        """What `extract` makes of a message and its payload, with the kind and op that are found
+        for them.
+        """
+
         def extract_part(kind: Column) -> Column:
             return let_column(
                 F.when(kind == "ROW", dialect.operation(p)),
@@ -463,6 +468,9 @@ def message_of(
         return let_column(_kind(dialect, p), extract_part)
 
     def enveloped(m: Column) -> Column:
+        """The answer of `judged` for a message whose payload may be a row alone, if the dialect has
+        such (`bare`): first it is made an envelope.
+        """
         if dialect.bare is None:
             return let_column(either(m), lambda p: judged(m, p))
         return let_column(
