@@ -186,6 +186,10 @@ class _Walk:
     def members(
         self, path: str, column: str, ours: _Members, real: _Members
     ) -> Iterator[Difference]:
+        """The differences of two objects: in the order of the members that both have, then of each
+        member. `column` is the type of the table's column that they stand in, or its name where no
+        type is known; "" outside of columns.
+        """
         our_members, real_members = dict(ours), dict(real)
         common = [name for name, _ in real if name in our_members]
         order = [name for name, _ in ours if name in real_members]

@@ -177,7 +177,9 @@ def _written_row(reading: ColumnReading, having: str) -> str:
 
 
 def read_table(definitions: Iterable[str], connectors: Sequence[str], note: Note) -> ColumnReadings:
-    """What the connectors make of the definitions. Raises HarnessError."""
+    """What each connector makes of each column definition, read anew off its classes, two
+    connectors at a time; `note` receives lines of progress. Raises HarnessError.
+    """
     definitions = tuple(definitions)
     with ThreadPoolExecutor(2) as pool:
         read = partial(read_definitions, definitions, note=note)

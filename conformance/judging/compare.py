@@ -196,6 +196,9 @@ def _is_wider_than_spark(type: SourceType) -> bool:
 
 
 def _decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
+    """Whether a text is the expected number, of a DECIMAL that is too wide for Spark's; false for a
+    narrower one, whose text is no right answer.
+    """
     try:
         return _is_wider_than_spark(type) and Decimal(actual.value) == expected
     except InvalidOperation:

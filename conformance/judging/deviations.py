@@ -482,7 +482,9 @@ def _generalize(of_family: Mapping[Deviation, list[Failing]]) -> Mapping[Deviati
 
 
 def _generalize_deviation(deviation: Deviation) -> Deviation:
-    """The deviation with the more general relation, if it has one."""
+    """The deviation with a more general relation of the wrong value to the right one: a cut at any
+    place instead of one after 255 characters. Without a relation, as it is.
+    """
     if deviation.relation is None:
         return deviation
     return replace(deviation, relation=generalize_relation(deviation.relation))

@@ -159,8 +159,8 @@ def cell(expected: Cell, level: int) -> str:
 
 
 def shift(expected: Cell, given: Any, time_zone: str) -> str:
-    """How far an instant or wall clock is off, with the zone, if by a minute or more as zones are;
-    else "".
+    """Words on how far an instant or wall clock is off, beside the deployment's time zone: a wrong
+    zone may be the cause. "" for what is off by less than a minute, or is no such time.
     """
     if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(
         given, Typed
@@ -168,8 +168,9 @@ def shift(expected: Cell, given: Any, time_zone: str) -> str:
         return ""
     if not isinstance(expected.value, int) or not given.family.startswith("timestamp"):
         return ""
-    far = abs(given.value - expected.value) >= _UNITS[-1][1]
-    return f", {off(expected.value, given.value, time_zone)}" if far else ""
+    minute = _UNITS[-1][1]
+    is_far = abs(given.value - expected.value) >= minute
+    return f", {off(expected.value, given.value, time_zone)}" if is_far else ""
 
 
 def off(expected: int, actual: int, time_zone: str) -> str:

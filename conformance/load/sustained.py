@@ -474,6 +474,10 @@ class Lane:
             )
 
         def take(events: list[dict[str, Any]]) -> bool:
+            """Adds the producer's events to the step: `tick`, a time and the messages acknowledged
+            until then; `sent`, when sampled messages were due; `done`, the final figures. Returns
+            whether those have come.
+            """
             for event in events:
                 if "tick" in event:
                     step.ticks.append((event["tick"][0], event["tick"][1]))

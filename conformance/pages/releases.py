@@ -36,7 +36,9 @@ def release_table(fmt: Format[Any]) -> Iterator[str]:
 
 
 def flat_facts(record: Any, prefix: str = "") -> dict[str, Any]:
-    """The fields of a dataclass by name, those of a field's own dataclass as `field.name`."""
+    """The fields of a profile by name, those of a field's own dataclass as `field.name`; without
+    the profile's release, options and assumptions, which say nothing of the bytes.
+    """
     facts: dict[str, Any] = {}
     for field in fields(record):
         value = getattr(record, field.name)

@@ -661,8 +661,10 @@ class Decoding:
                     yield candidate, self.judge.judge(candidate.case, output_rows)
 
     def _passes_perfect_answer(self, case: Case) -> bool:
-        """Whether the rows that a case owes break no rule of it."""
-        answer = [perfect_rows(case, written) for written in case.written]
+        """Whether the rows that a case owes for its messages break no rule. If they do, the rules
+        or the reduction are at fault, and the case shows no mistake of the decoder.
+        """
+        answer = [perfect_rows(case, message) for message in case.written]
         return not self.judge.judge(case, answer).findings
 
 

@@ -298,8 +298,9 @@ _TABLE_NAMES: Final = ("table", "tbl")
 
 
 def find_first_fault(text: str) -> list[Span]:
-    """Where a text stops being JSON: the first character that a strict reader refuses; nothing for
-    JSON, for a text that is cut, and for one too long to look at.
+    """Where a text stops being JSON: the first character that a strict reader refuses, or a whole
+    NaN or Infinity, which Python reads; nothing for JSON, for a text that is cut, and for one too
+    long to look at.
     """
     if len(text) > SCANNED:
         return []

@@ -155,6 +155,10 @@ def read(lines: Iterable[bytes]) -> Report:
 
 
 def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
+    """Adds a line of report.jsonl, a rule or a case, to its format's counts. A rule is `compared`
+    if a case applied it, `reachable` unless selection, level or capability kept it out; a case's
+    `rules_known` are those whose breaking is on record as known.
+    """
     if record["type"] == "rule":
         fmt.rules += 1
         if record["obligation"] == "MUST":

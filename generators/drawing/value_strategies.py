@@ -444,6 +444,11 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
 def _choices(
     type: SourceType,
 ) -> tuple[tuple[Value, ...], SearchStrategy[Value], SearchStrategy[int], SearchStrategy[int]]:
+    """What `pick` draws from: the pool of boundary values, a strategy for any value of the type,
+    and one each for the index of a NOT NULL and of a nullable column. As many indexes lie behind
+    the pool's end as in it, and mean any value. The fifth part that a nullable column has besides
+    means NULL: `pick` shifts it below 0.
+    """
     values = pool(type)
     size = len(values)
     return (
@@ -458,14 +463,14 @@ def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
     """A value of the type, in one draw when it comes from the pool; NULL is one in five of a
     nullable one.
     """
-    values, ranged, pool_indexes, more = _choices(type)
+    values, any_value, indexes, nullable_indexes = _choices(type)
     if nullable:
-        index = draw(more) - (len(values) + 1) // 2
+        index = draw(nullable_indexes) - (len(values) + 1) // 2
         if index < 0:
             return None
     else:
-        index = draw(pool_indexes)
-    return values[index] if index < len(values) else draw(ranged)
+        index = draw(indexes)
+    return values[index] if index < len(values) else draw(any_value)
 
 
 @st.composite

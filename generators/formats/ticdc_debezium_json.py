@@ -267,12 +267,15 @@ def _for_null(column: Column, default: Value, *, years: bool, classic: bool) -> 
 def _messages(
     event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object
 ) -> Iterator[sink.Sent]:
+    """The messages of an event that is sent at `ms`: a row's to one partition, those of DDL and,
+    with TiDB's extension, of a watermark to all. Nothing is left to chance in this protocol.
+    """
     match event:
         case RowChange():
-            for place, op, before, after in sink.place_rows_of_table(
+            for partition, op, before, after in sink.place_rows_of_table(
                 event, profile, layout.partitions
             ):
-                yield (place,), *_row_message(event, op, before, after, profile, ms)
+                yield (partition,), *_row_message(event, op, before, after, profile, ms)
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield range(layout.partitions), *_statement(event, profile, ms)
         case Watermark() if profile.statements and profile.extension:

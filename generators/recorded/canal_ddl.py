@@ -194,7 +194,9 @@ def _column_spellings(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_clauses(definition: str) -> Iterator[str]:
-    """The parts between commas outside of quotes and parentheses."""
+    """The clauses of an ALTER TABLE, or of a CREATE TABLE's parentheses: the parts between commas
+    outside of quotes and inner parentheses.
+    """
     yield from re.findall(
         r"(?:'(?:[^'\\]|''|\\.)*'|\((?:'(?:[^'\\]|''|\\.)*'|[^()']|\([^()]*\))*\)|[^,'(])+",
         definition,

@@ -198,7 +198,9 @@ def axis(column: Column) -> Axis | None:
 
 
 def _everyday_window(name: str) -> tuple[int, int]:
-    """Everyday wall clocks of a column of that name."""
+    """The first and last wall clock of everyday data in a column of that name: births lie decades
+    back, expiries and deadlines ahead, all others in recent years.
+    """
     if _BIRTH.search(name):
         return wall("1950-01-01"), wall("2006-01-01")
     if _LATER.search(name):

@@ -36,12 +36,14 @@ NEEDED: Final = (*PLACE, "row", "kind")
 def handle(
     spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]
 ) -> dict[str, Any]:
-    """Answers the request `fuzz`.
+    """Answers the request `fuzz`: decodes mutated messages and counts how the decoder took them.
 
     It has `records` (Parquet files in the shape of Spark's Kafka source), `expected` (Parquet files
-    with `topic`, `partition`, `offset`, `way`, `state`, `reason` and `size` of each record), `low`
-    and `high` (the offsets to look at, inclusive), `decoder` and `deployment`. The answer's
-    `tallies` are those of `tally`. Raises DecoderError for a decoder without level one.
+    with `topic`, `partition`, `offset` and `size` of each record, the `way` in which it was
+    mutated, and the `state` that leaves it readable, unreadable or doubtful, with the `reason`),
+    `low` and `high` (the offsets to look at, inclusive), `decoder` and `deployment`. The answer's
+    `tallies` are those of `tally`. Raises DecoderError for a decoder without level one, which gives
+    a row for each change, with the images as texts.
     """
     decoder = load(request["decoder"])
     if 1 not in decoder.functions:

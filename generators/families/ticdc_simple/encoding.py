@@ -105,15 +105,19 @@ def _encode_record(
 
 
 def row_change(encoding: Encoding, record: records.DmlRecord, known_schemas: Known) -> Change:
-    """What a perfect decoder makes of a row's message, given the schemas that were sent."""
+    """The one row that a perfect decoder makes of a row's message, given the schemas that were
+    sent. TiDB's hidden columns are absent from its images; without any image, CORRUPT is as good.
+    """
     schema = known_schemas.get(record.schema_key)
-    hidden = (
+    hidden_columns = (
         tuple(column.name for column in schema.columns if column.name.startswith(HIDDEN))
         if schema
         else ()
     )
-    data, old = (_expected(encoding, record, image, hidden) for image in (record.data, record.old))
-    bare = not record.data and not record.old
+    data, old = (
+        _expected(encoding, record, image, hidden_columns) for image in (record.data, record.old)
+    )
+    has_no_image = not record.data and not record.old
     return Change(
         0,
         Kind.ROW,
@@ -127,7 +131,7 @@ def row_change(encoding: Encoding, record: records.DmlRecord, known_schemas: Kno
         types=schema.types if schema else None,
         key_sets=(frozenset(schema.primary_key),) if schema else (),
         schema_version=str(record.schema_version),
-        accept=((Kind.CORRUPT, None),) if bare else (),
+        accept=((Kind.CORRUPT, None),) if has_no_image else (),
     )
 
 

@@ -340,8 +340,9 @@ def _with_table_name(change: Change, table: Table) -> Change:
 
 
 def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int:
-    """By hash of the object's name, or of that and the key's texts (tencent#order); Java's hash is
-    assumed, and 0 for other messages.
+    """The partition of a row's message, by the hash of its table's full name or of that and the
+    key's texts (source fact tencent#order; that the hash is Java's is assumed), and that of any
+    other message, which is assumed to be 0.
     """
     if not record.object:
         return 0

@@ -147,6 +147,10 @@ def _converted(
     shapes: dict[bytes, Shape | None] = {}
 
     def convert(raw: bytes | None, name: str) -> bytes | None:
+        """The Avro of a record's `name` (key or value) as Connect's JSON, beside its schema where
+        `with_schema` has that name. What cannot be read becomes an empty value, which is no
+        tombstone, or a NULL key.
+        """
         if raw is None:
             return None
         head = raw[:_HEAD]
@@ -169,6 +173,7 @@ def _converted(
 
 
 _HEAD: Final = 5
+"""Bytes before the datum: a zero and the schema's id."""
 _SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
 """The schemas that this process has asked for."""
 

@@ -103,7 +103,9 @@ def change(kind: Column, **columns: Column) -> Sequence[Column]:
 
 
 def changes(records: DataFrame, array: Column, deployment: Deployment | None = None) -> DataFrame:
-    """Level one of an array of structs of `change` for each record."""
+    """A decoder's output at level one: the coordinates of each record with the columns of a change,
+    which `change` lists, one row for each struct of `array`; where that is empty, a row of NULLs.
+    """
     records = decompressed(records, deployment.compression if deployment else "none")
     return records.select(*COORDINATES, F.inline_outer(array))
 
