@@ -629,6 +629,24 @@ class _Reader:
                 ):
                     self.judge.refused[self._plan(side, cell)[2].id] += 1
 
+    def _is_other_name(self, row: OutputRow, name: str) -> bool:
+        """Whether the row's database or table is another that the message may mean. Where the two
+        stand in one text, they must be parted at one place.
+        """
+        change, fields = self.change, row.fields
+        if not change.tables:
+            return name == "database" and fields[name] in change.databases
+        if name not in ("database", "table"):
+            return False
+        splits = [
+            {"database": database, "table": table}
+            for database, table in zip(change.databases, change.tables, strict=True)
+        ]
+        return any(
+            all(fields[column] == split[column] for column in split if column in fields)
+            for split in splits
+        )
+
     def _envelope(self, row: OutputRow) -> None:
         change = self.change
         unknown = (
@@ -645,9 +663,7 @@ class _Reader:
             if name in unknown and want is None:
                 continue
             if name in ("database", "schema", "table", "sql"):
-                fine = (want or "") == (got or "") or (
-                    name == "database" and got in change.databases
-                )
+                fine = (want or "") == (got or "") or self._is_other_name(row, name)
             elif name == "keys":
                 fine = list(want or ()) == list(got or ()) or (
                     len(got or ()),

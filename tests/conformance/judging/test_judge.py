@@ -244,6 +244,23 @@ def test_other_keys_are_as_good_in_any_order():
         assert (verdict is Verdict.PASS) is expected
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_right"),
+    [
+        ({"database": "d", "table": "a.b"}, True),
+        ({"database": "d.a", "table": "b"}, True),
+        ({"table": "b"}, True),
+        ({"database": "d", "table": "b"}, False),
+        ({"database": "d.a", "table": "a.b"}, False),
+        ({"database": "d.a.b", "table": ""}, False),
+    ],
+)
+def test_names_that_stand_in_one_text_are_parted_at_one_dot(fields, is_right):
+    dotted = replace(INSERT, database="d.a", table="b", databases=("d", "d.a"), tables=("a.b", "b"))
+    verdict = judge([dotted], [replace(GOOD, fields=fields)]).verdict
+    assert (verdict is Verdict.PASS) is is_right
+
+
 def test_a_column_that_is_not_returned_is_not_judged():
     assert (
         judge([replace(INSERT, position="1", commit_time_us=1)], [replace(GOOD, fields={})]).verdict
