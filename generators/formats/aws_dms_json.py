@@ -306,6 +306,11 @@ def scenarios(profile: AwsDmsProfile, database: str) -> Iterator[Scenario]:
     several = Table(database, neutral("transaction/rows"), columns, ("id",))
     images = ((None, {**row, "id": number}) for number in range(3))
     yield named("transaction/rows", change(several, Op.INSERT, *images))
+    narrow = Table(database, neutral("ddl/amid-rows"), columns[:2], ("id",))
+    statement = f"ALTER TABLE `{narrow.name}` ADD COLUMN `n` decimal(10,2)"
+    wide = replace(narrow, columns=columns)
+    addition = SchemaChange(START, "add column", statement, database, narrow.name, narrow, wide)
+    yield named("ddl/amid-rows", insert(narrow, {"id": 1, "a": "x"}), addition, insert(wide, row))
     customers = (
         Column("id", mysql.integer("int")),
         Column("fname", mysql.text()),
