@@ -68,7 +68,7 @@ def test_a_run_conforms(perform, command):
 def test_the_load_is_complete_and_right(perform, kafka):
     """Whether the decoder keeps up is the machine's affair."""
     (command,) = commands("load", spark=False)
-    code, said = perform(command, "--broker", kafka.bootstrap)
+    code, said = perform(command, "--broker", kafka.bootstrap, "--format", "json")
     report, _ = json.JSONDecoder().raw_decode(said)
     assert (report["figures"]["decoded"], report["complete"], report["accounted"]) == (
         1_000,

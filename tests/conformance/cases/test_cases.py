@@ -414,7 +414,9 @@ def test_profiles_by_glob():
 def test_budgets():
     assert catalogue.find_budget("ci").drawn >= 1000
     assert catalogue.find_budget("nightly").drawn == 10 * catalogue.find_budget("ci").drawn
-    assert all(0 < entry.sampled <= 200 for entry in catalogue.BUDGETS.values())
+    # `quick` judges each of its cases and samples nothing.
+    budgets = [entry for name, entry in catalogue.BUDGETS.items() if name != "quick"]
+    assert all(0 < entry.sampled <= 200 for entry in budgets)
     with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
         catalogue.find_budget("nightlly")
 

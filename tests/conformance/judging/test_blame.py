@@ -53,7 +53,11 @@ def judged(spoil, some=None):
     judge, results = Judge(rules(NAME)), []
     for case in some or cases():
         rows = [
-            [row for c in w.changes if (row := spoil(case, c, right.row(c, 1))) is not None]
+            [
+                row
+                for c in w.changes
+                if (row := spoil(case, c, right.row_of_change(c, 1))) is not None
+            ]
             for w in case.written
         ]
         results.append(judge.judge(case, rows))
@@ -558,7 +562,9 @@ def test_a_trait_is_blamed_although_another_row_of_the_case_lacks_it():
     profile = fmt.profile("2.5.4.Final+postgresql+include-unknown")
     (case,) = named_cases(fmt, (profile,), (f"{fmt.name}/{profile.name}/rows/keyless/all-null",))
     judge = Judge(rules(fmt.name))
-    rows = [[right.row(change, 2) for change in written.changes] for written in case.written]
+    rows = [
+        [right.row_of_change(change, 2) for change in written.changes] for written in case.written
+    ]
     assert {row.op for [row] in rows} == {"INSERT", "UPDATE"}
     wrong = [
         [replace(row, before=dict.fromkeys(row.after)) if row.op == "UPDATE" else row]

@@ -54,7 +54,9 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
     for case in named_cases(fmt, fmt.profiles):
         outputs = []
         for sent in case.written:
-            rows = [right.row(change, case.level) for change in right.owed(case, sent)]
+            rows = [
+                right.row_of_change(change, case.level) for change in right.owed_changes(case, sent)
+            ]
             readable = all(change.kind is not Kind.CORRUPT for change in sent.changes)
             if readable and refuses(json.loads(sent.message.value or b"{}", strict=False)):
                 rows = [OutputRow(0, Kind.CORRUPT, None, {}, error="a form that is not documented")]

@@ -45,7 +45,10 @@ def judged(
         if case.level == level and case.scenario.startswith(select):
             table = case.tables[0].name if case.level == 2 else None
             outputs = [
-                [spoil(case, w, c, right.row(c, case.level)) for c in right.owed(case, w)]
+                [
+                    spoil(case, w, c, right.row_of_change(c, case.level))
+                    for c in right.owed_changes(case, w)
+                ]
                 for w in case.written
             ]
             results.append(judge.judge(case, outputs, table))

@@ -45,7 +45,10 @@ def written():
     return (
         grouped,
         places,
-        {place: [right.row(c, 1) for c in w.changes] for w, place in zip(sent, laid, strict=True)},
+        {
+            place: [right.row_of_change(c, 1) for c in w.changes]
+            for w, place in zip(sent, laid, strict=True)
+        },
     )
 
 

@@ -67,7 +67,9 @@ class Fake:
             for topic, number, low, high in ranges
             for offset in range(low, high + 1)
         ]
-        return done({place: [right.row(CASE.written[0].changes[0], 1)] for place in places})
+        return done(
+            {place: [right.row_of_change(CASE.written[0].changes[0], 1)] for place in places}
+        )
 
 
 @pytest.fixture(autouse=True)

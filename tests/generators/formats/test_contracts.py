@@ -78,7 +78,7 @@ SILENT = {
             "shape/duplicate-after-rows",
             "shape/keyless",
         ),
-        *("shape/all-null-keyless", "shape/equal-rows"),
+        *("shape/all-null-keyless", "shape/equal-rows", "rows/keyless/repeated"),
         *(f"rows/keyless/multi-row-{op}" for op in ("insert", "update", "delete")),
         *(
             f"rows/keyless/{name}"
