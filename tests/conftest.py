@@ -161,6 +161,8 @@ def in_session(engine, monkeypatch):
 
     from conformance.commands.cli import cli
 
+    # What a command says is text, too, where it goes into a pipe, and wraps at a terminal's width.
+    monkeypatch.setenv("COLUMNS", "200")
     for module in ("conformance.engines.child", "conformance.engines.command"):
         monkeypatch.setattr(f"{module}.ChildEngine", lambda **_options: Lent(engine))
 

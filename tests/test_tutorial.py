@@ -234,7 +234,7 @@ def test_the_example_of_level_two_conforms(in_session, tmp_path, monkeypatch):
     )
     code, said = in_session(*shlex.split(command.replace("\\\n", ""))[1:], "--format", "pretty")
     assert code == 0, said
-    assert re.search(r"12 cases \(0 drawn; 0 judged at level one, 12 at level two\)", said), said
+    assert re.search(r"13 cases \(0 drawn; 0 judged at level one, 13 at level two\)", said), said
 
 
 def test_its_commands_end_as_it_says(in_session, pytester, monkeypatch):

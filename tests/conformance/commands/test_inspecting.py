@@ -61,7 +61,8 @@ def test_the_command_that_is_told_is_one_that_runs():
 
 
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
-def test_people_read_tables(tmp_path, style):
+def test_people_read_tables(tmp_path, style, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     file = tmp_path / "mixed.txt"
     file.write_text(f'{WATERMARK}\n{{"a":"\x1b[31m|"}}\n')
     done = run(file, "--format", style)
