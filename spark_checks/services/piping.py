@@ -82,8 +82,10 @@ def handle(
 def stop_queries(*targets: str) -> None:
     """Stops the queries of some targets; of all, if none is named."""
     for target in targets or tuple(_QUERIES):
-        if (query := _QUERIES.pop(target, None)) is not None:
+        if (query := _QUERIES.get(target)) is not None:
+            # Forgotten behind its end: who stops it, too, from another thread, waits for the end.
             query.stop()
+            _QUERIES.pop(target, None)
 
 
 def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str, Any]) -> None:
