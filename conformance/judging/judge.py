@@ -638,14 +638,11 @@ class _Reader:
             return name == "database" and fields[name] in change.databases
         if name not in ("database", "table"):
             return False
-        splits = [
-            {"database": database, "table": table}
-            for database, table in zip(change.databases, change.tables, strict=True)
-        ]
-        return any(
-            all(fields[column] == split[column] for column in split if column in fields)
-            for split in splits
-        )
+        for database, table in zip(change.databases, change.tables, strict=True):
+            split = {"database": database, "table": table}
+            if all(fields[column] == split[column] for column in split if column in fields):
+                return True
+        return False
 
     def _envelope(self, row: OutputRow) -> None:
         change = self.change
