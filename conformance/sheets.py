@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.text import printable
 
@@ -48,3 +48,26 @@ def grid(
     for row in rows:
         table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in row))
     return table
+
+
+RESULT_COLOURS: Final = {"converged": "green", "differs": "red"}
+"""The colour of a result of a table on a terminal; any other is yellow."""
+
+
+def sheet_of_results(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    sentences: Sequence[str],
+    *,
+    markdown: bool = False,
+) -> Any:
+    """A table whose last column is a result, and sentences below it: for a terminal, or as
+    Markdown.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    if markdown:
+        return "\n".join([*marked(head, rows), "", *sentences])
+    coloured = ([*row[:-1], Text(row[-1], RESULT_COLOURS.get(row[-1], "yellow"))] for row in rows)
+    return Group(grid(head, coloured), *map(Text, sentences))

@@ -8,25 +8,15 @@ from typing import Any, Final
 
 from conformance.pipelines.results import PipelineResult, reached_ids
 from conformance.rules.pipelines import rules
-from conformance.sheets import grid, marked
+from conformance.sheets import sheet_of_results
 
 _HEAD: Final = ("profile", "nemesis", "rows", "messages", "repeats", "s", "result")
 
 
 def render(results: Sequence[PipelineResult], fmt: str, *, markdown: bool = False) -> Any:
     """For a terminal, or as Markdown."""
-    from rich.console import Group as Together
-    from rich.text import Text
-
     head, lines = _lines(results)
-    words = list(_words(results, fmt))
-    if markdown:
-        return "\n".join([*marked(head, lines), "", *words])
-    colours = {"converged": "green", "differs": "red"}
-    coloured: Iterator[list[str | Text]] = (
-        [*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines
-    )
-    return Together(grid(head, coloured), *map(Text, words))
+    return sheet_of_results(head, lines, list(_words(results, fmt)), markdown=markdown)
 
 
 def as_html(results: Sequence[PipelineResult], fmt: str) -> str:

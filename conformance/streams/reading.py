@@ -29,7 +29,7 @@ from conformance.engines.engine import AnswerTimeout, ChildDied, DecodeRaised
 from conformance.engines.specs import decoder_spec
 from conformance.lanes import by_name
 from conformance.rules.order import order_of
-from conformance.sheets import grid, marked
+from conformance.sheets import sheet_of_results
 from conformance.streams.kept import Kept, by_profile, judge, read_state
 from conformance.streams.recipes import (
     OURS,
@@ -557,9 +557,6 @@ def _with_restarts(
 
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     """A line per stream, then the differences; for a terminal, or as Markdown."""
-    from rich.console import Group as Together
-    from rich.text import Text
-
     own = any(o.table for o in outcomes)
     results = [
         "not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes
@@ -578,13 +575,7 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
         f"{results.count('converged')} of {len(results) - results.count('not judged')} streams"
         " converged"
     )
-    if markdown:
-        return "\n".join([*marked(head, lines), "", *words])
-    colours = {"converged": "green", "differs": "red"}
-    coloured: Iterator[list[str | Text]] = (
-        [*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines
-    )
-    return Together(grid(head, coloured), *map(Text, words))
+    return sheet_of_results(head, lines, words, markdown=markdown)
 
 
 def _which(outcome: StreamResult) -> str:

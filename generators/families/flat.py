@@ -87,6 +87,8 @@ class Flat:
     """Fields of `Change` that a message has beside op, images, commit time and names."""
     time_unit_ms: int = 1
     """The commit time is cut to a multiple of it."""
+    has_commit_time: Callable[[RowChange], bool] = lambda _event: True
+    """Whether a row's message has the commit time."""
     numbers: frozenset[Logical] = frozenset()
     """Types whose values are JSON numbers."""
     complete_before: bool = False
@@ -155,6 +157,7 @@ class Flat:
         if before is not None and after is not None:
             sent_before, full_before = self._before_of_update(before, after)
         unit_us = self.time_unit_ms * 1000
+        commit_time_us = event.at.ms * 1000 // unit_us * unit_us
         accept: tuple[tuple[Kind, Op | None], ...] = ()
         if _is_doubtful(before) or _is_doubtful(after):
             accept = ((Kind.CORRUPT, None),)
@@ -164,7 +167,7 @@ class Flat:
             0,
             Kind.ROW,
             event.op,
-            commit_time_us=event.at.ms * 1000 // unit_us * unit_us,
+            commit_time_us=commit_time_us if self.has_commit_time(event) else None,
             before=self._sent_image(sent_before),
             after=self._sent_image(after),
             full_before=full_before,

@@ -29,6 +29,7 @@ from generators.families.flat import (
     Flat,
     json_text,
     key_scenarios,
+    writer,
 )
 from generators.families.mysql_texts import TextForms, scaled_text
 from generators.garbage.faults import CELL_FAULTS, Way
@@ -38,10 +39,8 @@ from generators.model import (
     Change,
     Column,
     Event,
-    History,
     Instant,
     Kind,
-    Layout,
     Logical,
     Op,
     Row,
@@ -52,7 +51,6 @@ from generators.model import (
     State,
     Table,
     Value,
-    Written,
     ZeroDate,
 )
 from generators.profile_tables import read_choices
@@ -263,6 +261,7 @@ def _flat(profile: AwsDmsProfile) -> Flat:
         forms=TextForms("UTC"),
         keyed=False,
         time_unit_ms=1000,
+        has_commit_time=lambda event: profile.transaction_details and event.op is not Op.READ,
         numbers=NUMBERS,
         complete_before=True,
         has_before=lambda _before, _after: profile.before_image,
@@ -278,19 +277,7 @@ def _flat(profile: AwsDmsProfile) -> Flat:
     )
 
 
-def write(history: History, profile: AwsDmsProfile, layout: Layout) -> list[Written]:
-    """The messages of a history, one for each row and for each control record, in order."""
-
-    def with_commit_time(change: Change) -> Change:
-        has_commit = profile.transaction_details and change.kind is Kind.ROW
-        if has_commit and change.op is not Op.READ:
-            return change
-        return replace(change, commit_time_us=None)
-
-    return [
-        replace(record, changes=tuple(with_commit_time(change) for change in record.changes))
-        for record in _flat(profile).write(history, layout)
-    ]
+write: Final = writer(_flat)
 
 
 def scenarios(profile: AwsDmsProfile, database: str) -> Iterator[Scenario]:

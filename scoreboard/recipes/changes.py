@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -15,34 +15,41 @@ from spark_checks.decoders.debezium_json import decode, decode_rows
 
 PLACE = ["partition", "offset", "row"]
 Merge = Callable[[DataFrame, str, list[str]], None]
+Start = Callable[[SparkSession, DataFrame, str, Table, str, Deployment], StreamingQuery]
 
 
-def keep(
-    records: DataFrame,
-    target: str,
-    table: Table,
-    checkpoint: str,
-    deployment: Deployment,
-    merge: Merge,
-) -> StreamingQuery:
-    """Keeps a Delta table of one key column, `id`, by a MERGE of each batch's changes."""
-    names = [column.name for column in table.columns]
-    columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in table.columns)
-    spark = records.sparkSession
-    spark.sql(f"CREATE TABLE IF NOT EXISTS {target} ({columns}) USING delta")
+def start_with(merge: Merge) -> Start:
+    """What `pipeline` calls of a recipe: it keeps a Delta table of one key column, `id`, by a MERGE
+    of each batch's changes.
+    """
 
-    def upsert(batch: DataFrame, _number: int) -> None:
-        merge(changes_of(batch, table, deployment), target, names)
+    def start(
+        spark: SparkSession,
+        records: DataFrame,
+        target: str,
+        table: Table,
+        checkpoint: str,
+        deployment: Deployment,
+    ) -> StreamingQuery:
+        names = [column.name for column in table.columns]
+        columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in table.columns)
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {target} ({columns}) USING delta")
 
-    return records.writeStream.foreachBatch(upsert).option("checkpointLocation", checkpoint).start()
+        def upsert(batch: DataFrame, _number: int) -> None:
+            merge(changes_of(batch, table, deployment), target, names)
+
+        sink = records.writeStream.foreachBatch(upsert)
+        return sink.option("checkpointLocation", checkpoint).start()
+
+    return start
 
 
 def changes_of(batch: DataFrame, table: Table, deployment: Deployment) -> DataFrame:
     """A row a change: op, time (the source's milliseconds), deleted, and the row's columns; of a
     DELETE those of the row before.
     """
-    told = decode(batch, deployment=deployment).where("kind = 'ROW' AND op <> 'TRUNCATE'")
-    times = told.select(*PLACE, F.expr("unix_millis(commit_time) AS time"))
+    row_changes = decode(batch, deployment=deployment).where("kind = 'ROW' AND op <> 'TRUNCATE'")
+    times = row_changes.select(*PLACE, F.expr("unix_millis(commit_time) AS time"))
     typed = decode_rows(batch, table, deployment=deployment).where("kind = 'ROW'")
     image = "IF(op = 'DELETE', before, after) AS image"
     both = typed.join(times, PLACE).selectExpr("op", "time", "op = 'DELETE' AS deleted", image)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.streaming.query import StreamingQuery
 
-from generators.model import Deployment, Table
-from scoreboard.recipes.changes import insert_all, keep, merge_into, set_all
+from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_with
 
 
 def merge(changes: DataFrame, target: str, names: list[str]) -> None:
@@ -19,13 +17,4 @@ def merge(changes: DataFrame, target: str, names: list[str]) -> None:
     merge_into(target, latest.where("deleted"), "WHEN MATCHED THEN DELETE")
 
 
-def start(
-    _spark: SparkSession,
-    records: DataFrame,
-    target: str,
-    table: Table,
-    checkpoint: str,
-    deployment: Deployment,
-) -> StreamingQuery:
-    """What `pipeline` calls."""
-    return keep(records, target, table, checkpoint, deployment, merge)
+start = start_with(merge)
