@@ -69,5 +69,7 @@ def sheet_of_results(
 
     if markdown:
         return "\n".join([*marked(head, rows), "", *sentences])
-    coloured = ([*row[:-1], Text(row[-1], RESULT_COLOURS.get(row[-1], "yellow"))] for row in rows)
+    coloured: list[list[str | Text]] = [
+        [*row[:-1], Text(row[-1], RESULT_COLOURS.get(row[-1], "yellow"))] for row in rows
+    ]
     return Group(grid(head, coloured), *map(Text, sentences))

@@ -221,8 +221,8 @@ def _control_text(
         "table-name": table.name,
     }
     details = {"control": {"table-def": _definition(table)}} if profile.control_details else {}
-    owed = Change(0, Kind.CONTROL, None, table.database, None, table.name)
-    return json_text({**details, "metadata": metadata}), owed
+    control = Change(0, Kind.CONTROL, None, table.database, None, table.name)
+    return json_text({**details, "metadata": metadata}), control
 
 
 def _definition(table: Table) -> dict[str, Any]:
@@ -305,8 +305,8 @@ def scenarios(profile: AwsDmsProfile, database: str) -> Iterator[Scenario]:
         Column("REGION", mysql.text()),
     )
     guide = Table(database, neutral("document/row"), customers, ("id",))
-    shown: Row = {"id": 100000161, "fname": "val61s", "lname": "val61s", "REGION": "val61s"}
-    yield named("document/row", insert(guide, shown))
+    guide_row: Row = {"id": 100000161, "fname": "val61s", "lname": "val61s", "REGION": "val61s"}
+    yield named("document/row", insert(guide, guide_row))
 
 
 FORMAT: Final = Format(
