@@ -405,8 +405,9 @@ def _spell_came(failing: Failing) -> str:
 
 
 def unify_other_images(by_deviation: ByDeviation) -> dict[Deviation, dict[Unit, Failing]]:
-    """The deviations, where a NULL, a value or a column that its row's other image has, too, goes
-    with values that are the other image's, if the run has such values on that side of that op.
+    """The failing units by deviation, after some have moved: a wrong NULL, value or missing column
+    that is just what the row's other image has counts as "the other image's", if the run has that
+    deviation on the same side of the same operation. None moves where columns are shuffled.
     """
     sides: dict[tuple[str, Op | None], Deviation] = {}
     if SHUFFLED not in by_deviation:

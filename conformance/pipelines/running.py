@@ -133,6 +133,7 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
 
 
 def _nemeses(glob: str) -> list[Nemesis]:
+    """The disturbances that a glob selects; those of the budget smoke for an empty one."""
     if glob:
         return list(select_nemeses(glob))
     return [nemesis for name in SMOKE for nemesis in select_nemeses(name)]

@@ -152,8 +152,6 @@ class Options(Columns):
         clause = f"PARTITION BY {self.statement.method}"
         count = self.digits() if self.skip("PARTITIONS") else ""
         if self.skip("SUBPARTITION BY"):
-            clause += f" SUBPARTITION BY {self.method()}"
-            clause += f" SUBPARTITIONS {self.digits()}" if self.skip("SUBPARTITIONS") else ""
             raise self.refusal()
         if self.next_is("("):
             clause += f" {self.bracketed(self.partition, ',')}"
