@@ -29,21 +29,24 @@ def traps(fmt: str) -> Iterator[Trap]:
             yield Trap(mistake.name, f"{fmt}/stream/{rule}", mistake.why)
 
 
-def pages(changed: Iterable[str] = FORMATS) -> dict[str, str]:
-    """The generated pages by their names below docs/: all that a change of these formats may alter.
+def pages(docs: Path, changed: Iterable[str] = FORMATS) -> dict[str, str]:
+    """The generated pages by their names below `docs`: all that a change of these formats may
+    alter. The mistakes of recipes stand beside that folder, in scoreboard/faults.
 
     The audit behind docs/recorded.md takes longer than the others together.
     """
     return of_traps(
         {fmt: tuple(traps(fmt)) for fmt in FORMATS},
+        docs.resolve().parent / "scoreboard" / "faults",
         recorded=not PRODUCTS.keys().isdisjoint(changed),
     )
 
 
 def main(directory: str, *changed: str) -> None:
     """Writes pages below the directory: of some formats, or every one."""
-    for name, page in pages(changed or FORMATS).items():
-        path = Path(directory, name)
+    docs = Path(directory)
+    for name, page in pages(docs, changed or FORMATS).items():
+        path = docs / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, "utf-8")
 

@@ -108,6 +108,7 @@ def test_the_locks_hold_every_declared_dependency_and_agree():
         ],
         "tools.txt": groups["tools"],
         "docs.txt": groups["docs"],
+        "build.txt": groups["build"],
     }
     assert [lock.name for lock in LOCKS] == sorted(wanted)
     for name, lines in wanted.items():
@@ -187,7 +188,7 @@ def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path)
         str(home),
         str(wheel),
         "-c",
-        str(LOCKS[1]),
+        str(ROOT / "requirements" / "run.txt"),
     ]
     for tries in ([["venv", str(home)]], [[*install, "--offline"], install]):
         for words in tries:

@@ -307,7 +307,7 @@ def locked(path: Path, note: Note, what: str) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with path.open("w") as file:
+    with path.open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

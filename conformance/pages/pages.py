@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from conformance.pages._markdown import table
 from conformance.pages.column_types import column_types_page
-from conformance.pages.recipes import recipe_section
+from conformance.pages.recipes import recipe_mistakes, recipe_section
 from conformance.pages.recorded import recorded_page
 from conformance.pages.releases import release_table
 from conformance.pages.rooms import picture, rooms, rooms_page
@@ -174,9 +174,11 @@ def _is_open(rule: Rule) -> bool:
     return not rule.law and (weak or rule.provenance is Provenance.ASSUMED)
 
 
-def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
+def format_page(
+    fmt: Format[Any], traps: Iterable[Trap], where: Homes, mistakes: Iterable[str]
+) -> str:
     """docs/formats/NAME.md: how the format works, an example, its profiles, what it loses, its
-    rules and its traps.
+    rules, its traps and the mistakes of recipes for Spark.
     """
     module = importlib.import_module(f"generators.formats.{module_name(fmt.name)}")
     lines = [
@@ -207,7 +209,7 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
         *_losses(fmt),
         *_rules(fmt, where),
         *_traps(fmt, traps, where),
-        *recipe_section(fmt),
+        *recipe_section(mistakes),
     ]
     return "\n".join(lines) + "\n"
 
@@ -397,10 +399,13 @@ def _elsewhere(
         )
 
 
-def pages(traps: Mapping[str, Iterable[Trap]], *, recorded: bool = True) -> dict[str, str]:
-    """Every generated page by its name below docs/; `traps` are by format. Not that on recorded
-    messages, unless `recorded`.
+def pages(
+    traps: Mapping[str, Iterable[Trap]], faults: Path, *, recorded: bool = True
+) -> dict[str, str]:
+    """Every generated page by its name below docs/; `traps` are by format, `faults` is the
+    scoreboard's folder of faults. Not the page on recorded messages, unless `recorded`.
     """
+    mistakes = recipe_mistakes(faults)
     homes_of_items = homes(traps)
     page_texts = {"formats.md": formats_page(homes_of_items), **source_pages(_NOTE)}
     if recorded:
@@ -409,6 +414,8 @@ def pages(traps: Mapping[str, Iterable[Trap]], *, recorded: bool = True) -> dict
     page_texts["column-types.md"] = column_types_page(_NOTE)
     page_texts |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
     return page_texts | {
-        f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], homes_of_items)
+        f"formats/{fmt.name}.md": format_page(
+            fmt, traps[fmt.name], homes_of_items, mistakes.get(fmt.name, ())
+        )
         for fmt in formats()
     }

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
-
-from generators.wire_format import Format
-
-FAULTS: Final = Path(__file__).parents[2] / "scoreboard" / "faults"
 
 
-@cache
-def recipe_mistakes() -> dict[str, tuple[str, ...]]:
-    """The titles of the mistakes by format."""
+def recipe_mistakes(faults: Path) -> dict[str, tuple[str, ...]]:
+    """The titles of the mistakes by format, as the tables of a folder of the scoreboard name them.
+    Raises FileNotFoundError without such a folder: a page must not say that there are none.
+    """
+    if not faults.is_dir():
+        raise FileNotFoundError(f"{faults}: no folder of the scoreboard's faults")
     titles: dict[str, list[str]] = {}
-    for path in sorted(FAULTS.glob("spark-*.toml")):
+    for path in sorted(faults.glob("spark-*.toml")):
         for fault in tomllib.loads(path.read_text("utf-8"))["fault"]:
             for name in fault["formats"]:
                 titles.setdefault(name, []).append(fault["title"])
     return {name: tuple(dict.fromkeys(listed)) for name, listed in titles.items()}
 
 
-def recipe_section(fmt: Format[Any]) -> Iterator[str]:
-    """The section of a format's page, with a link to what is right."""
-    listed = recipe_mistakes().get(fmt.name, ())
+def recipe_section(mistakes: Iterable[str]) -> Iterator[str]:
+    """The section of a format's page with its mistakes, and a link to what is right."""
+    listed = tuple(mistakes)
     yield from ("", "## Recipes for Spark", "")
     if not listed:
         yield (

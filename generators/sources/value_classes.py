@@ -25,7 +25,7 @@ SHORT: Final = 255
 
 @cache
 def _table() -> Mapping[Logical, Mapping[str, Any]]:
-    text = resources.files("generators.sources").joinpath(FILE).read_text()
+    text = resources.files("generators.sources").joinpath(FILE).read_text("utf-8")
     return {Logical(name): classes for name, classes in tomllib.loads(text).items()}
 
 

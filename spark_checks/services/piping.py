@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -23,8 +23,23 @@ from spark_checks.services.engine import Decoder
 from spark_checks.services.pipelines import Pipeline, load_pipeline
 from spark_checks.services.streaming import records_of
 
-_QUERIES: Final[dict[str, StreamingQuery]] = {}
-"""The queries that are running, by target."""
+
+class Started(NamedTuple):
+    """A pipeline whose `start` was called, and the query that it returned: None for a batch job.
+    The pipeline is kept with its query, as `start` may leave in its module what `table` reads.
+    """
+
+    pipeline: Pipeline
+    query: StreamingQuery | None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the query has not ended."""
+        return self.query is not None and bool(self.query.isActive)
+
+
+_STARTED: Final[dict[str, Started]] = {}
+"""The pipelines whose queries are running, by target."""
 _CHECKPOINTS: Final[dict[str, Path]] = {}
 """The last checkpoint of each target's query."""
 
@@ -46,46 +61,53 @@ def handle(
     if "drop" in request:
         _drop_database(spark, request["drop"])
         return {}
-    pipeline, target = load_pipeline(request["pipeline"]), request["target"]
+    target = request["target"]
     began = time.monotonic()
     _register(spark, target, request["lake"])
     if request.get("refresh") and not _lose_checkpoint(target):
         return {"refreshed": False}
-    query = _QUERIES.get(target)
+    started = _STARTED.get(target)
     try:
-        if query is None or not query.isActive:
-            records = records_of(spark, request["source"])
-            offered = {
-                "table": codec.load_table(request["table"]),
-                "deployment": codec.load_deployment(request["deployment"]),
-                "checkpoint": request["checkpoint"],
-            }
-            query = pipeline.begin(spark, records, target, offered)
-        if query is not None:
-            _QUERIES[target] = query
-            _read_to_end(query, request)
-        _write_tables(spark, pipeline, request)
+        if started is None or not started.is_running:
+            started = _start(spark, request)
+        if started.query is not None:
+            _STARTED[target] = started
+            _read_to_end(started.query, request)
+        _write_tables(spark, started.pipeline, request)
     except BaseException:
         stop_queries(target)
         raise
-    if query is None or not query.isActive or request.get("last"):
+    if not started.is_running or request.get("last"):
         stop_queries(target)
     return {
         "refreshed": True,
-        "key": list(pipeline.key),
-        "types": dict(pipeline.types),
-        "query": query is not None,
+        "key": list(started.pipeline.key),
+        "types": dict(started.pipeline.types),
+        "query": started.query is not None,
         "seconds": time.monotonic() - began,
     }
 
 
+def _start(spark: SparkSession, request: Mapping[str, Any]) -> Started:
+    """Loads the request's pipeline and calls its `start`."""
+    pipeline = load_pipeline(request["pipeline"])
+    offered = {
+        "table": codec.load_table(request["table"]),
+        "deployment": codec.load_deployment(request["deployment"]),
+        "checkpoint": request["checkpoint"],
+    }
+    records = records_of(spark, request["source"])
+    return Started(pipeline, pipeline.begin(spark, records, request["target"], offered))
+
+
 def stop_queries(*targets: str) -> None:
     """Stops the queries of some targets; of all, if none is named."""
-    for target in targets or tuple(_QUERIES):
-        if (query := _QUERIES.get(target)) is not None:
+    for target in targets or tuple(_STARTED):
+        started = _STARTED.get(target)
+        if started is not None and started.query is not None:
             # Forgotten behind its end: who stops it, too, from another thread, waits for the end.
-            query.stop()
-            _QUERIES.pop(target, None)
+            started.query.stop()
+            _STARTED.pop(target, None)
 
 
 def _write_tables(spark: SparkSession, pipeline: Pipeline, request: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-Path(os.environ["HOSTILE_MARKER"]).write_text("ran")
+Path(os.environ["HOSTILE_MARKER"]).write_text("ran", encoding="utf-8")
 
 
 def decode(records):

@@ -71,7 +71,7 @@ def tested(root: Path, log: Path, tests: tuple[str, ...]) -> int:
     code = 70
     try:
         signal.alarm(LIMIT)
-        with log.open("w") as out:
+        with log.open("w", encoding="utf-8") as out:
             os.dup2(out.fileno(), 1)
             os.dup2(out.fileno(), 2)
         os.chdir(root)

@@ -872,7 +872,12 @@ class TestWithoutABroker:
     def test_a_burst_that_is_not_decoded_is_told_with_what_spark_is_doing(
         self, engine, monkeypatch
     ):
-        monkeypatch.setattr(loading.Lane, "drain", lambda lane, *_: lane.poll())
+        def drain_one_batch(lane, *_):
+            while not lane.batches:
+                lane.poll()
+                time.sleep(0.1)
+
+        monkeypatch.setattr(loading.Lane, "drain", drain_one_batch)
         waiting = (
             re.escape("warming up did not end within 120 s: ")
             + r"\d+ of 100 messages wait; Spark says: \w+"

@@ -35,7 +35,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def text():
-    return pages.pages()
+    return pages.pages(DOCS)
 
 
 def test_there_is_a_page_for_each_format_and_no_other(text):
@@ -53,7 +53,9 @@ def test_there_is_a_page_for_each_format_and_no_other(text):
 def test_a_format_without_recordings_alters_no_page_on_them(
     changed, recorded, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(pages, "of_traps", lambda _traps, recorded: {"recorded": str(recorded)})
+    monkeypatch.setattr(
+        pages, "of_traps", lambda _traps, _faults, recorded: {"recorded": str(recorded)}
+    )
     pages.main(str(tmp_path), *changed)
     assert (tmp_path / "recorded").read_text("utf-8") == str(recorded)
 

@@ -28,9 +28,9 @@ REPORTS = {
     "console-details.txt": lambda run: shown(console.render(run, details=True)),
     "run.md": markdown.render,
     "run.html": page_without_style,
-    "notebook.html": lambda run: notebook.html(notebook.NotebookResult.of(run, None)),
+    "notebook.html": lambda run: notebook.html(notebook.NotebookResult.of_result(run, None)),
     "junit.xml": junit.render,
-    "run.sarif": lambda run: sarif.text(run).decode(),
+    "run.sarif": lambda run: sarif.sarif_bytes(run).decode(),
 }
 
 
