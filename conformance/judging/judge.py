@@ -634,10 +634,10 @@ class _Reader:
         stand in one text, they must be parted at one place.
         """
         change, fields = self.change, row.fields
-        if not change.tables:
-            return name == "database" and fields[name] in change.databases
         if name not in ("database", "table"):
             return False
+        if not (change.databases and change.tables):
+            return fields[name] in (change.databases if name == "database" else change.tables)
         for database, table in zip(change.databases, change.tables, strict=True):
             split = {"database": database, "table": table}
             if all(fields[column] == split[column] for column in split if column in fields):

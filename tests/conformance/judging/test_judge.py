@@ -261,6 +261,22 @@ def test_names_that_stand_in_one_text_are_parted_at_one_dot(fields, is_right):
     assert (verdict is Verdict.PASS) is is_right
 
 
+@pytest.mark.parametrize(
+    ("others", "fields", "is_right"),
+    [
+        ({"tables": ("old", "older")}, {"database": "d", "table": "older"}, True),
+        ({"tables": ("old",)}, {"database": "old", "table": "t"}, False),
+        ({"tables": ("old",)}, {"database": "d", "table": "new"}, False),
+        ({"databases": ("", "e")}, {"database": "e", "table": "t"}, True),
+        ({"databases": ("", "e")}, {"database": "d", "table": "e"}, False),
+    ],
+)
+def test_other_names_of_one_kind_leave_the_other_as_it_is(others, fields, is_right):
+    named = replace(INSERT, database="d", table="t", **others)
+    verdict = judge([named], [replace(GOOD, fields=fields)]).verdict
+    assert (verdict is Verdict.PASS) is is_right
+
+
 def test_a_column_that_is_not_returned_is_not_judged():
     assert (
         judge([replace(INSERT, position="1", commit_time_us=1)], [replace(GOOD, fields={})]).verdict
