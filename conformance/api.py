@@ -79,7 +79,7 @@ def run(
     """
     from conformance.brokers.asked import broker_options
     from conformance.cases.catalogue import find_budget
-    from conformance.cases.tables import formats_for_tables, read_tables
+    from conformance.cases.tables import formats_for_tables, read_tables, selected_readers
     from conformance.engines.child import QUICK
     from conformance.engines.live import decoder_name
     from conformance.engines.spark_conf import merge_settings, settings_of_options
@@ -104,7 +104,12 @@ def run(
     user_tables = None
     if tables:
         user_tables = read_tables(
-            _several(tables), dialect, database, None if values is None else Path(values), seed
+            _several(tables),
+            dialect,
+            database,
+            None if values is None else Path(values),
+            seed,
+            selected_readers(formats or FORMATS, _several(writer_profile)),
         )
         formats = formats_for_tables(
             formats or FORMATS,
@@ -186,7 +191,7 @@ def pipeline(
     environment fails, or a batch does not end within `limit_s`.
     """
     from conformance.brokers.asked import broker_options
-    from conformance.cases.tables import read_tables
+    from conformance.cases.tables import read_tables, selected_readers
     from conformance.engines.spark_conf import settings_of_options
     from conformance.files import tables_in_cache
     from conformance.pipelines.report import PipelineReport
@@ -196,7 +201,12 @@ def pipeline(
     user_tables = None
     if tables:
         user_tables = read_tables(
-            _several(tables), dialect, database, None if values is None else Path(values), seed
+            _several(tables),
+            dialect,
+            database,
+            None if values is None else Path(values),
+            seed,
+            selected_readers((format,), _several(writer_profile)),
         )
     elif any((dialect, database, values)):
         raise UsageError("dialect, database and values need tables")

@@ -479,7 +479,7 @@ def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) 
 
 def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:
     """The suite's own tables with their values. Raises UsageError."""
-    from conformance.cases.tables import formats_for_tables, read_tables
+    from conformance.cases.tables import formats_for_tables, read_tables, selected_readers
 
     if not cls.tables:
         return None
@@ -487,7 +487,14 @@ def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values |
         source if "://" in source else str(place_file(source, folders)) for source in cls.tables
     ]
     overrides = place_file(cls.values, folders) if cls.values else None
-    values = read_tables(sources, cls.dialect, cls.database, overrides, seed)
+    values = read_tables(
+        sources,
+        cls.dialect,
+        cls.database,
+        overrides,
+        seed,
+        selected_readers((cls.format,), cls.profile),
+    )
     formats_for_tables((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
     return values
 

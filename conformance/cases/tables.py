@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.cases.catalogue import select_profiles, spoil_case, spoil_some_drawn
 from generators.drawing.cases import as_case
-from generators.errors import Refused, UsageError
+from generators.errors import Refused, UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
 from generators.profiles import Profile
@@ -70,13 +70,24 @@ def profiles_of_source(
     return readers
 
 
+def selected_readers(names: Iterable[str], globs: str | Sequence[str] = ()) -> tuple[Profile, ...]:
+    """The profiles of some formats that patterns select, of every format that has such; all of
+    them, if there is no pattern. Raises UnknownName for a format that is not known.
+    """
+    readers: list[Profile] = []
+    for name in names:
+        with suppress(UnknownName):
+            readers += select_profiles(get(name), globs or "*")
+    return tuple(readers)
+
+
 def read_tables(
     sources: Sequence[str],
     dialect: str | None,
     database: str | None,
     values_file: Path | None,
     seed: int,
-    readers: Sequence[Profile] = (),
+    readers: Sequence[Profile],
 ) -> Values:
     """A user's tables with their values. Where the text does not tell its dialect, it is the only
     one of the source that all `readers`, the selected profiles, read. Raises UsageError.

@@ -173,7 +173,7 @@ def list_cases(
     )
 
     check_profiles(registry.formats(formats), writer_profile)
-    tables = given_tables(own, 1)
+    tables = given_tables({**own, "formats": formats, "writer_profile": writer_profile}, 1)
 
     def every(fmt: Any) -> Iterable[Any]:
         profiles = select_profiles(fmt, writer_profile)
@@ -274,7 +274,7 @@ def corpus_write(
     from generators.storage import corpus as disk
 
     check_profiles(registry.formats(formats), writer_profile)
-    tables = given_tables(own, seed)
+    tables = given_tables({**own, "formats": formats, "writer_profile": writer_profile}, seed)
     if master and not executors:
         raise UsageError("--master URL needs --executors N")
     if executors:

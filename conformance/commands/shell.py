@@ -4,7 +4,6 @@ styles.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -372,18 +371,14 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
 
 
 def _readers(options: Mapping[str, Any]) -> tuple[Profile, ...]:
-    """The profiles that a command's options select, of every format that has some; none where it
-    has no such options.
+    """The profiles that a command's options select, of every format that has some; of all formats,
+    if they name none.
     """
-    from conformance.cases.catalogue import select_profiles
+    from conformance.cases.tables import selected_readers
 
     names = options.get("formats") or options.get("name") or options.get("fmt") or FORMATS
-    globs = options.get("writer_profile") or options.get("profile") or "*"
-    readers: list[Profile] = []
-    for name in (names,) if isinstance(names, str) else names:
-        with contextlib.suppress(UnknownName):
-            readers += select_profiles(get(name), globs)
-    return tuple(readers)
+    globs = options.get("writer_profile") or options.get("profile") or ()
+    return selected_readers((names,) if isinstance(names, str) else names, globs)
 
 
 def of_each_kind(notes: Iterable[Note]) -> list[str]:

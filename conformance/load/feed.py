@@ -117,12 +117,17 @@ class Feed:
         fmt, seed, pickled_tables = get(options.format), options.number("seed", -(2**63)), b""
         if options.tables:
             # What reads tables needs more than workers have.
-            from conformance.cases.tables import read_tables, table_load
+            from conformance.cases.tables import read_tables, selected_readers, table_load
 
             sources = [source.strip() for source in options.tables.split(",")]
             overrides = Path(options.values) if options.values else None
             values = read_tables(
-                sources, options.dialect or None, options.database or None, overrides, seed
+                sources,
+                options.dialect or None,
+                options.database or None,
+                overrides,
+                seed,
+                selected_readers((options.format,), options.profile or ()),
             )
             profile, load = table_load(fmt, options.profile or None, values)
             if options.ops:

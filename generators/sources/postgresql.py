@@ -45,6 +45,7 @@ from generators.sources.postgresql_text import (
     timetz_parts,
     timetz_text,
 )
+from generators.sources.postgresql_types import postgresql_types
 from generators.sources.postgresql_values import (
     NUMERIC_DIGITS,
     NUMERIC_SCALE,
@@ -68,7 +69,7 @@ NAME_LIMIT: Final = 63
 UNBOUNDED: Final = 2_147_483_647
 """The length of a varbit without one."""
 
-_BYTES: Final = {"smallint": 2, "integer": 4, "bigint": 8}
+_INTEGERS: Final = ("smallint", "integer", "bigint")
 
 
 def _type(name: str, logical: Logical, **parameters: Any) -> SourceType:
@@ -76,8 +77,11 @@ def _type(name: str, logical: Logical, **parameters: Any) -> SourceType:
 
 
 def integer(name: str = "integer") -> SourceType:
-    """smallint, integer or bigint."""
-    limit = 1 << 8 * _BYTES[name] - 1
+    """smallint, integer or bigint. Raises ValueError for a type whose values have no one size."""
+    size = postgresql_types()[name].bytes
+    if size is None:
+        raise ValueError(f"{name}: not among {', '.join(_INTEGERS)}")
+    limit = 1 << 8 * size - 1
     return _type(name, Logical.INT, low=-limit, high=limit - 1)
 
 
@@ -100,15 +104,11 @@ def other(name: str) -> SourceType:
     return _type(name, Logical.TEXT)
 
 
-UNKNOWN: Final = ("box", "circle", "composite")
+UNKNOWN: Final = tuple(name for name, row in postgresql_types().items() if row.debezium_unknown)
 """Types that change data capture may have no name for; a composite type is called `composite` here.
 """
 
-OTHERS: Final = (
-    *("citext", "xml", "ltree", "name", '"char"', "cidr", "macaddr", "macaddr8", "tsvector"),
-    *("int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange"),
-    *UNKNOWN,
-)
+OTHERS: Final = tuple(name for name, row in postgresql_types().items() if row.recorded)
 """Types that named and drawn cases do not have, but recorded tables."""
 
 
@@ -172,23 +172,13 @@ def bytea() -> SourceType:
     return _type("bytea", Logical.BINARY, length=SIZE_LIMIT)
 
 
-_TEMPORAL: Final = {
-    "date": Logical.DATE,
-    "time": Logical.TIME,
-    "timetz": Logical.TEXT,
-    "timestamp": Logical.DATETIME,
-    "timestamptz": Logical.TIMESTAMP,
-    "interval": Logical.TEXT,
-}
-
-
 def temporal(name: str, fsp: int = 6) -> SourceType:
     """date, or time(f), timetz(f), timestamp(f), timestamptz(f), interval(f), f 0 to 6 and by
     default 6. Raises ValueError.
     """
     if not 0 <= fsp <= 6:
         raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
-    return _type(name, _TEMPORAL[name], fsp=0 if name == "date" else fsp)
+    return _type(name, postgresql_types()[name].logical, fsp=0 if name == "date" else fsp)
 
 
 def enum_of(*labels: str) -> SourceType:
@@ -229,30 +219,15 @@ def array_of(type: SourceType) -> SourceType:
 
 
 def element(type: SourceType) -> SourceType:
-    """The type of an array's elements. Raises KeyError for a type that this module does not
-    know.
+    """The type of an array's elements. Raises UsageError for a type that the table of types does
+    not have.
     """
     name = type.name.removesuffix("[]")
-    return replace(type, name=name, logical=_ELEMENTS[name])
+    return replace(type, name=name, logical=postgresql_types()[name].logical)
 
-
-_ELEMENTS: Final[Mapping[str, Logical]] = {
-    **dict.fromkeys(_BYTES, Logical.INT),
-    **_TEMPORAL,
-    **dict.fromkeys(("text", "varchar", "char", "uuid", "inet", "enum", *OTHERS), Logical.TEXT),
-    **dict.fromkeys(("json", "jsonb", "hstore"), Logical.JSON),
-    "oid": Logical.INT,
-    **dict.fromkeys(("numeric", "money"), Logical.DECIMAL),
-    "varbit": Logical.BIT,
-    "point": Logical.JSON,
-    "real": Logical.FLOAT,
-    "double precision": Logical.DOUBLE,
-    "boolean": Logical.BIT,
-    "bytea": Logical.BINARY,
-}
 
 TYPES: Final[Mapping[str, SourceType]] = {
-    **{n: integer(n) for n in _BYTES},
+    **{name: integer(name) for name in _INTEGERS},
     **{f"numeric-{p}-{s}": numeric(p, s) for p, s in ((10, 2), (20, 0), (38, 10), (65, 30))},
     "numeric": numeric(),
     "money": money(),
@@ -282,6 +257,10 @@ TYPES: Final[Mapping[str, SourceType]] = {
     "text-array": array("text"),
 }
 """Every column type that cases are made of, by the name that case ids use."""
+
+for _source_type in TYPES.values():
+    if not _source_type.name.endswith("[]"):
+        postgresql_types().check_type(_source_type)
 
 
 def fits(source_type: SourceType, value: Value) -> bool:

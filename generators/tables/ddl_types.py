@@ -13,6 +13,7 @@ from generators.recorded import mysql_truth, postgresql_truth
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import mysql, postgresql
 from generators.sources.postgresql_text import interval_read, timetz_read
+from generators.sources.postgresql_types import postgresql_types
 from generators.tables.ddl_text import Cursor, WordKind, unescape
 
 __all__ = [
@@ -244,20 +245,9 @@ def _pad_binary(type: SourceType, data: bytes) -> bytes:
 # PostgreSQL
 
 _SPELLINGS: Final = {
-    **dict.fromkeys(("int", "int4", "serial", "serial4"), "integer"),
-    **dict.fromkeys(("int2", "smallserial", "serial2"), "smallint"),
-    **dict.fromkeys(("int8", "bigserial", "serial8"), "bigint"),
-    "bool": "boolean",
-    "float4": "real",
-    "float8": "double precision",
-    "float": "double precision",
-    **dict.fromkeys(("decimal", "dec"), "numeric"),
-    **dict.fromkeys(
-        ("varchar", "char varying", "national character varying", "nchar varying"),
-        "character varying",
-    ),
-    **dict.fromkeys(("char", "bpchar", "national character", "nchar"), "character"),
-    "varbit": "bit varying",
+    spelling: row.declared or name
+    for name, row in postgresql_types().items()
+    for spelling in row.spellings
 }
 SERIALS: Final = ("serial", "serial2", "serial4", "serial8", "smallserial", "bigserial")
 _FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
@@ -396,7 +386,8 @@ def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> Sour
         array_type = (
             postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)
         )
-        postgresql.element(array_type)
+        if postgresql_types()[type.name].debezium_array == "unknown":
+            raise Unsupported(f"column type {spelling!r}")
     except (ValueError, KeyError) as error:
         raise Unsupported(f"column type {spelling!r}") from error
     return array_type

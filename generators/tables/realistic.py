@@ -19,6 +19,7 @@ from generators.sources import postgresql_values, registry
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
 from generators.sources.pools import LOCALES
 from generators.sources.postgresql import array_item, element
+from generators.sources.postgresql_types import postgresql_types
 from generators.tables.overrides import Override, canonical_value
 
 SIZE: Final = 64
@@ -260,42 +261,27 @@ def _shorten(type: SourceType, fake_value: Any) -> str:
     return registry.of(type).as_stored(type, shortened)
 
 
-_GRAMMARS: Final[Mapping[str, tuple[str, ...]]] = {
-    "xml": ("<a>b</a>", "<a/>"),
-    "ltree": ("a", "top.science.x_1"),
-    "name": ("a", "pg_class"),
-    '"char"': ("a", "Z"),
-    "cidr": ("10.1.0.0/16", "192.168.0.1/32", "2001:db8::/32"),
-    "macaddr": ("08:00:2b:01:02:03", "ff:ff:ff:ff:ff:ff"),
-    "macaddr8": ("08:00:2b:01:02:03:04:05", "ff:ff:ff:ff:ff:ff:ff:ff"),
-    "tsvector": ("'fat' 'rat'", "'a':1 'b':2"),
-    "int4range": ("[1,10)", "empty", "(,5)"),
-    "int8range": ("[1,9007199254740993)", "empty"),
-    "numrange": ("[1.5,2.5]", "(,0.1)"),
-    "tsrange": ('["2024-01-01 00:00:00","2024-02-01 00:00:00")',),
-    "tstzrange": ('["2024-01-01 00:00:00+00","2024-02-01 00:00:00+00")',),
-    "daterange": ("[2024-01-01,2024-02-01)", "empty"),
-}
-"""Values of types whose texts have a grammar, as PostgreSQL prints them."""
-
-
 def has_grammar(type: SourceType) -> bool:
     """Whether not every text is a value of the type."""
     return (
         bool(type.members)
-        or type.name in _GRAMMARS
+        or bool(_examples(type))
         or type.name == "vector"
         or postgresql_values.spelled(type)
     )
 
 
+def _examples(type: SourceType) -> tuple[str, ...]:
+    """Texts of a type of PostgreSQL that has a grammar; of any other type none."""
+    if type.source == "postgresql" and type.name in postgresql_types():
+        return postgresql_types()[type.name].examples
+    return ()
+
+
 def boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of any type of a user's column."""
-    if type.name in _GRAMMARS:
-        return {
-            f"value-{number}": grammar_text
-            for number, grammar_text in enumerate(_GRAMMARS[type.name], 1)
-        }
+    if examples := _examples(type):
+        return {f"value-{number}": text for number, text in enumerate(examples, 1)}
     if type.name == "vector":
         size = type.length or 3
         return {
@@ -319,7 +305,7 @@ def _arrays(inner: SourceType) -> Mapping[str, Value]:
         f"item-{name}": array_item(inner, value)
         for name, value in boundaries(inner).items()
         if value is not None
-        if inner.name in _GRAMMARS or registry.of(inner).fits(inner, value)
+        if _examples(inner) or registry.of(inner).fits(inner, value)
         if not (inner.logical in _MOMENTS and name in _OLD)
     }
     arrays: dict[str, Value] = {name: Json([item]) for name, item in items.items()}

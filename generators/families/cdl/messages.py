@@ -44,6 +44,7 @@ from generators.model import (
 from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import START
+from generators.sources.postgresql_types import postgresql_types
 from generators.wire_format import Loss
 
 ASSUMED: Final = (
@@ -79,26 +80,15 @@ class CdlProfile(Profile):
     """Timestamps are texts; else they are milliseconds."""
 
 
-_NUMBERS: Final = (
-    "smallint",
-    "integer",
-    "bigint",
-    "real",
-    "double precision",
-    "numeric",
-    "boolean",
-)
-_TEXTS: Final = ("char", "varchar", "text", "json", "jsonb", "uuid")
-_SUPPORTED: Final = frozenset(
-    {*_NUMBERS, *_TEXTS, "date", "time", "timestamp", "timestamptz", "bytea"}
-)
-
-
 def supports(type: SourceType) -> bool:
     """PostgreSQL's plain types: those that the documents name, and date, time, bytea and boolean,
     without which no table is.
     """
-    return type.source == "postgresql" and type.name in _SUPPORTED
+    return (
+        type.source == "postgresql"
+        and type.name in postgresql_types()
+        and postgresql_types()[type.name].huawei is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +97,6 @@ class CdlCell:
 
     value: Any
     cell: Cell
-
-
-_PLAIN: Final = {
-    "smallint": "int16",
-    "integer": "int32",
-    "bigint": "int64",
-    "real": "float",
-    "double precision": "double",
-    "boolean": "boolean",
-    "bytea": "bytes",
-}
-"""Connect's types, by PostgreSQL's, of values without a logical type; the others are strings."""
 
 
 @lru_cache(maxsize=4096)
@@ -143,7 +121,7 @@ def schema_of(type: SourceType, nullable: bool, profile: CdlProfile) -> Schema:
         case Logical.DATETIME | Logical.TIMESTAMP:
             return Schema("int64", nullable, f"{CONNECT}.Timestamp", 1)
         case _:
-            return Schema(_PLAIN.get(type.name, "string"), nullable)
+            return Schema(postgresql_types()[type.name].huawei or "string", nullable)
 
 
 _CUT: Final = "Connect's Time and Timestamp hold milliseconds"

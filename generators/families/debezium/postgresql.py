@@ -32,6 +32,7 @@ from generators.families.java_text import (
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 from generators.sources.mysql import DAY, MICROS
+from generators.sources.postgresql_types import postgresql_types
 
 UNAVAILABLE: Final = postgresql_values.UNAVAILABLE
 TOASTED: Final = 2000
@@ -41,9 +42,6 @@ MONTH: Final = DAY * 30 + DAY * 4375 // 10_000
 """Microseconds of a month in `io.debezium.time.MicroDuration`: 365.25 / 12 days."""
 
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
-_INTEGERS: Final = {"smallint": "int16", "integer": "int32", "bigint": "int64", "oid": "int64"}
-_NAMED: Final = {"xml": "Xml", "ltree": "Ltree", "tsvector": "Tsvector"}
-"""Texts with a semantic type of their own."""
 _HIDDEN: Final = (
     "the placeholder of an unchanged TOASTed value, or the same as genuine data: the bytes do not"
     " tell"
@@ -57,7 +55,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     """
     match type.logical:
         case Logical.INT:
-            return Schema(_INTEGERS[type.name], nullable)
+            return Schema(postgresql_types()[type.name].debezium_connect or "int64", nullable)
         case Logical.DECIMAL if type.name == "money":
             return values.decimal_schema(
                 None, modes.money_digits, modes, nullable, mode=_money(modes)
@@ -94,14 +92,9 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             )
     if _is_unknown(type.name, modes):
         return values.binary_schema(modes, nullable)
-    if type.name in _NAMED:
-        return semantic("string", f"io.debezium.data.{_NAMED[type.name]}", nullable)
+    if semantic_type := postgresql_types()[type.name].debezium_semantic:
+        return semantic("string", f"io.debezium.data.{semantic_type}", nullable)
     return Schema("string", nullable)
-
-
-_WITHOUT_SCHEMA: Final = ("money[]", "name[]", "interval[]", "varbit[]", "xml[]", "point[]")
-"""Types of which a column is always left out."""
-_BYTEA_ARRAYS: Final = ("bytea[]", "oid[]")
 
 
 def _is_unknown(name: str, modes: Modes) -> bool:
@@ -115,11 +108,12 @@ def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
     """Whether the connector leaves columns of that type out of schemas and rows
     (debezium#left-out).
     """
-    return (
-        type.name in _WITHOUT_SCHEMA
-        or (type.name in _BYTEA_ARRAYS and not modes.has_bytea_arrays)
-        or (not unknown_types and _is_unknown(type.name.removesuffix("[]"), modes))
-    )
+    name = type.name.removesuffix("[]")
+    if type.name.endswith("[]"):
+        arrays = postgresql_types()[name].debezium_array
+        if arrays == "never" or (arrays == "bytea-arrays" and not modes.has_bytea_arrays):
+            return True
+    return not unknown_types and _is_unknown(name, modes)
 
 
 def _wire_scale(type: SourceType) -> int:
@@ -259,15 +253,11 @@ def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
             return value.bit_length() > limit * 8
         case Json():
             items = value.value
-            size = _SIZES.get(type.name)
+            size = postgresql_types()[type.name.removesuffix("[]")].bytes
             return (
                 len(items) * size > limit if size else len(json.dumps(items, default=str)) > limit
             )
     return False
-
-
-_SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
-"""Bytes of an element."""
 
 
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:

@@ -22,6 +22,7 @@ from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import DATE_PARTS, Datum, cell_text
 from generators.model import Cell, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
+from generators.sources.postgresql_types import postgresql_types
 
 Written: TypeAlias = tuple[Datum, Cell]
 Writer: TypeAlias = Callable[[Value], Written]
@@ -61,27 +62,10 @@ CODECS: Final[Mapping[str, str]] = {
 _BMP_ONLY: Final = ("utf8mb3", "utf8", "ucs2")
 
 _OIDS: Final[Mapping[str, int]] = {
-    "boolean": 16,
-    "bytea": 17,
-    "bigint": 20,
-    "smallint": 21,
-    "integer": 23,
-    "text": 25,
-    "json": 114,
-    "real": 700,
-    "double precision": 701,
-    "char": 1042,
-    "varchar": 1043,
-    "date": 1082,
-    "time": 1083,
-    "timestamp": 1114,
-    "timestamptz": 1184,
-    "numeric": 1700,
+    **{name: row.oid for name, row in postgresql_types().items() if row.oid is not None},
     "special-numeric": 1700,
-    "uuid": 2950,
-    "jsonb": 3802,
 }
-"""PostgreSQL's own numbers (pg_type.dat)."""
+"""PostgreSQL's own numbers (pg_type.dat); a numeric without digits is a type of its own here."""
 
 ENUM_OID: Final = 16_400
 """Above FirstNormalObjectId: a type that a user made has a number of its own."""

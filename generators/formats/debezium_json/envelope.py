@@ -17,6 +17,7 @@ from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql, postgresql, postgresql_values
+from generators.sources.postgresql_types import postgresql_types
 
 
 def mangled(name: str) -> str:
@@ -432,27 +433,13 @@ def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[s
     )
 
 
-_POSTGRESQL_NAMES: Final = {
-    "smallint": "INT2",
-    "integer": "INT4",
-    "bigint": "INT8",
-    "real": "FLOAT4",
-    "double precision": "FLOAT8",
-    "boolean": "BOOL",
-    "char": "BPCHAR",
-}
-_SIZES: Final = {
-    "INT2": (5, 0),
-    "INT4": (10, 0),
-    "OID": (10, 0),
-    '"CHAR"': (1, 0),
-    "INT8": (19, 0),
-    "FLOAT4": (8, 8),
-    "FLOAT8": (17, 17),
-}
-_SIZES_OF_TIME: Final = {"date": 13, "time": 8, "timetz": 14, "timestamp": 22, "timestamptz": 28}
 _ANY_LENGTH: Final = 2_147_483_647
 _ANY_NUMERIC: Final = 131_089
+
+
+def catalogue_name(name: str) -> str:
+    """A PostgreSQL type's name in pg_type."""
+    return postgresql_types()[name].catalogue or name
 
 
 def _postgresql_name(column: Column) -> str:
@@ -460,7 +447,7 @@ def _postgresql_name(column: Column) -> str:
     model does not know.
     """
     base = column.type.name.removesuffix("[]")
-    name = column.declared or "mood" if base == "enum" else _POSTGRESQL_NAMES.get(base, base)
+    name = column.declared or "mood" if base == "enum" else catalogue_name(base)
     return "_" * column.type.name.endswith("[]") + name.strip('"').upper()
 
 
@@ -469,18 +456,18 @@ def postgresql_size(type: SourceType) -> tuple[int, int]:
     (debezium#source-type).
     """
     type = postgresql.element(type) if type.name.endswith("[]") else type
-    name = _POSTGRESQL_NAMES.get(type.name, type.name.upper())
+    row = postgresql_types()[type.name]
     if type.name == "numeric":
         free = postgresql_values.unconstrained(type)
         return (_ANY_NUMERIC, 0) if free else (type.precision or 0, (type.scale or 0) & 0x7FF)
-    if type.name in _SIZES_OF_TIME:
+    if row.driver_time is not None:
         # Of one fraction digit the driver counts two.
         digits = 0 if type.name == "date" else type.fsp
-        return _SIZES_OF_TIME[type.name] + (digits + 1 + (digits == 1) if digits else 0), digits
+        return row.driver_time + (digits + 1 + (digits == 1) if digits else 0), digits
     if type.name == "interval":
         return 49, 6
     sized = type.logical is Logical.BIT or type.name in ("char", "varchar")
-    return _SIZES.get(name, ((sized and type.length) or _ANY_LENGTH, 0))
+    return row.driver_size or ((sized and type.length) or _ANY_LENGTH, 0)
 
 
 def _spelled(type: SourceType) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_lines import performed
 
 from conformance.cases import tables
 from conformance.cases.catalogue import group_calls
@@ -13,11 +14,14 @@ from conformance.cases.tables import (
     find_scenario,
     named_cases,
     profiles_of_source,
+    read_tables,
+    selected_readers,
     table_histories,
     usable_tables,
 )
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import claimed
+from conformance.load.feed import Feed, Options
 from generators.bulk.mutations import Mutants
 from generators.errors import UsageError
 from generators.model import Bootstrap, Column, Kind, Logical, Origin, RowChange, SourceType, Table
@@ -180,3 +184,34 @@ def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_tabl
     kept, left = claimed(list(named.values()), claims, (1, 2))
     assert {case.tables[0].name for case in kept if case.level == 2} == {"customers"}
     assert {result.verdict for result in left} == {Verdict.UNSUPPORTED}
+
+
+NEUTRAL = "CREATE TABLE q (id bigint PRIMARY KEY, n smallint[]);"
+"""PostgreSQL's, as an array shows to readers, but no word that tells the dialect."""
+
+
+@pytest.mark.parametrize(
+    ("globs", "dialect"), [("3.5.0.Final+postgresql", "postgresql"), ("3.5.0.Final", None)]
+)
+def test_the_dialect_is_that_of_the_selected_profiles_where_they_have_one(globs, dialect, tmp_path):
+    path = tmp_path / "q.sql"
+    path.write_text(NEUTRAL, "utf-8")
+    readers = selected_readers(("debezium-json",), globs)
+    if dialect is None:
+        with pytest.raises(UsageError, match="the text does not tell its dialect"):
+            read_tables((str(path),), None, None, None, 1, readers)
+    else:
+        values = read_tables((str(path),), None, None, None, 1, readers)
+        assert values.schema.dialect == dialect
+
+
+def test_commands_take_the_dialect_of_their_profiles(tmp_path):
+    path = tmp_path / "q.sql"
+    path.write_text(NEUTRAL, "utf-8")
+    words = ("debezium-json", "--tables", path, "--writer-profile", "3.5.0.Final+postgresql")
+    listed = performed("cases", *words)
+    assert (listed.exit_code, "tables/q/" in listed.output) == (0, True), listed.output
+    written = performed("corpus", "write", *words, "--out", tmp_path / "corpus", "--count", 1)
+    assert written.exit_code == 0, written.output
+    options = Options("debezium-json", "3.5.0.Final+postgresql", str(path))
+    assert Feed.make_feed(options).profile_name == "3.5.0.Final+postgresql"
