@@ -212,7 +212,7 @@ class Causes:
         return self.judged.reader.name(version, self.key)
 
     def _stage(self, version: Version) -> int | None:
-        return self.judged.reader.last_stage(version.event, self.key)
+        return self.judged.reader.first_stage(version.event, self.key)
 
     def _gone_since(self, removal: Version) -> int | None:
         """The first stage after which the removed row was not displayed; None if it always was."""
@@ -235,12 +235,30 @@ class Causes:
         return self._last_behind(version, older)
 
     def _last_behind(self, version: Version, events: set[int]) -> Arrival | None:
+        """The last message of some events that came behind a version's own; None if the table did
+        not show the version before they came, either.
+        """
         reader = self.judged.reader
         first = reader.first_of(version.event, self.key) or reader.first_of(version.event)
         if first is None:
             return None
         found = [a for a in self._arrivals(events) if a.number > first.number]
-        return found[-1] if found else None
+        if not found or self._is_missed(version, first.stage, found[0].stage):
+            return None
+        return found[-1]
+
+    def _is_missed(self, version: Version, first_stage: int, next_stage: int) -> bool:
+        """Whether a table after the version's message and before the next stage did not show it."""
+        between = self.judged.displayed[first_stage:next_stage]
+        return any(
+            not self._displays(displayed.get(self.key, []), version) for displayed in between
+        )
+
+    def _displays(self, rows: list[TypedRow], version: Version) -> bool:
+        """Whether the rows of the key are what a version left."""
+        if version.image is None:
+            return not rows
+        return any(self.judged.shows(row, version) for row in rows)
 
     def _arrivals(self, events: set[int]) -> Iterator[Arrival]:
         story = self.judged.story

@@ -67,5 +67,5 @@ def _words(results: Sequence[PipelineResult], fmt: str) -> Iterator[str]:
     converged = sum(result.converged for result in judged)
     reached = reached_ids(fmt, results)
     if missed := [rule.rpartition("/")[2] for rule in book if rule not in reached]:
-        yield f"nothing could break {', '.join(missed)}: not judged"
+        yield f"not judged, since nothing in this run could break them: {', '.join(missed)}"
     yield f"{converged} of {len(judged)} converged"

@@ -213,7 +213,7 @@ class Reader:
             if key is None or has_image_of(written, key, self.story.table.primary_key):
                 yield arrival
 
-    def last_stage(self, event: int, key: Key) -> int | None:
+    def first_stage(self, event: int, key: Key) -> int | None:
         """The stage in which an event's message about a row first came; None if it never did."""
         first = self.first_of(event, key) or self.first_of(event)
         return None if first is None else first.stage

@@ -23,6 +23,8 @@ _CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
 """How py4j begins: with the number of an object of its own, another one each time."""
 _PROXIED: Final = "py4j.protocol.Py4JJavaError: An error occurred while calling "
 """How Python's stack ends when Java raised: the reason stands in the lines behind."""
+_CAPTURED: Final = "pyspark.errors.exceptions.captured."
+"""The module of PySpark's errors of Java, which tells nobody anything."""
 LENGTH: Final = 3_000
 """Characters of the first lines, and of the causes."""
 
@@ -33,7 +35,8 @@ def summary(error: BaseException) -> str:
     # stands behind its stack.
     message = _CALLED.sub("", str(error)).partition(";\n'")[0]
     if (raised := list(_RAISED.finditer(message))) and not message.startswith(raised[-1][1]):
-        message = f"{java_cause(message) or raised[-1][1]}\n{message}"
+        cause_words = java_cause(message) or raised[-1][1].removeprefix(_CAPTURED)
+        message = f"{cause_words}\n{message}"
     lines = [
         line
         for line in message.splitlines()

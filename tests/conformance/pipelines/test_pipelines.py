@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -40,9 +41,12 @@ from generators.errors import HarnessError, UsageError
 from generators.garbage.nemesis import STAGES
 from generators.model import Cell, State
 from generators.sources import mysql
+from generators.tables.reading import read_schema
+from generators.tables.user_values import Values
 from generators.wire_format import FORMATS, get
 
 FORMAT = "ticdc-canal-json"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def stream_under(nemesis: str) -> ReadStream:
@@ -185,6 +189,33 @@ def test_an_expired_limit_is_no_verdict(tmp_path: Path) -> None:
     assert e.value.exit_code == 3
 
 
+class Unkillable(Keeping):
+    """An engine whose query shows no batch, so that nothing tells when it is to be killed."""
+
+    pid = None
+
+    @contextmanager
+    def make_twin(self) -> Iterator[Unkillable]:
+        yield self
+
+
+def test_a_query_that_shows_no_batch_is_not_judged_by_a_restart(tmp_path: Path) -> None:
+    settings = PipelineSettings(FORMAT, "mine.py", nemesis="none", restart=True, limit_s=7.0)
+    *_, result = running.run_pipeline(settings, Unkillable(tmp_path), None, lambda _: None)
+    assert (result.nemesis, result.word) == ("none+restart", "not judged")
+    assert result.lost == "the query's checkpoint shows no batch 1 to kill it in"
+
+
+def test_tables_of_a_user_are_judged_each_by_a_stream_of_its_own() -> None:
+    shop = Values(read_schema([str(EXAMPLES / "tables" / "shop.sql")]))
+    settings = PipelineSettings(FORMAT, "mine.py", nemesis="none", tables=shop)
+    streams, lost = streams_of(settings)
+    assert lost == []
+    assert [stream.table for stream in streams] == ["customers", "orders"]
+    assert [fold(stream).wrong for stream in streams] == [[], []]
+    assert all("delete" in broken(fold(stream, FOLDS["no-delete"])) for stream in streams)
+
+
 @pytest.mark.parametrize(
     ("words", "rule"),
     [
@@ -281,7 +312,10 @@ def test_what_differs_is_told_by_rule_with_its_statement_and_citation() -> None:
         ),
         "  stale: row 7 was removed by DELETE at 5 (message 3), and is there",
     ]
-    assert text.splitlines()[-2].startswith("nothing could break order, no-way-back, at-least-once")
+    words = (
+        "not judged, since nothing in this run could break them: order, no-way-back, at-least-once"
+    )
+    assert text.splitlines()[-2].startswith(words)
     assert text.splitlines()[-1] == "1 of 2 converged"
 
 

@@ -69,3 +69,12 @@ def test_words_name_the_event_and_the_message() -> None:
         " UPDATE at 445644815466496002 (message 105: partition 1, offset 83) came in one batch"
     )
     assert issubclass(FOLDS["no-guard"], Fold)
+
+
+@pytest.mark.parametrize(
+    ("habit", "rule"),
+    [("no-truncate", "truncate"), ("old-key-left", "key-change"), ("by-op", "one-per-batch")],
+)
+def test_what_was_wrong_before_a_replay_is_not_blamed_on_it(habit: str, rule: str) -> None:
+    (stream,), _ = streams_of(PipelineSettings("debezium-json", "mine.py", nemesis="replay"))
+    assert fold(stream, FOLDS[habit]).wrong[0][0] == f"debezium-json/pipeline/{rule}"

@@ -67,3 +67,15 @@ Caused by: org.apache.iceberg.exceptions.ValidationException: Table column names
         "org.apache.iceberg.exceptions.ValidationException: Table column names conflict with names"
         " reserved for Iceberg metadata columns: [_deleted]"
     )
+
+
+def test_the_module_of_pyspark_s_errors_is_left_out():
+    text = """[STREAM_FAILED] Query [id = 1] terminated with exception: Traceback (most recent call last):
+  File "/srv/mine.py", line 12, in upsert
+    spark.sql(merge)
+pyspark.errors.exceptions.captured.UnsupportedOperationException: [DELTA_MULTIPLE_SOURCE_ROW] Cannot perform Merge
+"""
+    first, *_ = summary(ValueError(text)).splitlines()
+    assert (
+        first == "UnsupportedOperationException: [DELTA_MULTIPLE_SOURCE_ROW] Cannot perform Merge"
+    )
