@@ -88,7 +88,7 @@ class Causes:
                 f"row {key_text(self.key)} is missing: {first} and {second} came in one batch",
             )
         if before is not None and self._stage(before) == stages[0]:
-            rule = "truncate" if self._rule_of(before) == "truncate" else "one-per-batch"
+            rule = self._rule_of_one_batch(before)
             return Difference(rule, f"{text}; {self._name(before)} came in the same batch")
         if life and life[0].cause == Op.UPDATE:
             return Difference("key-change", f"{text}; {self._name(life[0])} gave the row this key")
@@ -130,6 +130,12 @@ class Causes:
             return Difference("order", f"{text}; {MOMENT}")
         if self._stage(older) == self._stage(last):
             return Difference("one-per-batch", f"{text}, and both came in one batch")
+        gone = [v for v in self.versions[self.versions.index(older) :] if v.image is None]
+        if gone and self._stage(gone[-1]) == self._stage(last):
+            return Difference(
+                self._rule_of_one_batch(gone[-1]),
+                f"{text}, and {self._name(gone[-1])} came with it",
+            )
         return Difference("convergence", text)
 
     def _in_one_moment(self, older: Version, newer: Version) -> bool:
@@ -196,6 +202,10 @@ class Causes:
         first = self._stage(life[0])
         displayed = self.judged.displayed
         return first is not None and any(self.key in rows for rows in displayed[first:])
+
+    def _rule_of_one_batch(self, removal: Version) -> str:
+        """The rule of a row that a batch removes and brings."""
+        return "truncate" if self._rule_of(removal) == "truncate" else "one-per-batch"
 
     def _rule_of(self, removal: Version) -> str:
         match self._event(removal):
