@@ -440,7 +440,7 @@ def _outcome(error: Exception) -> str:
 
 
 _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
-"""The named fault for a reason without one: both leave no well-formed document."""
+"""The named fault for a reason that the format has none for: both leave no well-formed document."""
 
 
 def owner(fmt: str, profile: str, tally: Tally) -> Rule:
@@ -450,12 +450,14 @@ def owner(fmt: str, profile: str, tally: Tally) -> Rule:
     if tally.outcome != "accepted":
         answered = tally.outcome in ("lost", "foreign", "misnumbered")
         return law(fmt, "garbage/every-offset" if answered else "garbage/no-exception")
-    tags = frozenset({f"fault:{_ALIKE.get(tally.reason, tally.reason)}"})
-    rule = first(
-        rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
-    )
-    assert rule is not None, f"{fmt} has no rule on {tags}"
-    return rule
+    for fault in (tally.reason, _ALIKE.get(tally.reason, "")):
+        tags = frozenset({f"fault:{fault}"})
+        rule = first(
+            rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
+        )
+        if rule is not None:
+            return rule
+    raise AssertionError(f"{fmt} has no rule on {tags}")
 
 
 def peak_memory(leader: int) -> int | None:

@@ -11,6 +11,8 @@ MESSAGE = """
     type string, isDdl boolean, database string, `table` string,
     data array<map<string, string>>, old array<map<string, string>>
 """
+# By default from_json also reads what is no JSON: 'a' for "a", a bare NaN.
+STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment) -> DataFrame:
@@ -34,7 +36,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment) -> 
     corrupt = m["type"].isNull()
     mine = ~m["isDdl"] & (m["database"] == table.database) & (m["table"] == table.name)
     return (
-        records.withColumn("m", F.from_json(F.col("value").cast("string"), MESSAGE))
+        records.withColumn("m", F.from_json(F.col("value").cast("string"), MESSAGE, STRICT))
         .where(corrupt | mine)
         .select(
             *("topic", "partition", "offset"),

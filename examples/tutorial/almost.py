@@ -25,11 +25,12 @@ CHANGE = {
 }
 
 # {"HASH":[VALUE],"HASH.":[]}: content behind the value adds an item to the array, or spoils the
-# second name.
+# second name. By default from_json also reads what is no JSON: 'a' for "a", a bare NaN.
 WRAPPED = f"""
     from_json(
         '{{"' || h || '":[' || CAST(value AS string) || '],"' || h || '.":[]}}',
-        'map<string, array<struct<{MESSAGE.strip()}>>>'
+        'map<string, array<struct<{MESSAGE.strip()}>>>',
+        map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')
     )
 """
 

@@ -8,6 +8,9 @@ MESSAGE = """
     data array<map<string, string>>, old array<map<string, string>>
 """
 
+# By default from_json also reads what is no JSON: 'a' for "a", a bare NaN.
+STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
+
 # A statement, or rows of an operation that Canal has; NULL stands for any other document.
 KNOWN = "m.isDdl OR (m.type IN ('INSERT', 'UPDATE', 'DELETE') AND size(m.data) > 0)"
 
@@ -27,7 +30,7 @@ CHANGE = {
 
 def decode(records: DataFrame) -> DataFrame:
     """One row per message."""
-    read = records.withColumn("m", F.from_json(F.col("value").cast("string"), MESSAGE))
+    read = records.withColumn("m", F.from_json(F.col("value").cast("string"), MESSAGE, STRICT))
     known = read.withColumn("m", F.expr(f"if({KNOWN}, m, NULL)"))
     return known.select(
         "topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items())

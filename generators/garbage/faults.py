@@ -41,6 +41,7 @@ UNSPECIFIED: Final = "UNSPECIFIED"
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _COLON: Final = re.compile(rb"\s*:")
+_SCHEMA: Final = re.compile(rb'"schema":\{(?="type":"struct")')
 _QUOTED_NUMBER: Final = re.compile(r'"(-?\d+(?:\.\d+)?(?:e\d+)?)"')
 
 
@@ -119,6 +120,39 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
         return None
 
     return insert
+
+
+def _add_member(member: bytes) -> Callable[[bytes], bytes | None]:
+    """Adds text behind the object's last member, before its closing brace."""
+
+    def add(value: bytes) -> bytes | None:
+        document, end = _split(value)
+        if not document.endswith(b"}") or document == b"{}":
+            return None
+        return document[:-1] + member + b"}" + end
+
+    return add
+
+
+def _add_to_schema(member: bytes) -> Callable[[bytes], bytes | None]:
+    """Adds text behind the first opening brace of the schema that Kafka Connect writes beside a
+    payload.
+    """
+
+    def add(value: bytes) -> bytes | None:
+        match = _SCHEMA.search(value)
+        return match and value[: match.end()] + member + value[match.end() :]
+
+    return add
+
+
+def _quote_text_by_apostrophes(value: bytes) -> bytes | None:
+    """Puts apostrophes around the first plain text that is not a member's name."""
+    for match in _STRING.finditer(value):
+        text = match.group()[1:-1]
+        if not _COLON.match(value, match.end()) and not re.search(rb"['\\]", text):
+            return value[: match.start()] + b"'" + text + b"'" + value[match.end() :]
+    return None
 
 
 NULL: Final = Fault(
@@ -233,6 +267,65 @@ _ROWS_GONE: Final = Fault(
 statement that was logged as one.
 """
 
+_NO_GRAMMAR: Final = tuple(
+    Fault(name, "syntax", statement, apply)
+    for name, statement, apply in (
+        ("nan", "A member more has the value NaN.", _add_member(b',"unheard-of":NaN')),
+        (
+            "infinity",
+            "A member more has the value Infinity.",
+            _add_member(b',"unheard-of":Infinity'),
+        ),
+        (
+            "minus-infinity",
+            "A member more has the value -Infinity.",
+            _add_member(b',"unheard-of":-Infinity'),
+        ),
+        (
+            "minus-infinity-in-schema",
+            "A member more of Kafka Connect's schema has the value -Infinity.",
+            _add_to_schema(b'"unheard-of":-Infinity,'),
+        ),
+        (
+            "apostrophes-around-name",
+            "The name of a member more stands in apostrophes.",
+            _add_member(b",'unheard-of':null"),
+        ),
+        ("apostrophes-around-text", "A text stands in apostrophes.", _quote_text_by_apostrophes),
+        (
+            "escaped-apostrophe-in-name",
+            "The name of a member more has an apostrophe behind a backslash.",
+            _add_member(rb""","unheard\'of":null"""),
+        ),
+        (
+            "escaped-apostrophe-in-text",
+            "The text of a member more has an apostrophe behind a backslash.",
+            _add_member(rb''',"unheard-of":"\'"'''),
+        ),
+        (
+            "escaped-letter",
+            "The text of a member more has a backslash before the letter q.",
+            _add_member(rb',"unheard-of":"\q"'),
+        ),
+        (
+            "name-without-quotes",
+            "The name of a member more has no quotation marks.",
+            _add_member(b",unheard:null"),
+        ),
+        (
+            "leading-zero",
+            "A member more has a number that begins with 0.",
+            _add_member(b',"unheard-of":01'),
+        ),
+        ("trailing-comma", "A comma follows the last member.", _add_member(b",")),
+        ("comment", "A comment follows the last member.", _add_member(b"/**/")),
+    )
+)
+"""Documents that RFC 8259's grammar does not have and that parsers read, by default or as an option
+says: Spark's from_json takes the first eight. What the parser passes over is as illegal as what the
+decoder reads, so most stand in a member that no decoder asks for.
+"""
+
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault(
         "truncated", "truncated", "The value is cut in the middle.", _truncate_middle, packed=True
@@ -283,6 +376,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     NO_MESSAGE,
     *_NO_SUCH,
     _ROWS_GONE,
+    *_NO_GRAMMAR,
     Fault(
         "duplicate-key",
         "duplicate-key",

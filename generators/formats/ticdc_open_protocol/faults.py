@@ -51,6 +51,7 @@ _OF_JSON: Final = tuple(
     replace(fault, apply=_change_last_json(fault.apply))
     for fault in json_faults.FAULTS
     if fault.name in _INSIDE
+    or fault.tag == "syntax"
     or (fault.obligation == UNSPECIFIED and fault.name != "wrong-container")
 )
 FAULTS: Final[tuple[Fault, ...]] = (

@@ -10,12 +10,29 @@ from conformance.cases.catalogue import write_named_cases
 from generators.errors import Refused
 from generators.garbage import faults
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, Way
+from generators.garbage.wellformed import Remains, json_remains
+from generators.garbage.wellformed import State as Remaining
 from generators.model import Cell, Change, Kind, Logical, Message, Op, RowChange, State, Written
 from generators.sources import boundaries, mysql
 from generators.wire_format import FORMATS, get
 
 PLAIN = b'{"id":0,"table":"t","data":[{"a":"x"}],"type":"INSERT"}'
 BY_NAME = {fault.name: fault for fault in FAULTS}
+NO_GRAMMAR = {
+    "nan": PLAIN[:-1] + b',"unheard-of":NaN}',
+    "infinity": PLAIN[:-1] + b',"unheard-of":Infinity}',
+    "minus-infinity": PLAIN[:-1] + b',"unheard-of":-Infinity}',
+    "apostrophes-around-name": PLAIN[:-1] + b",'unheard-of':null}",
+    "apostrophes-around-text": PLAIN.replace(b'"t"', b"'t'"),
+    "escaped-apostrophe-in-name": PLAIN[:-1] + rb""","unheard\'of":null}""",
+    "escaped-apostrophe-in-text": PLAIN[:-1] + rb""","unheard-of":"\'"}""",
+    "escaped-letter": PLAIN[:-1] + rb',"unheard-of":"\q"}',
+    "name-without-quotes": PLAIN[:-1] + b",unheard:null}",
+    "leading-zero": PLAIN[:-1] + b',"unheard-of":01}',
+    "trailing-comma": PLAIN[:-1] + b",}",
+    "comment": PLAIN[:-1] + b"/**/}",
+}
+CONNECT = b'{"schema":{"type":"struct","optional":false},"payload":{"op":"c"}}'
 
 
 def written(value: bytes | None) -> Written:
@@ -89,6 +106,7 @@ def written(value: bytes | None) -> Written:
             PLAIN.replace(b'"t"', b'"\x01t"'),
             PLAIN.replace(b'"t"', b'"\x01t"') + b"\r\n",
         ),
+        *((name, "syntax", spoiled, spoiled + b"\r\n") for name, spoiled in NO_GRAMMAR.items()),
     ],
 )
 def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | None) -> None:
@@ -99,12 +117,13 @@ def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | Non
 
 
 def test_every_fault_has_its_bytes_tested() -> None:
-    assert len(FAULTS) == len(BY_NAME) == 22
+    assert len(FAULTS) == len(BY_NAME) == 35
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_expectation(fault: Fault) -> None:
-    spoiled = faults.apply(written(PLAIN), fault)
+    value = CONNECT if fault.name == "minus-infinity-in-schema" else PLAIN
+    spoiled = faults.apply(written(value), fault)
     control = (Kind.CONTROL,) if fault.tag in ("no-message", "no-such-message") else ()
     kinds = {"null": (Kind.TOMBSTONE,), "rows-gone": (Kind.CONTROL, Kind.DDL)}.get(
         fault.name, control
@@ -121,6 +140,25 @@ def test_expectation(fault: Fault) -> None:
         5,
         2,
     )
+
+
+@pytest.mark.parametrize("name", [*NO_GRAMMAR, "minus-infinity-in-schema"])
+def test_what_the_grammar_does_not_have_is_all_that_is_wrong(name: str) -> None:
+    value = faults.apply(written(CONNECT), BY_NAME[name]).message.value
+    assert value is not None
+    assert json_remains(CONNECT) == Remains(Remaining.READABLE)
+    assert json_remains(value) == Remains(Remaining.UNREADABLE, "syntax")
+
+
+def test_a_schema_has_a_number_that_is_none() -> None:
+    fault = BY_NAME["minus-infinity-in-schema"]
+    assert faults.apply(written(CONNECT), fault).message.value == CONNECT.replace(
+        b'"schema":{', b'"schema":{"unheard-of":-Infinity,'
+    )
+    # PostgreSQL's schema of a table is a text under the same name.
+    for value in (PLAIN, b'{"payload":{"source":{"schema":"public"}}}'):
+        with pytest.raises(Refused, match="fault minus-infinity-in-schema: no place"):
+            faults.apply(written(value), fault)
 
 
 def test_obligations() -> None:
@@ -197,6 +235,7 @@ def test_strings_are_found_past_escapes_and_names() -> None:
             ("raw-control", b'{"a":1}'),
         ),
         *(("duplicate-key", b"{}"), ("duplicate-key", b"[]")),
+        *(("comment", b"{}"), ("apostrophes-around-text", b'{"a":"it\'s"}')),
     ],
 )
 def test_no_place_for_the_fault(name: str, value: bytes | None) -> None:
