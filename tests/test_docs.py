@@ -117,6 +117,12 @@ def test_no_page_names_a_machine_s_path_or_a_registry(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_no_page_holds_a_control_character(name):
+    """A NUL makes a page binary: a code host does not show it, and grep does not search it."""
+    assert re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text(name)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_json_and_toml_of_a_page_are_such(name):
     for language, block in FENCE.findall(text(name)):
         if language == "toml":

@@ -102,7 +102,7 @@ def test_what_hangs_in_spark_is_interrupted_and_what_raises_is_told(untouched):
     def hangs(records: DataFrame) -> DataFrame:
         return reference(TICDC).decode(records.withColumn("offset", wait("offset")))
 
-    options = {**SOME, "select": (f"{TICDC}/v8.5.7/int/one",), "level": "changes"}
+    options = {**SOME, "select": [f"{TICDC}/v8.5.7/int/one"], "level": "changes"}
     began = time.monotonic()
     result = conformance.run(hangs, spark=untouched, timeout_s=2, **options)
     assert {case.verdict for case in result.formats[0].cases} == {Verdict.TIMEOUT}
