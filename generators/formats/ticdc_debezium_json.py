@@ -60,6 +60,7 @@ from generators.families.ticdc.scenarios import (
 )
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
+from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR
 from generators.model import (
     Column,
     Default,
@@ -618,5 +619,6 @@ FORMAT: Final = Format(
     write=write,
     scenarios=scenarios,
     losses=losses,
+    faults=(*FAULTS, SCHEMA_NO_GRAMMAR),
     cell_faults=lambda profile: cell_faults(_wires(profile), profile.source),
 )

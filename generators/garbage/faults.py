@@ -282,11 +282,6 @@ _NO_GRAMMAR: Final = tuple(
             _add_member(b',"unheard-of":-Infinity'),
         ),
         (
-            "minus-infinity-in-schema",
-            "A member more of Kafka Connect's schema has the value -Infinity.",
-            _add_to_schema(b'"unheard-of":-Infinity,'),
-        ),
-        (
             "apostrophes-around-name",
             "The name of a member more stands in apostrophes.",
             _add_member(b",'unheard-of':null"),
@@ -322,8 +317,17 @@ _NO_GRAMMAR: Final = tuple(
     )
 )
 """Documents that RFC 8259's grammar does not have and that parsers read, by default or as an option
-says: Spark's from_json takes the first eight. What the parser passes over is as illegal as what the
+says: Spark's from_json takes the first seven. What the parser passes over is as illegal as what the
 decoder reads, so most stand in a member that no decoder asks for.
+"""
+SCHEMA_NO_GRAMMAR: Final = Fault(
+    "minus-infinity-in-schema",
+    "syntax",
+    "A member more of Kafka Connect's schema has the value -Infinity.",
+    _add_to_schema(b'"unheard-of":-Infinity,'),
+)
+"""Beside FAULTS, for formats whose messages may have Kafka Connect's schema: a decoder that reads
+the payload alone is not to pass over it.
 """
 
 FAULTS: Final[tuple[Fault, ...]] = (

@@ -12,7 +12,7 @@ from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, read, updated
 from generators.families.cdl.messages import CdlProfile, losses, supports
-from generators.garbage.faults import CellFault
+from generators.garbage.faults import FAULTS, SCHEMA_NO_GRAMMAR, CellFault
 from generators.model import Column, Instant, Op, Row, RowChange, Scenario, Table
 from generators.profile_tables import read_choices
 from generators.sources import mysql, postgresql
@@ -122,5 +122,6 @@ def format_of(name: str, write: Writer[CdlProfile]) -> Format[CdlProfile]:
         scenarios=scenarios,
         supports=supports,
         losses=losses,
+        faults=(*FAULTS, SCHEMA_NO_GRAMMAR),
         cell_faults=cell_faults,
     )

@@ -32,7 +32,7 @@ from generators.families.debezium.values import Modes
 from generators.families.mysql_texts import TextForms, supports, wire_image
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
-from generators.garbage.faults import LABELS, CellFault
+from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR, CellFault
 from generators.model import (
     Change,
     Event,
@@ -240,6 +240,7 @@ FORMAT: Final = Format(
     write=write,
     scenarios=shape.scenarios,
     supports=supports,
+    faults=(*FAULTS, SCHEMA_NO_GRAMMAR),
     cell_faults=cell_faults,
     fits=LABELS,
 )

@@ -51,7 +51,7 @@ from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
-from generators.garbage.faults import LABELS
+from generators.garbage.faults import FAULTS, LABELS, SCHEMA_NO_GRAMMAR
 from generators.model import (
     Cell,
     Change,
@@ -781,6 +781,7 @@ FORMAT: Final = Format(
     write=write,
     scenarios=scenarios,
     supports=supports,
+    faults=(*FAULTS, SCHEMA_NO_GRAMMAR),
     cell_faults=cell_faults,
     fits={
         **LABELS,
