@@ -450,14 +450,14 @@ def owner(fmt: str, profile: str, tally: Tally) -> Rule:
     if tally.outcome != "accepted":
         answered = tally.outcome in ("lost", "foreign", "misnumbered")
         return law(fmt, "garbage/every-offset" if answered else "garbage/no-exception")
-    for fault in (tally.reason, _ALIKE.get(tally.reason, "")):
-        tags = frozenset({f"fault:{fault}"})
-        rule = first(
-            rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
-        )
-        if rule is not None:
-            return rule
-    raise AssertionError(f"{fmt} has no rule on {tags}")
+    named_tags = {fault.tag for fault in get(fmt).faults}
+    alike = tally.reason if tally.reason in named_tags else _ALIKE.get(tally.reason, tally.reason)
+    tags = frozenset({f"fault:{alike}"})
+    rule = first(
+        rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
+    )
+    assert rule is not None, f"{fmt} has no rule on {tags}"
+    return rule
 
 
 def peak_memory(leader: int) -> int | None:

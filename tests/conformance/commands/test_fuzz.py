@@ -241,6 +241,8 @@ def test_doubtful_messages_are_counted_by_class_and_never_fail(tmp_path):
         (FORMAT, "", "lost", "garbage/every-offset"),
         (SPARK, "trailing-content", "accepted", "fault/trailing-content"),
         (SPARK, "truncated", "accepted", "fault/unreadable"),
+        (SPARK, "syntax", "accepted", "fault/unreadable"),
+        ("ticdc-avro", "syntax", "accepted", "fault/must-reject"),
     ],
 )
 def test_a_finding_belongs_to_the_rule_of_its_fault(fmt, reason, outcome, rule):
