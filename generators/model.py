@@ -137,7 +137,9 @@ class Column:
 
     `declared` is the type as the statement that made the table spelled it, "" for the source's own
     spelling; `charset` a character set other than the table's default and `collation` its
-    collation; `generated` is stored, virtual or ""; `comment` is its comment.
+    collation; `generated` is stored, virtual or ""; `comment` is its comment; `inline_unique` says
+    that its definition itself has UNIQUE, a unique key that some writers read otherwise than one
+    that the table's definition lists.
     """
 
     name: str
@@ -149,6 +151,7 @@ class Column:
     collation: str = field(default="", repr=False)
     generated: str = field(default="", repr=False)
     comment: str = field(default="", repr=False)
+    inline_unique: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -447,6 +447,15 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     yield cases.of(ID, Column("_tidb_op_", mysql.text("varchar", 8)), Column("1汉", ID.type)).case(
         "names/extension", inserted({"id": 1, "_tidb_op_": "u", "1汉": 2})
     )
+    number = ID.type
+    row: Row = {"id": 1, "a-b": 2, "A.B": 3}
+    yield cases.of(ID, Column("a-b", number), Column("A.B", number)).case(
+        "names/one-but-for-case", inserted(row), updated(row, {"A.B": None}), deleted(row)
+    )
+    # A row of this table stops the changefeed, its DELETE does not: it has the key alone.
+    yield cases.of(ID, Column("a-b", number), Column("a_b", number)).case(
+        "names/one-deleted", deleted({"id": 1, "a-b": 2, "a_b": 3})
+    )
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"

@@ -118,22 +118,29 @@ def decode_rows(
     alone.
     """
     zone = deployment.time_zone if deployment else "UTC"
+    fields_of_payload = [*dict.fromkeys(_avro_name(c.name) for c in table.columns), "_tidb_op"]
+    # Two of Avro's names may differ in upper and lower case alone (`a-b` is a_b, `A.B` is A_B),
+    # which Spark's names must not: cells are found by their place.
+    by_place = StructType(
+        [StructField(f"cell_{i}", _STRING) for i, _ in enumerate(fields_of_payload)]
+    )
 
     def part(m: Column, is_whole: Column) -> Column:
         kind = framing.kind(is_whole, F.when(_op(m).isNotNull(), "ROW"))
         of_table = (_name_part(m, 0) == _avro_name(table.database)) & (
             _name_part(m, 1) == _avro_name(table.name)
         )
-        images = F.array(
-            F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])
-        ).alias("images")
+        cells = m["payload"].cast(by_place)
+        images = F.array(F.when(F.col("gone"), cells), F.when(~F.col("gone"), cells)).alias(
+            "images"
+        )
         fields = m["schema"]["fields"].alias("fields")
         return F.struct(
             F.when(kind == "CORRUPT", kind).when(of_table, _op(m)).alias("op"), fields, images
         )
 
     def cell_text(c: ColumnOf, image: str) -> str:
-        return f"{image}.{name(_avro_name(c.name))}"
+        return f"{image}.cell_{fields_of_payload.index(_avro_name(c.name))}"
 
     def value(c: ColumnOf, image: str) -> str:
         cell = _typed(cell_text(c, image), c.type, zone)
@@ -149,8 +156,7 @@ def decode_rows(
             f"CAST(CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END AS decimal(20,0))",
         )
 
-    names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
-    payload = StructType([StructField(member, _STRING) for member in names])
+    payload = StructType([StructField(member, _STRING) for member in fields_of_payload])
     message = framing.message_of(_envelope(payload), part)
     return framing.typed_rows(
         _records(records),

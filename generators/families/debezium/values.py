@@ -404,9 +404,17 @@ def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
             return Meaning(
                 wrapped, micros, _OVERFLOW, lost=True, corrupt=bool(wrapped % 10 ** (9 - fsp))
             )
-    return Meaning(
-        micros // 1000 if fsp <= 3 and modes.temporal != "microseconds" else micros, micros
-    )
+    millis = fsp <= 3 and modes.temporal != "microseconds"
+    return Meaning(micros // 1000 if millis else epoch_micros(micros), micros)
+
+
+def epoch_micros(micros: int) -> int:
+    """Microseconds as a Java long: the seconds' stop at its limits, the fraction that is added to
+    them wraps (debezium#beyond-micros).
+    """
+    seconds, fraction = divmod(micros, MICROS)
+    saturated = min(max(seconds * MICROS, -(1 << 63)), (1 << 63) - 1)
+    return wrap(saturated + fraction)
 
 
 def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:

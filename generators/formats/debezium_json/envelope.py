@@ -320,17 +320,25 @@ def table_changes(
     ]
 
 
-def keyed(table: Table, profile: DebeziumProfile) -> Table:
+def keyed(table: Table, profile: DebeziumProfile, snapshot: bool = False) -> Table:
     """MySQL's table with the key that the connector takes: the primary key, else the first unique
-    key that may be one. Up to 1.9 that is any, and its columns are NOT NULL from then on
-    (debezium#unique-keys).
+    key that may be one (debezium#unique-keys).
+
+    A key over nullable columns may be one up to 1.9, and makes them NOT NULL; in every release if a
+    column's own definition has UNIQUE, which a snapshot's SHOW CREATE TABLE never has, and then the
+    column stays nullable.
     """
+    inline_keys = {(c.name,) for c in table.columns if c.inline_unique and not snapshot}
     nullable = {c.name for c in table.columns if c.nullable}
-    may_be = (key for key in table.unique if profile.nullable_keys or nullable.isdisjoint(key))
+    may_be = (
+        key
+        for key in table.unique
+        if key in inline_keys or profile.nullable_keys or nullable.isdisjoint(key)
+    )
     key = table.primary_key or next(may_be, ())
+    made_solid = () if table.primary_key or key in inline_keys else key
     columns = tuple(
-        replace(c, nullable=False) if c.name in key and not table.primary_key else c
-        for c in table.columns
+        replace(c, nullable=False) if c.name in made_solid else c for c in table.columns
     )
     return replace(table, primary_key=key, columns=columns)
 

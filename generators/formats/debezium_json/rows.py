@@ -223,11 +223,9 @@ def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
     what it takes for one.
     """
     if profile.is_mysql:
-        return envelope.keyed(table, profile)
+        return envelope.keyed(table, profile, snapshot)
     hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
-    key = table.primary_key or min(
-        table.unique, key="_".join, default=()
-    )  # PostgreSQL calls an index after its columns
+    key = table.primary_key or first_unique_index(table)
     captured = (
         c
         for c in table.columns
@@ -237,6 +235,14 @@ def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
     return replace(
         table, columns=columns, primary_key=tuple(name for name in key if name not in hidden)
     )
+
+
+def first_unique_index(table: Table) -> tuple[str, ...]:
+    """The columns of PostgreSQL's unique index whose name is the first, none without one; where
+    names are not known, they are made of the columns, as PostgreSQL makes them.
+    """
+    names = {index.columns: index.name for index in table.indexes if index.unique}
+    return min(table.unique, key=lambda key: names.get(key, "_".join(key)), default=())
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
@@ -372,6 +378,8 @@ def stand_in(
         value = value.partition("'")[0]
     elif type.logical is Logical.DATE and value == "infinity":
         value = _LATEST_DATE
+    elif type.logical is Logical.DATETIME and isinstance(value, str) and type.fsp > 3:
+        value = _LAST_MICROS[value]
     elif type.logical is Logical.TIME and value == mysql.DAY:
         value = mysql.DAY - 1
     if type.name == "char" and isinstance(value, str):
@@ -446,6 +454,11 @@ def _hexadecimal_stand_in(column: Column, digits: str, modes: Modes, spelled: st
 _EPOCH: Final = dt.date(1970, 1, 1)
 _LATEST_DATE: Final = 169_560_311
 """The day of java.time.LocalDateTime.MAX in 32 bits."""
+_LAST_MICROS: Final = {
+    "infinity": 31_556_889_864_403_199_999_999,
+    "-infinity": -31_557_014_167_219_200_000_000,
+}
+"""java.time.LocalDateTime's MAX and MIN in microseconds, which a default goes through."""
 
 
 def unmarked(value: Value) -> Value:

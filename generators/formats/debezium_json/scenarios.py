@@ -216,6 +216,12 @@ class _Cases(Cases):
                 inserted({"n": 1, "u": 2, "a": "x"}),
                 inserted({"n": None, "u": 3, "a": "y"}),
             )
+            inline = replace(nullable, inline_unique=True)
+            yield self.of(solid, inline, self.a, key=(), unique=(("n",), ("u",))).case(
+                "key/unique-inline-nullable",
+                inserted({"u": 1, "n": 2, "a": "x"}),
+                inserted({"u": 2, "n": None, "a": "y"}),
+            )
         yield self.case(
             "key/one-key-one-partition",
             *(inserted({"id": i, "a": "x", "b": i}) for i in range(1, 9)),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
@@ -31,6 +32,7 @@ from generators.model import (
 )
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
+from generators.tables.reading import read_schema
 
 
 def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> None:
@@ -206,6 +208,57 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
         FORMAT.build(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2})
     )
     assert record.message.key == key
+
+
+@pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.6.1.Final"])
+def test_a_column_that_is_unique_in_its_own_definition_is_the_key_though_it_may_be_null(
+    release: str, tmp_path: Path
+) -> None:
+    """debezium#unique-keys; the last statement has the same key among the table's."""
+    (tmp_path / "tables.sql").write_text(
+        "CREATE TABLE d.a (u INT UNIQUE);"
+        "CREATE TABLE d.b (v INT, w INT UNIQUE KEY, u INT NOT NULL UNIQUE);"
+        "CREATE TABLE d.c (v INT NOT NULL, u INT UNIQUE, KEY (v));"
+        "ALTER TABLE d.c MODIFY u BIGINT;"
+        "CREATE TABLE d.d (u INT, UNIQUE KEY (u));",
+        encoding="utf-8",
+    )
+    schema = read_schema([str(tmp_path / "tables.sql")], "mysql")
+    profile = FORMAT.build(release)
+    streamed: dict[str, tuple[object, object]] = {}
+    for user in schema.tables:
+        values = {column.name: 1 for column in user.table.columns}
+        (record,) = written(profile, boundaries.insert(user.table, values))
+        key = json.loads(record.message.key or b"null")
+        fields = key and [(f["field"], f["optional"]) for f in key["schema"]["fields"]]
+        streamed[user.table.name] = (key and key["payload"], fields)
+    nullable_key = ({"u": 1}, [("u", False)]) if release < "2" else (None, None)
+    assert streamed == {
+        "a": ({"u": 1}, [("u", True)]),
+        "b": ({"w": 1}, [("w", True)]),
+        "c": ({"u": 1}, [("u", True)]),
+        "d": nullable_key,
+    }
+
+
+def test_a_snapshot_reads_no_column_that_is_unique_in_its_own_definition() -> None:
+    """debezium#unique-keys: SHOW CREATE TABLE lists the key, which may be NULL."""
+    column = Column("u", mysql.integer("int"), inline_unique=True)
+    table = Table("d", "t", (column,), (), (("u",),))
+    row = boundaries.change(table, Op.READ, (None, {"u": 1}))
+    (record,) = written(FORMAT.build("3.5.0.Final", "schemaless"), row)
+    assert record.message.key is None
+
+
+def test_postgresqls_key_is_the_unique_index_whose_name_is_the_first(tmp_path: Path) -> None:
+    """debezium#record-key: by the index's name, not by its columns."""
+    (tmp_path / "tables.sql").write_text(
+        "CREATE TABLE a (u int UNIQUE, v int, CONSTRAINT a_b UNIQUE (v));", encoding="utf-8"
+    )
+    (user,) = read_schema([str(tmp_path / "tables.sql")], "postgresql").tables
+    profile = FORMAT.build("3.5.0.Final", "schemaless", "postgresql")
+    (record,) = written(profile, boundaries.insert(user.table, {"u": 1, "v": 2}))
+    assert record.message.key == b'{"v":2}'
 
 
 @pytest.mark.parametrize(

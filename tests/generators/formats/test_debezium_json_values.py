@@ -139,6 +139,18 @@ def test_postgresql_adaptive_times() -> None:
         _debezium_mysql.schema(mysql.temporal("time", 3), modes)
 
 
+def test_microseconds_beyond_64_bits_stop_at_the_limit_and_wrap() -> None:
+    """debezium#beyond-micros."""
+    kind = postgresql.temporal("timestamp", 6)
+    limit = (1 << 63) - 1
+    assert [of(kind, micros) for micros in (limit, limit + 1, 9_224_318_015_999_999_999)] == [
+        9223372036854775807,
+        -9223372036854775808,
+        -9223372036853775810,
+    ]
+    assert of(kind, 9_224_318_015_000_000_000) == 9223372036854775807
+
+
 def test_mysql_time_beyond_a_day() -> None:
     kind = mysql.temporal("time", 6)
     assert (of(kind, -mysql.TIME_LIMIT), of(kind, mysql.TIME_LIMIT)) == (
