@@ -93,14 +93,14 @@ def text(name: str = "varchar", length: int | None = None) -> SourceType:
     """CHAR(n), VARCHAR(n) with n in characters, or a member of the TEXT family (n is its limit in
     bytes).
     """
-    return SourceType(name, Logical.TEXT, length=length or _TEXT_LIMIT.get(name, 255))
+    limit = _TEXT_LIMIT.get(name, 255)
+    return SourceType(name, Logical.TEXT, length=limit if length is None else length)
 
 
 def binary(name: str = "varbinary", length: int | None = None) -> SourceType:
     """BINARY(n), VARBINARY(n) with n in bytes, or a member of the BLOB family."""
-    return SourceType(
-        name, Logical.BINARY, length=length or _TEXT_LIMIT.get(name.replace("blob", "text"), 255)
-    )
+    limit = _TEXT_LIMIT.get(name.replace("blob", "text"), 255)
+    return SourceType(name, Logical.BINARY, length=limit if length is None else length)
 
 
 def temporal(name: str, fsp: int = 0) -> SourceType:

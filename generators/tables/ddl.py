@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from generators.sources import postgresql
@@ -164,7 +165,9 @@ class DdlReader:
             raise cursor.script.error(
                 at, f"table {'.'.join(p for p in table_name if p)} was read at {first_location}"
             )
-        draft = self.drafts[table_name] = Draft(*table_name, cursor.script, at)
+        draft = self.drafts[table_name] = Draft(
+            *table_name, cursor.script, at, search_path=self.search_path
+        )
         if (
             cursor.next_is("LIKE")
             or cursor.next_is("( LIKE/SELECT/WITH/TABLE")
@@ -191,8 +194,48 @@ class DdlReader:
             return  # pg_dump alters views and sequences as tables
         cursor.at = start  # the name comes again
         draft = self.existing_draft(cursor)
-        if draft is not None:
+        if draft is None:
+            return
+        draft.search_path = self.search_path
+        if not self.mysql and cursor.accept("SET SCHEMA"):
+            self.rename_draft(cursor, draft, draft.table_name._replace(schema=cursor.take_name()))
+        elif self.mysql and cursor.accept("RENAME TO", "RENAME AS", "RENAME ="):
+            self.rename_draft(cursor, draft, draft.resolve_name(cursor.take_names()))
+        elif not self.mysql and cursor.accept("RENAME TO"):
+            self.rename_draft(cursor, draft, draft.table_name._replace(name=cursor.take_name()))
+        else:
             ddl_definitions.read_alterations(draft, cursor, self.types)
+
+    def rename_tables(self, cursor: Cursor) -> None:
+        """Reads RENAME TABLE, also of several tables, one after the other."""
+        cursor.expect("RENAME")
+        # What follows this word is one text to the tokenizer.
+        cursor = cursor.script.words(Span(cursor.words[0].start + len("RENAME"), cursor.end))
+        cursor.expect("TABLE/TABLES")
+        cursor.accept("IF EXISTS")
+        for item in cursor.split_at_commas():
+            draft = self.existing_draft(item)
+            if draft is not None:
+                item.expect("TO")
+                self.rename_draft(item, draft, draft.resolve_name(item.take_names()))
+
+    def rename_draft(self, cursor: Cursor, draft: Draft, new_name: TableName) -> None:
+        """Gives a table another name, also in the foreign keys that refer to it. Raises UsageError
+        for the name of a table that is there.
+        """
+        old_name = draft.table_name
+        if new_name != old_name and new_name in self.drafts:
+            raise cursor.script.error(
+                cursor.words[0].start, f"table {'.'.join(p for p in new_name if p)} is there"
+            )
+        del self.drafts[old_name]
+        draft.database, draft.schema, draft.name = new_name
+        self.drafts[new_name] = draft
+        for referring in self.drafts.values():
+            referring.foreign = [
+                (replace(key, parent=new_name) if key.parent == old_name else key, pending)
+                for key, pending in referring.foreign
+            ]
 
     def create_index(self, cursor: Cursor) -> None:
         """Reads CREATE INDEX. An index of a table that was not read is noted."""
@@ -253,6 +296,7 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
         (r"alter\s+table\b", DdlReader.alter_table),
         (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", DdlReader.create_index),
         (r"drop\s+table\b", DdlReader.drop_table),
+        (r"rename\s+tables?\b", DdlReader.rename_tables),
         (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),
         (r"create\s+type\b", lambda reader, cursor: reader.types.create_type(cursor)),
         (r"alter\s+type\b", lambda reader, cursor: reader.types.add_label(cursor)),

@@ -81,13 +81,23 @@ _DROPS: Final = ("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP IF EXISTS", "DROP
 _VERSIONS: Final = "left out: the table is taken without system versions"
 _UNREAD: Final = "left out: not understood"
 _NO_COLUMN: Final = "left out: it changes no column"
+_PARTITIONS: Final = "left out: the table is taken without partitions"
+_CONSTRAINT_STAYS: Final = "left out: the constraint stays as it was defined"
 _ALTERATIONS: Final = {
     "ALTER CHECK/CONSTRAINT": "left out: the check stays as it was defined",
+    "DROP FOREIGN/CHECK/CONSTRAINT": _CONSTRAINT_STAYS,
+    "ADD/DROP/TRUNCATE/REORGANIZE/EXCHANGE/COALESCE/REBUILD/ANALYZE/CHECK/OPTIMIZE PARTITION": (
+        _PARTITIONS
+    ),
+    **dict.fromkeys(("DISCARD PARTITION", "IMPORT PARTITION", "REMOVE PARTITIONING"), _PARTITIONS),
+    **dict.fromkeys(("PARTITION BY", "REPAIR PARTITION", "FIRST PARTITION"), _PARTITIONS),
     **dict.fromkeys(
         ("SET TIFLASH REPLICA", "CACHE", "NOCACHE", "ATTRIBUTES", "PLACEMENT POLICY"), _NO_COLUMN
     ),
     **dict.fromkeys(("REMOVE TTL", "TTL", "ALTER INDEX/KEY"), _NO_COLUMN),
     **dict.fromkeys(("AUTO_INCREMENT", "ENABLE KEYS", "DISABLE KEYS", "FORCE"), ""),
+    **dict.fromkeys(("ORDER BY", "WITH/WITHOUT VALIDATION", "DISCARD/IMPORT TABLESPACE"), ""),
+    **dict.fromkeys(("ALGORITHM", "LOCK"), ""),
 }
 _ALTERATIONS_POSTGRESQL: Final = {
     "REPLICA IDENTITY DEFAULT": "",
@@ -95,7 +105,9 @@ _ALTERATIONS_POSTGRESQL: Final = {
     "REPLICA IDENTITY": (
         "left out: the option image of a writer's profile says what a before image holds"
     ),
-    "ATTACH PARTITION": "left out: values do not honour the bounds of partitions",
+    "ATTACH/DETACH PARTITION": "left out: values do not honour the bounds of partitions",
+    "DROP CONSTRAINT": _CONSTRAINT_STAYS,
+    "RENAME CONSTRAINT": "",
     **dict.fromkeys(
         (
             "OWNER TO",
@@ -478,7 +490,10 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
     """The actions of ALTER TABLE."""
     alterations = _ALTERATIONS if draft.mysql else _ALTERATIONS_POSTGRESQL
     for action in cursor.split_at_commas():
-        if action.accept("ADD"):
+        if _read_key_alteration(draft, action) or _read_table_alteration(draft, action):
+            pass
+        elif action.next_is("ADD") and not action.next_is("ADD PARTITION"):
+            action.take()
             if not action.accept("COLUMN") and _is_constraint(draft, action):
                 read_constraint(draft, action)
             else:
@@ -497,6 +512,10 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
             "CHANGE COLUMN IF EXISTS", "CHANGE COLUMN", "CHANGE IF EXISTS", "CHANGE"
         ):
             _read_column_change(draft, action, types, action.take_name())
+        elif phrase := action.accept(*alterations):
+            action.skip_until()
+            if alterations[phrase]:
+                action.note(0, alterations[phrase])
         elif (
             action.accept(*_DROPS)
             and not (draft.mysql and action.next_is(_OF_KEYS))
@@ -505,20 +524,91 @@ def read_alterations(draft: Draft, cursor: Cursor, types: Types) -> None:
             action.take()
             draft.drop_column(column_name)
             action.accept("CASCADE", "RESTRICT")
-        elif phrase := action.accept(*alterations):
-            action.skip_until()
-            if alterations[phrase]:
-                action.note(0, alterations[phrase])
         elif not (
             action.accept("ALTER COLUMN IF EXISTS", "ALTER COLUMN", "ALTER")
-            and _read_column_action(draft, action)
+            and _read_column_action(draft, action, types)
         ):
             action.skip_until()
             draft.leave_out(action, 0, _UNREAD)
         _note_leftover(action)
 
 
-def _read_column_action(draft: Draft, cursor: Cursor) -> bool:
+def _read_key_alteration(draft: Draft, cursor: Cursor) -> bool:
+    """Drops or renames a key or an index, if that is what comes next and the key is one that the
+    draft has.
+    """
+    start = cursor.at
+    if draft.mysql and cursor.accept("DROP PRIMARY KEY"):
+        draft.primary = ()
+        return True
+    verb = cursor.accept(*(("DROP INDEX/KEY", "RENAME INDEX/KEY") if draft.mysql else ()))
+    verb = verb or cursor.accept("DROP CONSTRAINT")
+    if verb:
+        cursor.accept("IF EXISTS")
+        name = cursor.take_name()
+        new_name = cursor.take_name() if cursor.accept("TO") else ""
+        cursor.accept("CASCADE", "RESTRICT")
+        if not draft.mysql and name == f"{draft.name}_pkey":
+            draft.primary = ()
+            return True
+        if any(index.name.lower() == name.lower() for index in draft.indexes):
+            draft.rename_index(name, new_name)
+            return True
+    cursor.at = start
+    return False
+
+
+def _read_table_alteration(draft: Draft, cursor: Cursor) -> bool:
+    """Changes a column's name, the table's character set or its options, if that is what comes
+    next.
+    """
+    start = cursor.at
+    if cursor.accept("RENAME COLUMN") or (
+        not draft.mysql and not cursor.next_is("RENAME CONSTRAINT/TO") and cursor.accept("RENAME")
+    ):
+        cursor.accept("IF EXISTS")
+        at, written_name = cursor.peek(), cursor.take_name()
+        name = draft.column_name(written_name)
+        if name is None:
+            raise cursor.script.error(at.start, f"table {draft.name} has no column {written_name}")
+        cursor.expect("TO")
+        at, new_name = cursor.peek(), cursor.take_name()
+        if draft.column_name(new_name) not in (None, name):
+            raise cursor.script.error(at.start, f"table {draft.name} has a column {new_name}")
+        draft.rename_column(name, new_name)
+        return True
+    if draft.mysql and cursor.accept("CONVERT TO CHARACTER SET", "CONVERT TO CHARSET"):
+        draft.charset = cursor.take_name().lower()
+        draft.collation = cursor.take_name().lower() if cursor.accept("COLLATE") else ""
+        draft.columns = [
+            _resolve_charset(draft, cursor, replace(column, charset="", collation=""))
+            for column in draft.columns
+        ]
+        return True
+    is_option = cursor.next_is("DEFAULT CHARACTER/CHARSET/COLLATE") or cursor.next_is(
+        "CHARACTER/CHARSET/COLLATE/COMMENT"
+    )
+    if draft.mysql and (is_option or _OPTIONS.fullmatch(cursor.peek().upper)):
+        _read_options(draft, cursor)
+        return True
+    cursor.at = start
+    return False
+
+
+def _read_type_change(draft: Draft, cursor: Cursor, types: Types, column: Column) -> None:
+    """PostgreSQL's new type of a column, and its default as a value of that type."""
+    new_column = read_postgresql_column(draft, cursor, types, column.name)
+    if cursor.accept("COLLATE"):
+        cursor.take_names()
+    if cursor.accept("USING"):
+        cursor.skip_until()
+    default = column.default and postgresql_default(column.default.text, new_column.type)
+    draft.change_column(
+        column.name, type=new_column.type, declared=new_column.declared, default=default
+    )
+
+
+def _read_column_action(draft: Draft, cursor: Cursor, types: Types) -> bool:
     """Changes a column, where the action is known. Raises UsageError."""
     at, name = cursor.peek(), cursor.take_name()
     old_column = next((c for c in draft.columns if c.name == draft.column_name(name)), None)
@@ -533,6 +623,14 @@ def _read_column_action(draft: Draft, cursor: Cursor) -> bool:
         draft.change_column(old_column.name, nullable=action == "DROP NOT NULL")
     elif cursor.accept("DROP DEFAULT"):
         draft.change_column(old_column.name, default=None)
+    elif cursor.accept("SET DATA TYPE", "TYPE"):
+        _read_type_change(draft, cursor, types, old_column)
+    elif cursor.accept("SET VISIBLE", "SET INVISIBLE", "DROP IDENTITY", "RESTART"):
+        cursor.skip_until()
+    elif cursor.accept("DROP EXPRESSION"):
+        cursor.skip_until()
+        draft.generated.pop(old_column.name, None)
+        draft.change_column(old_column.name, generated="")
     elif cursor.accept("ADD GENERATED"):
         cursor.skip_until()
         draft.change_column(old_column.name, nullable=False)
@@ -552,13 +650,9 @@ def _read_column_change(draft: Draft, cursor: Cursor, types: Types, written_name
         )
     position = [c.name for c in draft.columns].index(old_name)
     old_column = draft.columns.pop(position)
+    draft.generated.pop(old_name, None)
     new_name = cursor.peek().text
     read_column(draft, cursor, types, position)
-
-    def rename(columns: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(new_name if name == old_column.name else name for name in columns)
-
     if old_column.inline_unique:  # the key stays when a definition without UNIQUE follows
         draft.change_column(new_name, inline_unique=True)
-    draft.primary = rename(draft.primary)
-    draft.indexes = [replace(index, columns=rename(index.columns)) for index in draft.indexes]
+    draft.rename_column(old_column.name, new_name)

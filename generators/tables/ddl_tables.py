@@ -54,7 +54,7 @@ class Pending:
 @dataclass(slots=True)
 class Draft:
     """A table that statements still change. `left_out`: a note says why it is left out. `missing`
-    are columns that are left out of it.
+    are columns that are left out of it; `search_path` is the schema of names without one.
     """
 
     database: str
@@ -71,6 +71,7 @@ class Draft:
     comment: str = ""
     charset: str = ""
     collation: str = ""
+    search_path: str = ""
     left_out: bool = False
     missing: set[str] = field(default_factory=set)
 
@@ -89,10 +90,9 @@ class Draft:
         or database.
         """
         *qualifier, name = names
-        qualified_by = qualifier[-1] if qualifier else self.schema or self.database
         if self.mysql:
-            return TableName(qualified_by, None, name)
-        return TableName(self.database, qualified_by, name)
+            return TableName(qualifier[-1] if qualifier else self.database, None, name)
+        return TableName(self.database, qualifier[-1] if qualifier else self.search_path, name)
 
     def leave_out(self, cursor: Cursor, start: int, why: str) -> None:
         """Leaves it out, and notes why at the construct from a word, by its number, up to the
@@ -120,6 +120,29 @@ class Draft:
         self.primary = () if name in self.primary else self.primary
         self.indexes = [index for index in self.indexes if name not in index.columns]
         self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
+
+    def rename_column(self, name: str, new_name: str) -> None:
+        """Renames a column, also in keys and foreign keys of the table."""
+
+        def rename(columns: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(new_name if column == name else column for column in columns)
+
+        self.columns = [replace(c, name=new_name) if c.name == name else c for c in self.columns]
+        self.primary = rename(self.primary)
+        self.indexes = [replace(index, columns=rename(index.columns)) for index in self.indexes]
+        self.foreign = [
+            (replace(key, columns=rename(key.columns)), pending) for key, pending in self.foreign
+        ]
+        if name in self.generated:
+            self.generated[new_name] = self.generated.pop(name)
+
+    def rename_index(self, name: str, new_name: str) -> None:
+        """Renames an index, or drops it if there is no new name."""
+        self.indexes = [
+            replace(index, name=new_name) if index.name.lower() == name.lower() else index
+            for index in self.indexes
+            if new_name or index.name.lower() != name.lower()
+        ]
 
     def add_index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
         """Adds an index; without a name it gets its first column's, as the database does."""

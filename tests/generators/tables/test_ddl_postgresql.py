@@ -233,12 +233,33 @@ ALTER TABLE u SET SCHEMA s;""",
         dialect="postgresql",
         database="d",
     )
-    (user,) = schema.tables
+    user, moved = schema.tables
     assert user.table.columns == (
         Column("id", postgresql.integer()),
         Column("index", postgresql.integer(), False),
     )
-    assert notes(schema) == ["a.sql:4:15: SET SCHEMA s: table u left out: not understood"]
+    assert (moved.table.schema, moved.table.name) == ("s", "u")
+    assert notes(schema) == []
+
+
+def test_columns_have_new_names_and_types(reads, notes):
+    """A name without a schema is of the search path, not of the schema of the table itself."""
+    schema = reads(
+        """CREATE TABLE p (id int PRIMARY KEY, a varchar(9) DEFAULT '7', CONSTRAINT u UNIQUE (a));
+CREATE TABLE s.c (id int, p int REFERENCES p);
+ALTER TABLE p RENAME a TO b;
+ALTER TABLE p ALTER COLUMN b TYPE bigint USING b::bigint, DROP CONSTRAINT u;
+ALTER TABLE s.c RENAME TO d;""",
+        dialect="postgresql",
+        database="d",
+    )
+    parent, child = (user.table for user in schema.tables)
+    assert (parent.column("b").type, parent.unique) == (postgresql.integer("bigint"), ())
+    assert parent.column("b").default == Default("'7'", 7)
+    assert (child.schema, child.name) == ("s", "d")
+    (reference,) = schema.tables[1].foreign_keys
+    assert reference.parent == ("d", "public", "p")
+    assert notes(schema) == []
 
 
 def test_statements_that_stand_seldom(reads, notes):
@@ -308,12 +329,11 @@ VACUUM t;""",
         dialect="postgresql",
         database="d",
     )
-    assert [user.table.name for user in schema.tables] == ["t"]
+    assert [user.table.name for user in schema.tables] == ["t", "u"]
     assert notes(schema) == [
         "a.sql:1:23: FOO: left out: not understood",
         "a.sql:1:37: EXCLUDE USING gist (a WITH =): left out: values do not honour it",
         "a.sql:1:68: FOO: left out: not understood",
         "a.sql:2:1: ALTER TABLE u ADD COLUMN b int: left out: the table is not among the tables that are read",
-        "a.sql:4:15: ALTER COLUMN a TYPE bigint: table u left out: not understood",
         "a.sql:5:1: VACUUM t: statement left out: not understood",
     ]
