@@ -58,7 +58,7 @@ from generators.profile_tables import read_choices
 from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, named, neutral
-from generators.sources.ddl import ddl_event, of_statement
+from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
 from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "DialectProfile", "write"]
@@ -290,6 +290,7 @@ def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
         "create database",
     ):
         yield of_statement(ddl_event(action, database))
+    yield rename_between_rows(database)
 
 
 KEY_VALUES: Final = tuple(

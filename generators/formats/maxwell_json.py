@@ -51,7 +51,7 @@ from generators.profile_tables import read_choices
 from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
-from generators.sources.ddl import ddl_event, of_statement
+from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
 from generators.wire_format import Format, Loss, about
 
 __all__ = ["FORMAT", "MaxwellProfile", "write"]
@@ -381,6 +381,7 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
     if profile.ddl:
+        yield rename_between_rows(database)
         for event in (
             ddl_event(action, database, old_name="_other")
             for action in mysql.DDL_ACTIONS

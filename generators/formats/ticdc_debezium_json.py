@@ -1,8 +1,8 @@
 """TiCDC Debezium JSON: what PingCAP TiCDC writes to Kafka with `protocol=debezium`.
 
-Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of
-the new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Debezium Protocol, corrected by
-TiCDC's source (the facts ticdc-debezium#...).
+Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6, new-8.5.7 and
+new-26.3.4 of the new one (pingcap/ticdc). Source of truth: PingCAP's TiCDC Debezium Protocol,
+corrected by TiCDC's source (the facts ticdc-debezium#...).
 
 The envelope is that of Debezium's MySQL connector 2.4, and it is not: the payload stands before its
 schema, and alone in an object where the schema is left out; `source` has `commit_ts` and
@@ -112,6 +112,10 @@ class TicdcDebeziumProfile(sink.SinkProfile):
     """DDL is written, and watermarks where `extension` says so."""
     extension: bool = False
     """Watermarks are written, of op `m`."""
+    describes_commit: bool = False
+    """With the extension the schema of the block source has its members commit_ts and cluster_id,
+    too (ticdc-debezium#source-schema).
+    """
     schemaless: bool = False
     """Key and value are the payload alone, without its schema."""
     before: bool = True
@@ -290,9 +294,26 @@ _OWN: Final = debezium.FORMAT.build("2.5.4.Final")
 
 
 def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
+    if profile.describes_commit and profile.extension:
+        schema = _with_commit(schema)
     return _json(
         {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_schema_json(schema))})
     ).encode()
+
+
+_COMMIT_FIELDS: Final = (("commit_ts", Schema("int64")), ("cluster_id", Schema("string")))
+
+
+def _with_commit(schema: Schema) -> Schema:
+    """A message's schema of which the block source has the fields of TiDB's extension."""
+    fields = tuple(
+        (
+            name,
+            replace(inner, fields=(*inner.fields, *_COMMIT_FIELDS)) if name == "source" else inner,
+        )
+        for name, inner in schema.fields
+    )
+    return replace(schema, fields=fields)
 
 
 @lru_cache(maxsize=4096)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from generators.model import Scenario, SchemaChange
+from dataclasses import replace
+
+from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import START, named, neutral
+from generators.sources.boundaries import ID, START, change, insert, named, neutral
 
 
 def ddl_name(action: str) -> str:
@@ -35,3 +37,26 @@ def ddl_event(
 def of_statement(event: SchemaChange, *tags: str) -> Scenario:
     """A statement alone."""
     return named(ddl_name(event.action), event, tags=(f"ddl:{event.action}", *tags))
+
+
+def rename_between_rows(database: str) -> Scenario:
+    """A row of a table under its old name, the RENAME, and rows under its new name: the old row is
+    updated there, and deleted.
+    """
+    name = "ddl/rename-between-rows"
+    renamed = ddl_event("rename table", database, name=name)
+    columns = (ID, Column("a", mysql.text("varchar", 64)))
+    new = Table(database, renamed.table, columns, ("id",))
+    old = replace(new, name=renamed.old_name or "")
+    first_row: Row = {"id": 1, "a": "x"}
+    changed_row: Row = {"id": 1, "a": "y"}
+    moments = [Instant(START.ms + 1000 * second) for second in range(5)]
+    return named(
+        name,
+        insert(old, first_row, moments[0]),
+        replace(renamed, at=moments[1], before=old, after=new),
+        insert(new, {"id": 2, "a": None}, moments[2]),
+        change(new, Op.UPDATE, (first_row, changed_row), at=moments[3]),
+        change(new, Op.DELETE, (changed_row, None), at=moments[4]),
+        tags=(f"ddl:{renamed.action}",),
+    )

@@ -9,11 +9,13 @@ from typing import Any, Final
 from conformance.inspecting.books.connect import (
     column_type,
     columns,
+    field,
     images,
     is_row,
     key_names,
     kind_of,
     member_object,
+    schema,
     source,
 )
 from conformance.inspecting.evidence import TableDescription
@@ -51,6 +53,11 @@ def described_by_debezium(opened: OpenedRecord) -> TableDescription | None:
 def key_is_empty(opened: OpenedRecord) -> bool:
     """Whether the record has a key without bytes."""
     return opened.record.key == b""
+
+
+def describes_commit(opened: OpenedRecord) -> bool:
+    """Whether the schema of the block source has a field commit_ts."""
+    return bool(field(field(schema(opened), "source"), "commit_ts"))
 
 
 def typed(opened: OpenedRecord) -> set[bool]:
@@ -155,11 +162,11 @@ def described_by_open_protocol(opened: OpenedRecord) -> TableDescription | None:
 def fields(opened: OpenedRecord) -> Mapping[str, Mapping[str, Any]]:
     """The type of each field of the value that has a TiDB type."""
     types = {}
-    for field in member_object(opened.members.get("schema")).get("fields", ()):
-        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    for avro_field in member_object(opened.members.get("schema")).get("fields", ()):
+        kinds = avro_field["type"] if isinstance(avro_field["type"], list) else [avro_field["type"]]
         kind = next((branch for branch in kinds if isinstance(branch, dict)), {})
         if "tidb_type" in member_object(kind.get("connect.parameters")):
-            types[field["name"]] = kind
+            types[avro_field["name"]] = kind
     return types
 
 

@@ -32,7 +32,7 @@ from generators.sources.boundaries import (
     insert,
     named,
 )
-from generators.sources.ddl import ddl_event, ddl_name, of_statement
+from generators.sources.ddl import ddl_event, ddl_name, of_statement, rename_between_rows
 
 _STRING: Final = mysql.text("varchar", 22)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -71,6 +71,7 @@ _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
 
 
 def _ddl(cases: Cases) -> Iterator[Scenario]:
+    yield rename_between_rows(cases.database)
     for action, kind in DDL_TYPES.items():
         if kind == "QUERY" or action == "exchange partition":
             continue

@@ -54,7 +54,7 @@ def spelled_reading(type: SourceType, modes: Modes, declared: str) -> ColumnRead
     at which the connector stops.
     """
     reading = find_reading(declared, modes.columns) if declared else None
-    if reading is None:
+    if reading is None or (_is_int8(type, modes) and _TINYINT.match(declared)):
         return None
     if reading.refused:
         raise Refused(f"Debezium {modes.columns} cannot read the column type {declared!r}")
@@ -83,6 +83,12 @@ def reads_zerofill_signed(modes: Modes) -> bool:
     return reading is not None and reading.is_signed
 
 
+def _is_int8(type: SourceType, modes: Modes) -> bool:
+    """Whether it is a signed TINYINT that is an int8."""
+    return modes.signed_tinyint == "int8" and type.name == "tinyint" and not type.unsigned
+
+
+_TINYINT: Final = re.compile(r"(?:TINYINT|INT1)\b", re.IGNORECASE)
 _NO_BYTES: Final = '""'
 
 
@@ -120,6 +126,8 @@ def _type_schema(type: SourceType, modes: Modes, nullable: bool) -> Schema:
             return values.decimal_schema(
                 modes.unsigned_precision or None, 0, modes, nullable, mode="precise"
             )
+        case Logical.INT if _is_int8(type, modes):
+            return Schema("int8", nullable)
         case Logical.INT:
             return Schema((_UNSIGNED if type.unsigned else _INTEGERS)[type.name], nullable)
         case Logical.DECIMAL:
@@ -138,7 +146,7 @@ def _type_schema(type: SourceType, modes: Modes, nullable: bool) -> Schema:
                 "string",
                 name,
                 nullable,
-                ("allowed", ",".join(label(m, True) for m in type.members)),
+                ("allowed", ",".join(_listed_label(m, modes) for m in type.members)),
             )
         case Logical.JSON if type.name in mysql.SPATIAL:
             return (
@@ -365,7 +373,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             return _year(value, modes, snapshot)
         case Logical.ENUM, int():
             shown_ = (
-                label(type.members[value - 1], modes.escapes_labels and not snapshot)
+                label(type.members[value - 1], modes.escapes_labels and not snapshot, modes)
                 if value
                 else ""
             )
@@ -379,7 +387,9 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.SET, int():
             escapes = modes.escapes_labels and not snapshot
             return Meaning(
-                ",".join(label(m, escapes) for i, m in enumerate(type.members) if value >> i & 1),
+                ",".join(
+                    label(m, escapes, modes) for i, m in enumerate(type.members) if value >> i & 1
+                ),
                 value,
             )
         case Logical.JSON, Json() if type.name in mysql.SPATIAL:
@@ -482,11 +492,20 @@ def _spatial(type: SourceType, value: Json) -> Meaning:
     )
 
 
-def label(text: str, escapes: bool) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it: backslashes and commas are
-    escaped (debezium#enum-label).
+def label(text: str, escapes: bool, modes: Modes) -> str:
+    """A label of ENUM or SET as the connector's DDL parser keeps it: backslashes are those of the
+    statement, doubled, and before 3.7 commas are escaped (debezium#enum-label).
     """
-    return text.replace("\\", "\\\\").replace(",", "\\,") if escapes else text
+    spelled = text.replace("\\", "\\\\") if escapes else text
+    return spelled.replace(",", "\\,") if escapes and modes.escapes_commas else spelled
+
+
+def _listed_label(text: str, modes: Modes) -> str:
+    """A label in the list of a schema (debezium#enum-label)."""
+    spelled = label(text, True, modes)
+    if modes.escapes_commas:
+        return spelled
+    return spelled.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def streamed_json(value: Any) -> str:

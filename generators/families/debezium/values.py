@@ -56,6 +56,11 @@ class Modes:
     money_digits: int = 2
     escapes_labels: bool = True
     """Commas in labels of streamed ENUM values are escaped."""
+    escapes_commas: bool = True
+    """A label of the DDL parser has its commas escaped; since 3.7 only the list of labels in a
+    schema has, and its backslashes, too."""
+    signed_tinyint: Literal["int8", "int16"] = "int16"
+    """The type of a signed TINYINT; int8 since 3.7."""
     year_zero: int = 1900
     """The year that a streamed YEAR 0 becomes."""
     adjusts_years: bool = True

@@ -20,7 +20,7 @@ from generators.sources.boundaries import (
     neutral,
     scenario,
 )
-from generators.sources.ddl import ddl_event, of_statement
+from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
 
 AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
@@ -46,6 +46,7 @@ def statements(
         for pair in renamed
     )
     yield named(name, *both, tags=("ddl:rename table",))
+    yield rename_between_rows(database)
     name = "ddl/awkward-text"
     table = 'awk`ward <"t">&汉'
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"

@@ -43,7 +43,7 @@ from generators.sources.boundaries import (
     neutral,
     one_column,
 )
-from generators.sources.ddl import ddl_event, ddl_name, of_statement
+from generators.sources.ddl import ddl_event, ddl_name, of_statement, rename_between_rows
 
 _STRING: Final = mysql.text("varchar", 64)
 _SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
@@ -130,6 +130,7 @@ def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
 
 
 def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
+    yield rename_between_rows(cases.database)
     for action in mysql.DDL_ACTIONS:
         if ddl_type(action, profile) is not None:
             event = ddl_event(action, cases.database)

@@ -42,6 +42,7 @@ from generators.sources.boundaries import (
     named,
     neutral,
 )
+from generators.sources.ddl import rename_between_rows
 
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
@@ -144,6 +145,8 @@ class _Cases(Cases):
                 START, action, sql, where, "" if ddl.level == "database" else table
             )
             yield named(name, event, tags={f"ddl:{action}"})
+        if self.profile.source == "mysql":
+            yield rename_between_rows(self.database)
         sql = f"/* from a tool */ ALTER TABLE {quote('t1')}\r\n\tADD COLUMN d int"
         event = SchemaChange(START, "add column", sql, self.database, "t1")
         yield named("ddl/comment-and-lines", event)

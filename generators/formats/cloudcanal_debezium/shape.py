@@ -21,7 +21,7 @@ from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, T
 from generators.profiles import Profile
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, named
-from generators.sources.ddl import ddl_event, ddl_name, of_statement
+from generators.sources.ddl import ddl_event, ddl_name, of_statement, rename_between_rows
 
 _SOURCE: Final = Schema(
     "struct",
@@ -172,6 +172,7 @@ def _documents(database: str) -> Iterator[Scenario]:
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
+    yield rename_between_rows(database)
     for event in (
         ddl_event(action, database)
         for action, ddl in mysql.DDL_ACTIONS.items()

@@ -269,6 +269,8 @@ _JDBC: Final = {
 }
 """Types of java.sql.Types by the words of a statement (debezium#jdbc-types)."""
 _BLOB: Final = 2004
+_TINYINT: Final = -6
+"""The type of TINYINT since 3.7, which was SMALLINT's (debezium#release-3-7)."""
 _TEXTS: Final = (1, 12)
 """Types that have a character set; those of NCHAR and NVARCHAR have always utf8."""
 _NATIONAL: Final = (-15, -9)
@@ -363,7 +365,8 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     match = _DECLARED.match(column.declared or _spelled(column.type))
     assert match is not None
     base, rest = match[1].upper(), f" {match[4].strip().upper()}"
-    jdbc = _JDBC.get(base, _BLOB)
+    is_tinyint = base in ("TINYINT", "INT1") and profile.modes.signed_tinyint == "int8"
+    jdbc = _TINYINT if is_tinyint else _JDBC.get(base, _BLOB)
     serial = base == "SERIAL"
     implied = "ZEROFILL" in rest and not reads_zerofill_signed(profile.modes)
     flags = ["UNSIGNED"] if "UNSIGNED" in rest or implied else []

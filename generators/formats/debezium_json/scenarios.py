@@ -45,7 +45,7 @@ from generators.sources.boundaries import (
     named,
     slug,
 )
-from generators.sources.ddl import ddl_event, of_statement
+from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
 
 __all__ = ["cell_faults", "losses", "scenarios"]
 
@@ -508,6 +508,7 @@ class _Cases(Cases):
             yield of_statement(
                 replace(event, before=known, after=None if event.action == "drop table" else known)
             )
+        yield rename_between_rows(self.database)
         text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
         yield named(
             "ddl/comment-and-lines",

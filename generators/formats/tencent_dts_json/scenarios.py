@@ -35,7 +35,7 @@ from generators.sources.boundaries import (
     insert,
     named,
 )
-from generators.sources.ddl import ddl_event, of_statement
+from generators.sources.ddl import ddl_event, of_statement, rename_between_rows
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -63,6 +63,7 @@ def _ddl(cases: Cases) -> Iterator[Scenario]:
         for action in mysql.DDL_ACTIONS
         if "sequence" not in action
     )
+    yield rename_between_rows(cases.database)
     sql = "/* from a tool */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int"
     yield named(
         "ddl/comment-and-lines",

@@ -17,8 +17,9 @@ from conformance.inspecting.inspector import (
 from conformance.inspecting.opening import ReadRecord
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.aliyun_dts_avro.profiles import SETTING
-from generators.model import SourceStatement
+from generators.model import History, Instant, Layout, SourceStatement, Table, Watermark
 from generators.recorded import store
+from generators.sources import boundaries
 from generators.wire_format import formats, get
 
 RECORDINGS = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
@@ -209,6 +210,20 @@ def test_the_end_of_a_line_tells_nothing():
     value = INSERT.replace("INSERT", "DELETE")
     assert "v6.5.1" in conclusion(inspect([record(value, exact=False)]), "ticdc-canal-json")[0]
     assert "v6.5.1" not in conclusion(inspect([record(value)]), "ticdc-canal-json")[0]
+
+
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [("new-26.3.4", ("new-26.3.4",)), ("new-8.5.6", ("new-8.5.6", "new-8.5.7"))],
+)
+def test_the_schema_of_source_tells_v26_3_of_ticdc(release, told):
+    """ticdc-debezium#source-schema; a watermark is of the new architecture."""
+    fmt = get("ticdc-debezium-json")
+    row = boundaries.insert(Table("d", "t", (boundaries.ID,), ("id",)), {"id": 1})
+    history = History((row, Watermark(Instant(row.at.ms + 1))))
+    written = fmt.write(history, fmt.build(release, "extension"), Layout())
+    inspector = inspect(of_message(record.message) for record in written)
+    assert inspector.tallies[fmt.name].releases == told
 
 
 def test_messages_of_two_releases_disagree():

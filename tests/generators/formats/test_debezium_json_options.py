@@ -25,6 +25,7 @@ from generators.model import (
     Kind,
     Layout,
     Op,
+    SchemaChange,
     SourceStatement,
     State,
     Table,
@@ -194,6 +195,42 @@ def test_what_3_6_changes() -> None:
     assert [
         _debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)
     ] == ["null", "true"]
+
+
+@pytest.mark.parametrize(
+    ("release", "types", "allowed", "label"),
+    [
+        ("3.6.1.Final", ["int16", "int16"], r"a\,b,c\\d", r"a\,b"),
+        ("3.7.0.Alpha2", ["int8", "int16"], r"a\,b,c\\\\d", "a,b"),
+    ],
+)
+def test_what_3_7_changes(release: str, types: list[str], allowed: str, label: str) -> None:
+    """debezium#release-3-7: TINYINT is int8, labels' commas are escaped in lists alone."""
+    columns = (
+        Column("t", mysql.integer("tinyint"), declared="tinyint(1)"),
+        Column("u", mysql.integer("tinyint", unsigned=True), declared="TINYINT UNSIGNED"),
+        Column("e", mysql.enum_of("a,b", "c\\d")),
+    )
+    table = Table("d", "t", columns)
+    row = boundaries.insert(table, {"t": -1, "u": 255, "e": 1})
+    (record,) = written(FORMAT.build(release), row)
+    message = json.loads(record.message.value or b"")
+    after = next(field for field in message["schema"]["fields"] if field["field"] == "after")
+    assert [field["type"] for field in after["fields"][:2]] == types
+    assert after["fields"][2]["parameters"]["allowed"] == allowed
+    assert message["payload"]["after"] == {"t": -1, "u": 255, "e": label}
+
+
+def test_3_7_names_tinyint_in_a_statement_s_columns() -> None:
+    """debezium#release-3-7."""
+    table = Table("d", "t", (Column("t", mysql.integer("tinyint")),), ("t",))
+    event = SchemaChange(START, "add column", "ALTER TABLE t ADD t TINYINT", "d", "t", table, table)
+    shown = {}
+    for release in ("3.6.1.Final", "3.7.0.Alpha2"):
+        (record,) = written(FORMAT.build(release, "schemaless"), event)
+        (change,) = json.loads(record.message.value or b"")["tableChanges"]
+        shown[release] = change["table"]["columns"][0]["jdbcType"]
+    assert shown == {"3.6.1.Final": 5, "3.7.0.Alpha2": -6}
 
 
 @pytest.mark.parametrize(

@@ -343,6 +343,23 @@ def test_the_document_s_watermark() -> None:
     )
 
 
+def test_the_schema_of_source_has_the_commit_from_v26_3() -> None:
+    """ticdc-debezium#source-schema: with the extension, in rows and watermarks."""
+    query = '{"type":"string","optional":true,"field":"query"}'
+    commit = (
+        f'{query},{{"type":"int64","optional":false,"field":"commit_ts"}},'
+        '{"type":"string","optional":false,"field":"cluster_id"}'
+    )
+    for event in (insert(TINY, {"tiny": 1}), Watermark(Instant(0, 3))):
+        before, after = (
+            written(f"{release}+extension", event)[0][1] for release in ("new-8.5.6", "new-26.3.4")
+        )
+        assert before.count(query) == 1
+        assert after == before.replace(query, commit)
+    row = insert(TINY, {"tiny": 1})
+    assert written("new-26.3.4", row) == written("new-8.5.6", row)
+
+
 DATATYPES: Final[tuple[tuple[str, Value, str], ...]] = (
     *(
         ("date", mysql.dt.date(2023, 11, 30), "19691"),
