@@ -17,7 +17,7 @@ from conformance.reports.page import environment
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
 from conformance.text import printable_lines
-from scoreboard import reproducing
+from scoreboard import pipelines, reproducing
 from scoreboard.board import Cause, Failure, Judged, Proof, board, causes, cited, proofs
 from scoreboard.judging import ROOT
 from scoreboard.record import (
@@ -100,10 +100,12 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
 
 
 def write(directory: Path = DOCS) -> list[Path]:
-    """Writes the pages; those of readers that are gone are removed."""
+    """Writes the pages; those of readers that are gone are removed. The page of pipelines has a
+    writer of its own.
+    """
     every = pages()
     for old in (directory / "scoreboard").glob("*.md"):
-        if f"scoreboard/{old.name}" not in every:
+        if f"scoreboard/{old.name}" not in every and old.name != pipelines.PAGE.name:
             old.unlink()
     for name, content in every.items():
         (directory / name).parent.mkdir(exist_ok=True)
@@ -229,8 +231,15 @@ def newest(proof: Proof) -> str:
 
 def newest_in_short(proof: Proof) -> str:
     """What the newest source has of a fault, as a cell of a table says it."""
-    words = {Newest.STANDS: "stands", Newest.GONE: "gone", Newest.CHANGED: "changed"}
-    return words.get(proof.fault.newest, "") if proof.fault.newest else ""
+    if not proof.fault.newest:
+        return ""
+    return {
+        Newest.STANDS: "stands",
+        Newest.GONE: "gone",
+        Newest.CHANGED: "changed",
+        Newest.JUDGED: "is newest",
+        Newest.NOT_FOUND: "not found",
+    }[proof.fault.newest]
 
 
 def later_in_short(cause: Cause) -> str:

@@ -16,6 +16,8 @@ def recipe_mistakes(faults: Path) -> dict[str, tuple[str, ...]]:
     titles: dict[str, list[str]] = {}
     for path in sorted(faults.glob("spark-*.toml")):
         for fault in tomllib.loads(path.read_text("utf-8"))["fault"]:
+            if fault.get("standing", "fault") != "fault":
+                continue
             for name in fault["formats"]:
                 titles.setdefault(name, []).append(fault["title"])
     return {name: tuple(dict.fromkeys(listed)) for name, listed in titles.items()}

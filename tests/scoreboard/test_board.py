@@ -402,6 +402,32 @@ def test_what_no_reader_can_know_is_no_expectation():
                 assert message.get("schema"), (name, fault.id)
 
 
+def test_no_label_is_expected_of_a_message_that_names_none():
+    """An ENUM or SET without its members: the message holds an index, and no label."""
+    for name, fault in product_faults():
+        if fault.kind == "canal" and fault.on_board:
+            message = json.loads(fault.message)
+            for column, declared in (message.get("mysqlType") or {}).items():
+                if re.fullmatch(r"(?i)enum|set", declared):
+                    index = message["data"][0][column]
+                    assert index in fault.expected or "error" in fault.expected, (name, fault.id)
+
+
+def test_a_reader_of_a_product_names_the_line_that_builds_it():
+    for reader in READERS:
+        if reader.record in reproducing.PRODUCTS:
+            assert re.fullmatch(r"https://github\.com/.*#L\d+(-L\d+)?", reader.source), reader.name
+            assert reader.release in reader.source, reader.name
+
+
+def test_a_fault_that_has_no_later_source_is_of_the_newest_release():
+    releases = {reader.record: reader.release for reader in READERS}
+    for name, fault in product_faults():
+        if fault.newest == "judged":
+            newest = record.newest_release(name).partition(",")[0]
+            assert newest == releases[name], (name, fault.id)
+
+
 def test_a_report_to_be_sent_has_an_address_behind_each_claim_and_is_not_gone():
     text = page.pages()["issues-to-send.md"]
     assert not re.search(r", and \d+ more", text)
@@ -568,6 +594,16 @@ def test_the_pages_are_those_of_the_results():
     assert len(every["scoreboard.md"].split()) <= 5_000
     assert html.count("<table") == html.count("<caption>")
     assert "<th>" not in html
+
+
+def test_pages_of_readers_that_are_gone_are_removed_and_no_others(tmp_path, monkeypatch):
+    (tmp_path / "scoreboard").mkdir()
+    for name in ("pipelines.md", "failures-gone.md"):
+        (tmp_path / "scoreboard" / name).write_text("x")
+    monkeypatch.setattr(page, "pages", lambda: {"scoreboard/flink.md": "y"})
+    page.write(tmp_path)
+    left = sorted(path.name for path in (tmp_path / "scoreboard").iterdir())
+    assert left == ["flink.md", "pipelines.md"]
 
 
 def test_a_program_has_at_most_thirty_lines_and_nothing_of_the_harness():
