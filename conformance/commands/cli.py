@@ -478,7 +478,7 @@ def _perform(
     result = replay.named(result, report / "failures" if report else FAILURES, settings)
     made = known_files.updated(result) if update else None
     if made is not None:
-        result = known_files.under(
+        result = known_files.mark_by_record(
             result, replace(settings.expect, entries=(*made.kept, *made.added))
         )
     # Saved first: what is shown names only files that are there.

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from conformance.judging.judge import CELL, NOT_THERE, Finding
 from conformance.judging.relations import Relation, RelationKind, relate_cell
-from conformance.judging.wording import of_type, said, shift
+from conformance.judging.wording import of_type, shift, words_of
 from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.model import (
@@ -56,7 +56,7 @@ DECODING: Final = "decoding"
 """The path of a finding of the law that decoding ends."""
 CIRCUMSTANCE: Final = "message"
 """The path of a finding of the other laws."""
-_VERBS: Final = said("verbs")
+_VERBS: Final = words_of("verbs")
 _LONG: Final = 65_536
 _WIDE: Final = 100
 _SHOWN: Final = 60
@@ -69,7 +69,7 @@ NO_ROW: Final[Suspect] = ("kind", "none")
 """The suspect of a message from which no change is expected."""
 _OTHER_KINDS: Final = frozenset({"row", "kind", "statement"})
 """Sorts of suspects of which a wrong value is another kind or op."""
-_ORDINARY: Final = frozenset({"boundary", "drawn"})
+ORDINARY_TAGS: Final = frozenset({"boundary", "drawn"})
 """Tags that say nothing of a message."""
 
 
@@ -100,9 +100,11 @@ class Cause:
         """The cause in one line."""
         is_other_kind = self.symptom is Symptom.WRONG and self.subjects[0][0] in _OTHER_KINDS
         verb = _VERBS[Symptom.LOST if self.vanished else self.symptom]
-        return f"{'gives another kind or op for' if is_other_kind else verb} {self._object()}"
+        return (
+            f"{'gives another kind or op for' if is_other_kind else verb} {self._describe_object()}"
+        )
 
-    def _object(self) -> str:
+    def _describe_object(self) -> str:
         refused = self.symptom in REFUSALS
         if len(self.subjects) != 1:
             first = ", ".join(map(suspect_text, self.subjects[:_NAMED]))
@@ -112,13 +114,13 @@ class Cause:
             return "a message that gives no row"
         sort, *rest = self.subjects[0]
         if sort == "cell":
-            return self._row(rest) if refused else self._cell(rest)
+            return self._describe_row(rest) if refused else self._describe_cell(rest)
         if sort == "row" and self.value:
             return f"a row of {rest[0]} with {self.value}"
         words = _WITH if refused and sort in _WITH else _ALONE
         return ("a row " if words is _WITH else "") + words.get(sort, "{}").format(" ".join(rest))
 
-    def _row(self, rest: Sequence[str]) -> str:
+    def _describe_row(self, rest: Sequence[str]) -> str:
         kind, here = self.type or rest[0], f", here {self.value}" if self.value else ""
         match rest[1:]:
             case []:
@@ -135,14 +137,14 @@ class Cause:
             else f"a row whose {kind} cell is {' '.join(rest[2:])}"
         )
 
-    def _cell(self, rest: Sequence[str]) -> str:
+    def _describe_cell(self, rest: Sequence[str]) -> str:
         each = "{} cells" if len(rest) == 2 and rest[1] == "value" else "a {} cell"
         return each.format(self.type or rest[0]) + (
             f", here {self.value}" if self.value and rest[-1] != "null" else ""
         )
 
 
-_WITH, _ALONE = said("with"), said("alone")
+_WITH, _ALONE = words_of("with"), words_of("alone")
 
 
 def suspect_text(suspect: Suspect) -> str:
@@ -165,21 +167,23 @@ def cause(finding: Finding, case: Case, suspects: Iterable[Suspect] = ()) -> Cau
     if empty, all are suspects.
     """
     kind, subjects = symptom(finding, case), tuple(suspects)
-    if kind in REFUSALS and (rows := refused(finding, case)):
-        possible = _possible(case, rows)
+    if kind in REFUSALS and (rows := find_refused_rows(finding, case)):
+        possible = _possible_suspects(case, rows)
         left = [
             subject
-            for subject in subjects or ranked(possible)
+            for subject in subjects or rank_suspects(possible)
             if subject in possible or subject[0] == "row"
         ]
         subjects = tuple(left) or subjects
-        return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
+        return Cause(kind, subjects, *_show_guilty_cell(subjects, rows, case.level))
     cell = cell_of(finding, case)
-    shown = (declared(cell.type), _literal(cell, case.level)) if cell is not None else ("", "")
+    shown = (
+        (declared(cell.type), _spell_literal(cell, case.level)) if cell is not None else ("", "")
+    )
     vanished = kind is Symptom.ACCEPTED and finding.came == ()
     return Cause(
         kind,
-        subjects or tuple(chain(finding, case)[:1]),
+        subjects or tuple(suspects_of_finding(finding, case)[:1]),
         *shown,
         _relation_to_tell(finding, case),
         vanished,
@@ -240,16 +244,16 @@ def symptom(finding: Finding, case: Case) -> Symptom:
     return Symptom.WRONG
 
 
-def chain(finding: Finding, case: Case) -> list[Suspect]:
+def suspects_of_finding(finding: Finding, case: Case) -> list[Suspect]:
     """The subject of a finding that is no refusal; then, for a cell or a statement, the wider
     subjects that hold it.
     """
     change, cell = change_of(finding, case), cell_of(finding, case)
-    what = _what(case, change)
+    what = _suspect_of_message(case, change)
     if finding.aspect is Aspect.PRESENCE and finding.came is not NOT_THERE:
         return [_of_side("image", finding, change)]
     if finding.aspect in CELL and cell is not None:
-        return [*cell_tokens(cell), _of_side("cells", finding, change)]
+        return [*cell_suspects(cell), _of_side("cells", finding, change)]
     match finding.aspect:
         case Aspect.FIELD:
             if change is None or change.kind is Kind.ROW:
@@ -273,7 +277,7 @@ def _of_side(sort: str, finding: Finding, change: Change | None) -> Suspect:
     return tuple(filter(None, (sort, finding.side, _op(change))))
 
 
-def refused(finding: Finding, case: Case) -> list[Change]:
+def find_refused_rows(finding: Finding, case: Case) -> list[Change]:
     """The row changes that a refusal is about: of the message, or of the whole case if decoding
     raised; [] if it has none.
     """
@@ -288,14 +292,14 @@ def refused(finding: Finding, case: Case) -> list[Change]:
     return [change for change in changes if change.kind is Kind.ROW]
 
 
-def tokens(case: Case, message: Iterable[Change], change: Change) -> set[Suspect]:
+def row_suspects(case: Case, message: Iterable[Change], change: Change) -> set[Suspect]:
     """The suspects of a refused row: its cells, its op, its shape, and the case's traits, release
     and options.
     """
     release, *options = case.profile.split("+")
     suspects: set[Suspect] = {("release", release), ("row", _op(change))}
     suspects |= {("option", option) for option in options}
-    suspects |= {("trait", tag) for tag in case.tags - _ORDINARY}
+    suspects |= {("trait", tag) for tag in case.tags - ORDINARY_TAGS}
     if sum(1 for _ in message) > 1:
         suspects.add(("shape", "several rows in a message"))
     if not change.keys and change.keys is not None:
@@ -306,7 +310,7 @@ def tokens(case: Case, message: Iterable[Change], change: Change) -> set[Suspect
     if before and any(cell.reason == UNPAIRED for cell in before.values()):
         suspects.add(("shape", "a before image that cannot be told"))
     for _, column, cell in cells(change, case.level):
-        narrow = cell_tokens(cell)
+        narrow = cell_suspects(cell)
         suspects.update((*narrow, narrow[0][:2]))
         if not column.isidentifier():
             suspects.add(("shape", "a column name that needs quotes"))
@@ -320,10 +324,10 @@ def tokens(case: Case, message: Iterable[Change], change: Change) -> set[Suspect
     return suspects
 
 
-def _possible(case: Case, rows: Iterable[Change]) -> set[Suspect]:
+def _possible_suspects(case: Case, rows: Iterable[Change]) -> set[Suspect]:
     """The suspects of refused rows, each among the changes of its own message."""
     own = {id(change): written.changes for written in case.written for change in written.changes}
-    return set().union(*(tokens(case, own[id(change)], change) for change in rows))
+    return set().union(*(row_suspects(case, own[id(change)], change) for change in rows))
 
 
 def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
@@ -333,13 +337,13 @@ def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
             yield side, column, cell
 
 
-def cell_tokens(cell: Cell) -> tuple[Suspect, ...]:
+def cell_suspects(cell: Cell) -> tuple[Suspect, ...]:
     """The subjects of a cell, from narrow to wide."""
-    return _subjects(cell.type.key, cell.state, cell.cls)
+    return _suspects_by_state(cell.type.key, cell.state, cell.cls)
 
 
 @cache
-def _subjects(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
+def _suspects_by_state(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
     name = key.replace(" ", "-")
     if state in (State.NULL, State.ABSENT):
         return (("cell", name, state.lower()),)
@@ -347,7 +351,7 @@ def _subjects(key: str, state: State, cls: str) -> tuple[Suspect, ...]:
     return ((*wide, cls), wide) if cls else (wide,)
 
 
-def ranked(subjects: Iterable[Suspect]) -> list[Suspect]:
+def rank_suspects(subjects: Iterable[Suspect]) -> list[Suspect]:
     """Subjects in the order in which they are named."""
     return sorted(subjects, key=lambda subject: (_RANK.get(subject[0], 0), suspect_text(subject)))
 
@@ -367,7 +371,7 @@ def covers(pattern: str, key: str) -> bool:
     )
 
 
-def alike(
+def may_have_cause(
     known: Cause, finding: Finding, case: Case, other_subjects: Collection[Suspect] = ()
 ) -> bool:
     """Whether a finding may have the cause: the same symptom on one of its subjects, or, of a wrong
@@ -376,15 +380,15 @@ def alike(
     if symptom(finding, case) is not known.symptom:
         return False
     if known.symptom not in REFUSALS:
-        types = {_typed(subject) for subject in known.subjects}
-        eligible = {subject for subject in other_subjects if _typed(subject) in types}
-        return not eligible.union(known.subjects).isdisjoint(chain(finding, case))
-    rows = refused(finding, case)
-    held = _possible(case, rows)
+        types = {_without_class(subject) for subject in known.subjects}
+        eligible = {subject for subject in other_subjects if _without_class(subject) in types}
+        return not eligible.union(known.subjects).isdisjoint(suspects_of_finding(finding, case))
+    rows = find_refused_rows(finding, case)
+    held = _possible_suspects(case, rows)
     return not rows or any(subject in held for subject in known.subjects)
 
 
-def _typed(subject: Suspect) -> Suspect:
+def _without_class(subject: Suspect) -> Suspect:
     """A cell's subject without its value class."""
     return subject[:3] if subject[0] == "cell" else subject
 
@@ -424,7 +428,7 @@ def _op(change: Change | None) -> str:
     return (change.op or "") if change is not None else ""
 
 
-def _what(case: Case, change: Change | None) -> Suspect:
+def _suspect_of_message(case: Case, change: Change | None) -> Suspect:
     """The suspect (a sort and its words) for the message as a whole: the op of a row, the statement
     that the case's tags name (`ddl:`, `control:`), else the kind.
     """
@@ -438,7 +442,9 @@ def _what(case: Case, change: Change | None) -> Suspect:
     return ("kind", change.kind.value) if change is not None else NO_ROW
 
 
-def _guilty(subjects: tuple[Suspect, ...], rows: Iterable[Change], level: int) -> tuple[str, str]:
+def _show_guilty_cell(
+    subjects: tuple[Suspect, ...], rows: Iterable[Change], level: int
+) -> tuple[str, str]:
     """Type and value of the only cell of a refused row that the subjects name; without such a
     subject, a few or all types.
     """
@@ -447,21 +453,23 @@ def _guilty(subjects: tuple[Suspect, ...], rows: Iterable[Change], level: int) -
     ]
     if all(subject[0] == "row" for subject in subjects):
         shown = list(
-            dict.fromkeys(f"{declared(cell.type)} {_literal(cell, level)}" for cell in there)
+            dict.fromkeys(f"{declared(cell.type)} {_spell_literal(cell, level)}" for cell in there)
         )
         if len(shown) > _NAMED:
             shown = ["columns of", ", ".join(dict.fromkeys(declared(cell.type) for cell in there))]
             return "", " ".join(shown)
         return "", ", ".join(shown)
     held = {
-        (declared(cell.type), _literal(cell, level))
+        (declared(cell.type), _spell_literal(cell, level))
         for cell in there
-        if any(is_within(token, subject) for token in cell_tokens(cell)[:1] for subject in subjects)
+        if any(
+            is_within(token, subject) for token in cell_suspects(cell)[:1] for subject in subjects
+        )
     }
     return held.pop() if len(held) == 1 else ("", "")
 
 
-def _literal(cell: Cell, level: int) -> str:
+def _spell_literal(cell: Cell, level: int) -> str:
     if cell.state is State.NULL:
         return "NULL"
     if level == 1 and cell.text is not None:

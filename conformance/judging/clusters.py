@@ -9,7 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from conformance.judging.causes import DECODING, REFUSALS, Cause, cause, chain, key_text
+from conformance.judging.causes import (
+    DECODING,
+    REFUSALS,
+    Cause,
+    cause,
+    key_text,
+    suspects_of_finding,
+)
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
@@ -54,13 +61,20 @@ def smallest_failures(
     by_rule: dict[str, list[Failure]] = defaultdict(list)
     for rule, (_, finding, case) in ((rule, first) for (rule, _), first in smallest.items()):
         by_rule[rule].append(
-            Failure(by_id[rule], finding, case, 0, cause=of(finding, case), keys=(finding.cause,))
+            Failure(
+                by_id[rule],
+                finding,
+                case,
+                0,
+                cause=find_cause(finding, case),
+                keys=(finding.cause,),
+            )
         )
-    counted = Counted.of(result.cases)
+    counted = CaseCounts.count(result.cases)
     failures = [
         f
         for some in by_rule.values()
-        for f in _few([counted.fill(failure, record) for failure in some], shown)
+        for f in _limit_failures([counted.fill(failure, record) for failure in some], shown)
     ]
     filled = [counted.fill(failure, record) for failure in failures]
     return sorted(
@@ -74,14 +88,14 @@ def smallest_failures(
     )
 
 
-def of(finding: Finding, case: CaseResult) -> Cause | None:
+def find_cause(finding: Finding, case: CaseResult) -> Cause | None:
     """The cause that the format's blame chose for a finding; None before it."""
     if not finding.causes:
         return None
     return cause(finding, case.case, finding.suspects)
 
 
-def _few(failures: Sequence[Failure], most: int) -> list[Failure]:
+def _limit_failures(failures: Sequence[Failure], most: int) -> list[Failure]:
     """The failures of a rule by number of cases, unknown first; those beyond the limit as one."""
     ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
     shown, rest = ordered[:most], ordered[most:]
@@ -134,7 +148,9 @@ def merged(
         failure = _narrowed(failure)
         key = (
             failure.rule.id,
-            _left(failure) if failure.cause and not failure.others else "|".join(failure.keys),
+            _key_in_smallest_case(failure)
+            if failure.cause and not failure.others
+            else "|".join(failure.keys),
         )
         if key in together:
             first = together[key]
@@ -143,18 +159,18 @@ def merged(
             )
             failure = replace(small, keys=first.keys + failure.keys, cause=_common(first, failure))
         together[key] = failure
-    counted = Counted.of(result.cases)
+    counted = CaseCounts.count(result.cases)
     return [counted.fill(failure, record) for failure in together.values()]
 
 
-def _left(failure: Failure) -> str:
+def _key_in_smallest_case(failure: Failure) -> str:
     """The key of the cause in the reduced case: for a cell with the value class that it has
     there.
     """
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:
         return failure.cause.key
-    subject = chain(failure.finding, failure.result.case)[0]
+    subject = suspects_of_finding(failure.finding, failure.result.case)[0]
     return key_text(failure.cause.symptom, [subject])
 
 
@@ -162,7 +178,7 @@ def _common(first: Failure, other: Failure) -> Cause | None:
     """The cause of both: if they name different value classes of a type, all values of the type."""
     if first.cause is None or other.cause is None or first.cause.subjects == other.cause.subjects:
         return first.cause
-    wide = chain(first.finding, first.result.case)[1:2]
+    wide = suspects_of_finding(first.finding, first.result.case)[1:2]
     return replace(first.cause, subjects=tuple(wide) or first.cause.subjects)
 
 
@@ -178,7 +194,7 @@ def _narrowed(failure: Failure) -> Failure:
 
 
 @dataclass(slots=True)
-class Counted:
+class CaseCounts:
     """The cases of each rule and cause; `broken` counts those of each rule."""
 
     cases: dict[tuple[str, str], list[CaseResult]]
@@ -186,7 +202,7 @@ class Counted:
     profiles: int
 
     @classmethod
-    def of(cls, results: Iterable[CaseResult]) -> Counted:
+    def count(cls, results: Iterable[CaseResult]) -> CaseCounts:
         """Counts the results of a format."""
         cases: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
         profiles, broken = set[str](), Counter[str]()

@@ -186,7 +186,7 @@ def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
     )
 
 
-def _whole(type: SourceType, expected: Value, actual: Typed) -> bool:
+def _is_whole_number(type: SourceType, expected: Value, actual: Typed) -> bool:
     return type.scale == 0 and bool(actual.value == expected)
 
 
@@ -262,7 +262,7 @@ def _json(type: SourceType, expected: Value, actual: Typed) -> bool:
 _COMPARE: Final[Mapping[Logical, Mapping[str, Callable[[SourceType, Value, Typed], bool]]]] = {
     Logical.INT: {"int": _equal, "decimal": _equal},
     Logical.YEAR: {"int": _equal},
-    Logical.DECIMAL: {"decimal": _equal, "int": _whole, "string": _decimal},
+    Logical.DECIMAL: {"decimal": _equal, "int": _is_whole_number, "string": _decimal},
     Logical.FLOAT: {"float": _real, "double": _real},
     Logical.DOUBLE: {"double": _real},
     Logical.BIT: {"boolean": _bit, "int": _equal, "decimal": _equal},

@@ -13,7 +13,7 @@ Trait = TypeVar("Trait", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Counted(Generic[Trait]):
+class TraitCounts(Generic[Trait]):
     """Units as bits: `having` are, of each trait, those that have it, of `every`."""
 
     every: int
@@ -27,18 +27,19 @@ class Counted(Generic[Trait]):
         return units.bit_count()
 
 
-def counted(units: Iterable[Iterable[Trait]]) -> Counted[Trait]:
-    """The units, each with its traits."""
+def count_traits(units: Iterable[Iterable[Trait]]) -> TraitCounts[Trait]:
+    """Counts units, each given as its traits."""
     places: dict[Trait, list[int]] = defaultdict(list)
     size = 0
     for place, unit in enumerate(units):
         size = place + 1
         for trait in unit:
             places[trait].append(place)
-    return Counted((1 << size) - 1, {trait: _bits(some, size) for trait, some in places.items()})
+    having = {trait: _set_bits(numbers, size) for trait, numbers in places.items()}
+    return TraitCounts((1 << size) - 1, having)
 
 
-def _bits(places: Iterable[int], size: int) -> int:
+def _set_bits(places: Iterable[int], size: int) -> int:
     # Whole bytes are read at once; bits set one by one in a number would take the square of its
     # length.
     octets = bytearray(size + 7 >> 3)

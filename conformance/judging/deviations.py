@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from conformance.judging.causes import cell_of, change_of, relation_of
 from conformance.judging.compare import ACCEPTED, Typed
+from conformance.judging.index import NEARLY, Failing, PopulationName, RunIndex, Unit
 from conformance.judging.judge import NOT_THERE, Finding
 from conformance.judging.relations import (
     Relation,
@@ -24,7 +25,6 @@ from conformance.judging.relations import (
     relate_fields,
     widen_relation,
 )
-from conformance.judging.traits import NEARLY, Failing, Population, PopulationName, Unit
 from conformance.judging.wording import of_type, value
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Logical, Op, State
@@ -263,7 +263,7 @@ def _without_lengths(relation: Relation | None) -> Relation | None:
 
 
 def without_chance(
-    failings: Sequence[tuple[Deviation, Failing]], population: Population
+    failings: Sequence[tuple[Deviation, Failing]], index: RunIndex
 ) -> list[tuple[Deviation, Failing]]:
     """The deviations, where few families of types have a value of another image or row by chance;
     and where several families come as texts, all texts of other types do.
@@ -287,7 +287,7 @@ def without_chance(
     by_chance = {
         deviation
         for deviation, counts in families.items()
-        if _is_by_chance(deviation, counts, wrong_by_family, population)
+        if _is_by_chance(deviation, counts, wrong_by_family, index)
     }
     all_as_text = len(families[_AS_TEXT]) >= FAMILIES
     decided: list[tuple[Deviation, Failing]] = []
@@ -305,7 +305,7 @@ def _is_by_chance(
     deviation: Deviation,
     counts: Mapping[str, int],
     wrong_by_family: Mapping[str, int],
-    population: Population,
+    index: RunIndex,
 ) -> bool:
     """Whether it is by chance that values of so few families, and few of those that are wrong, are
     another image's, row's or column's.
@@ -315,10 +315,10 @@ def _is_by_chance(
     if any(number >= NEARLY * wrong_by_family[family] for family, number in counts.items()):
         return False
     if deviation == SHUFFLED:
-        return len(counts) < min(2, len(population.families(("several",))))
+        return len(counts) < min(2, len(index.families_with(("several",))))
     if deviation == SWAPPED:
-        return len(counts) < min(2, len(population.families(("any",))))
-    return len(counts) < min(FAMILIES, len(population.families(("op", Op.UPDATE.value))))
+        return len(counts) < min(2, len(index.families_with(("any",))))
+    return len(counts) < min(FAMILIES, len(index.families_with(("op", Op.UPDATE.value))))
 
 
 def _is_elsewhere(deviation: Deviation) -> bool:

@@ -24,7 +24,7 @@ from conformance.judging.compare import (
     same_value,
 )
 from conformance.judging.output import ENVELOPE, OutputRow
-from conformance.judging.unfit import bad_cell, cannot, keeps
+from conformance.judging.unfit import bad_cell, cannot, holds_kept_value
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.rule import Sighted, View
@@ -239,7 +239,7 @@ class Judge:
     _laws: dict[str, Rule | None] = field(default_factory=dict)
     plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
 
-    def own(self, subject: Subject) -> Rule:
+    def find_owner(self, subject: Subject) -> Rule:
         """The rule that owns a comparison. Raises HarnessFault when there is none."""
         if rule := self.find(subject):
             return rule
@@ -345,11 +345,11 @@ class Judge:
                 Aspect.CORRUPT,
                 tags=case.tags,
             )
-            return (Kind.CORRUPT, None) in change.accept or self.own(
+            return (Kind.CORRUPT, None) in change.accept or self.find_owner(
                 subject
             ).obligation is not Obligation.MUST
 
-        return _refused(rows) and any(map(is_open, changes))
+        return _is_refusal(rows) and any(map(is_open, changes))
 
     def _as_refused(self, findings: Iterable[Finding], rows: Sequence[OutputRow]) -> bool:
         """Whether a message of the asked table's namesake is refused as a row of the asked table
@@ -357,7 +357,7 @@ class Judge:
         holds.
         """
         refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
-        return _refused(rows) and any(
+        return _is_refusal(rows) and any(
             rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules
         )
 
@@ -395,7 +395,7 @@ class Judge:
         return Verdict.INFORMATIONAL if nulled else Verdict.PASS
 
 
-def _refused(rows: Sequence[OutputRow]) -> bool:
+def _is_refusal(rows: Sequence[OutputRow]) -> bool:
     return len(rows) == 1 and rows[0].kind == Kind.CORRUPT
 
 
@@ -517,7 +517,7 @@ class _Reader:
         by_row: dict[int | None, list[OutputRow]] = {}
         for row in rows:
             by_row.setdefault(row.row, []).append(row)
-        rejected = _refused(rows)
+        rejected = _is_refusal(rows)
         for change in changes:
             self.at, self.change, path = (number, change.row), change, f"row {change.row}"
             of_row = by_row.pop(change.row, [])
@@ -564,7 +564,7 @@ class _Reader:
         cell = None if fine else bad_cell(self.case)
         column = cell.column if cell else ""
         actual = NO_OUTPUT if not rows else "; ".join(_describe(row, column) for row in rows[:3])
-        kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
+        kept = cell is not None and len(rows) == 1 and holds_kept_value(self.case, cell, rows[0])
         wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
         kinds_that_came = tuple(row.kind for row in rows)
         self.check(
@@ -711,7 +711,7 @@ class _Reader:
             self._cell(side, column, cell, actual)
         if level == 1 and len(actual) > sum(c in actual for c in expected):
             surplus = sorted(set(actual) - set(expected))
-            rule = self.judge.own(
+            rule = self.judge.find_owner(
                 self.subject("cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value)
             )
             path = f"{side}[{surplus[0]!r}]"
@@ -882,7 +882,8 @@ class _Reader:
                 "state": cell.state.value,
             }
             owners = tuple(
-                self.judge.own(self.subject("cell", aspect, side=side, **fields)) for aspect in CELL
+                self.judge.find_owner(self.subject("cell", aspect, side=side, **fields))
+                for aspect in CELL
             )
             if self.case.level == 2 and type.logical in (Logical.DATETIME, Logical.TIMESTAMP):
                 digits = self.judge.find(self.subject("cell", Aspect.DIGITS, side=side, **fields))

@@ -101,7 +101,12 @@ class Entry:
         )
 
     def __str__(self) -> str:
-        parts = [self.rule, self.verdict.value]
+        return f"{self.rule}, {self.scope}"
+
+    @property
+    def scope(self) -> str:
+        """What the entry covers of its rule."""
+        parts = [self.verdict.value]
         parts += [f"profile {' '.join(self.profiles)}"] if self.profiles != EVERY else []
         parts += [f"case {' '.join(self.cases)}"] if self.cases != EVERY else []
         parts += [f"cause {', '.join(self.causes)}"] if self.causes != EVERY else []
@@ -221,7 +226,7 @@ class EntryTracker:
             for n, e in enumerate(self.expectations.entries)
         )
 
-    def _whole(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
+    def _is_judged_wholly(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
         """Whether all cases of an entry were judged."""
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
@@ -250,7 +255,7 @@ class EntryTracker:
                 State.MATCHES_NOTHING,
                 hint=f"no such rule{f'; did you mean {near!r}?' if near else ''}",
             )
-        whole = self._whole(entry, formats, narrowed)
+        whole = self._is_judged_wholly(entry, formats, narrowed)
         if number not in self.held:
             if not whole:
                 return EntryResult(entry, State.NOT_REACHED, hint="its cases are not selected")

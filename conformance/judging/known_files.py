@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.files import put
-from conformance.judging.clusters import Counted
+from conformance.judging.clusters import CaseCounts
 from conformance.judging.judge import Verdict
 from conformance.judging.known import (
     EVERY,
@@ -89,7 +89,7 @@ def updated(result: RunResult) -> Update:
     )
 
 
-def under(result: RunResult, expectations: Expectations) -> RunResult:
+def mark_by_record(result: RunResult, expectations: Expectations) -> RunResult:
     """A finished run, marked by another record."""
     record = EntryTracker(expectations)
     formats = []
@@ -99,7 +99,7 @@ def under(result: RunResult, expectations: Expectations) -> RunResult:
             cases, [r.rule for r in fmt.rules], {r.rule.id: r.compared for r in fmt.rules}
         )
         formats.append(replace(fmt, cases=tuple(marked)))
-    counted = {fmt.format: Counted.of(fmt.cases) for fmt in formats}
+    counted = {fmt.format: CaseCounts.count(fmt.cases) for fmt in formats}
     failures = [
         counted[failure.result.case.format].fill(failure, record) for failure in result.failures
     ]

@@ -2,7 +2,7 @@
 the order of repair.
 
 A deviation (rows lost, an image where none is owed, another value that differs by 8 h, ...) is
-looked at in its population (`conformance.judging.traits`): the few traits that the most failing
+looked at in its population (`conformance.judging.index`): the few traits that the most failing
 units have, and no unit without the deviation has, are the mistake; what they do not explain goes on
 to the next. Nothing here moves a verdict.
 """
@@ -16,9 +16,16 @@ from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from conformance.judging import deviations
+from conformance.judging.causes import relation_of
 from conformance.judging.deviations import ByDeviation, Deviation, DeviationKind
+from conformance.judging.index import NEARLY, Failing, RunIndex, Unit
 from conformance.judging.judge import CELL, CaseResult, Finding
-from conformance.judging.relations import RelationKind, signs_before_a_cut
+from conformance.judging.relations import (
+    BLANKS_AT_BOTH_ENDS,
+    Relation,
+    RelationKind,
+    signs_before_a_cut,
+)
 from conformance.judging.results import FormatResult
 from conformance.judging.sentences import (
     Quantity,
@@ -27,13 +34,13 @@ from conformance.judging.sentences import (
     merge_alternatives,
 )
 from conformance.judging.traits import (
-    NEARLY,
+    AT_MIDNIGHT,
+    LENGTHS,
+    SEASONS,
     SIZES,
-    Failing,
-    Population,
+    TIME_OF_DAY,
     Trait,
     Traits,
-    Unit,
 )
 from conformance.rules.rules import Aspect, Obligation, Rule
 from generators.model import Case, Logical
@@ -162,7 +169,7 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
     rules = {rule_result.rule.id: rule_result.rule for rule_result in result.rules}
     obligations = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
     counting = {id_ for id_, rule in rules.items() if rule.obligation in obligations}
-    population = Population(result.cases, counting)
+    index = RunIndex.build(result.cases, counting)
     failings: list[tuple[Deviation, Failing]] = []
     by_law: dict[str, list[Failing]] = defaultdict(list)
     by_plan_error: dict[str, list[Failing]] = defaultdict(list)
@@ -171,19 +178,19 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
             if finding.rule in case.known or finding.rule not in counting:
                 continue
             deviation = deviations.deviation_of(finding, case.case)
-            failing = _failing_unit(deviation, finding, case, population)
+            failing = _failing_unit(deviation, finding, case, index)
             if finding.plan_failed:
                 by_plan_error[finding.actual].append(failing)
             elif rules[finding.rule].law:
                 by_law[finding.rule].append(failing)
             else:
                 failings.append((deviation, failing))
-    by_deviation = _group_by_deviation(failings, population)
+    by_deviation = _group_by_deviation(failings, index)
     depends_on_company = any(rules[id_].law == "batch" for id_ in by_law)
     found = [
         _mistake(told, some, rules)
         for deviation in by_deviation
-        for told, some in _explain(deviation, by_deviation, population, depends_on_company)
+        for told, some in _explain(deviation, by_deviation, index, depends_on_company)
     ]
     found += [
         _mistake(_Told((), Statement(None, law=rules[id_].statement)), some, rules)
@@ -205,19 +212,19 @@ def _find_mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
 
 
 def _failing_unit(
-    deviation: Deviation, finding: Finding, case: CaseResult, population: Population
+    deviation: Deviation, finding: Finding, case: CaseResult, index: RunIndex
 ) -> Failing:
     unit = place(finding) if deviation.is_of_cells else place(finding)[:3]
-    traits = population.traits(deviations.population_of(deviation), finding, case.case)
+    traits = index.traits_of_finding(deviations.population_of(deviation), finding, case.case)
     return Failing(unit, traits, finding, case)
 
 
 def _group_by_deviation(
-    failings: Sequence[tuple[Deviation, Failing]], population: Population
+    failings: Sequence[tuple[Deviation, Failing]], index: RunIndex
 ) -> dict[Deviation, dict[Unit, Failing]]:
     """The failing units by deviation, after those that are one fault are one deviation."""
     by_deviation: dict[Deviation, dict[Unit, Failing]] = defaultdict(dict)
-    decided = deviations.without_chance(failings, population)
+    decided = deviations.without_chance(failings, index)
     for deviation, failing in deviations.unify_rows(decided):
         by_deviation[deviation].setdefault(failing.unit, failing)
     return deviations.unify_families(deviations.unify_other_images(by_deviation))
@@ -270,7 +277,7 @@ def _unit_name(deviation: Deviation) -> str:
 def _explain(
     deviation: Deviation,
     by_deviation: ByDeviation,
-    population: Population,
+    index: RunIndex,
     depends_on_company: bool,
 ) -> Iterator[tuple[_Told, list[Failing]]]:
     """What is told of a deviation, and the units that each statement explains: greedily, the traits
@@ -285,7 +292,7 @@ def _explain(
     bad = _bad_traits(deviation, by_deviation)
     favoured = _favoured_traits(deviation, list(by_deviation[deviation].values()))
     while left and len(parts) < MOST:
-        traits, is_sure = population.guilty(
+        traits, is_sure = index.find_guilty_traits(
             deviations.population_of(deviation),
             bad,
             left,
@@ -293,7 +300,7 @@ def _explain(
             favoured,
         )
         if not traits:
-            part = _explain_by_content(deviation, population, bad, left, favoured)
+            part = _explain_by_content(deviation, index, bad, left, favoured)
             if part is not None:
                 parts.append(part)
                 left = []
@@ -325,15 +332,20 @@ def _explain(
     parts += [_Part((), group, 0.0) for group in rest.values()]
     for group in _group_parts(deviation, parts):
         yield (
-            _tell_parts(deviation, unit, _widen_group(group, bad, population, deviation)),
+            _tell_parts(deviation, unit, _widen_group(group, bad, index, deviation)),
             (_failings_of(group)),
         )
 
 
-_CONTENTS_OF_CUTS: Final = {"a line end": "line ends", "a quote": "quotes"}
-"""What a value holds, where the cut is told by one of its characters."""
+_CONTENTS_OF_NAMES: Final = {
+    "a line end": "line ends",
+    "a quote": "quotes",
+    "blanks at the beginning": "a blank at the beginning",
+    "blanks at the end": "a blank at the end",
+    BLANKS_AT_BOTH_ENDS: "a blank at an end",
+}
+"""What a value holds, where the relation names it otherwise."""
 _CONTENTS_OF_RELATIONS: Final = {
-    RelationKind.BLANKS_AT_ENDS: frozenset({"a blank at an end"}),
     RelationKind.FRACTION: frozenset({"a fraction"}),
     RelationKind.ROUNDED: frozenset({"a fraction"}),
     RelationKind.TIME_OF_DAY: frozenset({"a time of day"}),
@@ -351,16 +363,46 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
     relation = deviation.relation
     if relation is None:
         return frozenset()
-    names = {relation.name, _CONTENTS_OF_CUTS.get(relation.before, relation.before)}
+    named = {relation.name, relation.before}
+    names = {_CONTENTS_OF_NAMES.get(name, name) for name in named}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
     contents = {("held", failing.family, f"with {name}") for failing in failings for name in names}
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
-    return frozenset(contents | signs)
+    sizes = set[Trait]()
+    length = _length_of_cuts(relation, failings)
+    if length:
+        limit = max((limit for limit in LENGTHS if limit <= length), default=0)
+        size = f"of over {limit:,} {relation.name}"
+        sizes = {("held", failing.family, size) for failing in failings}
+    return frozenset(contents | signs | sizes)
+
+
+def _length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
+    """The length after which all of these values are cut; 0 if they are cut elsewhere, or before a
+    character, or if the length of the only one may be chance.
+    """
+    if relation.kind is not RelationKind.CUT or relation.before:
+        return 0
+    cuts = {relation_of(failing.finding, failing.result.case) for failing in failings}
+    lengths = {cut.number for cut in cuts if cut and cut.kind is RelationKind.CUT}
+    if None in cuts or len(lengths) != 1:
+        return 0
+    (length,) = lengths
+    return length if len(cuts) > 1 or length >= min(LENGTHS) else 0
+
+
+def _with_length(deviation: Deviation, failings: Iterable[Failing]) -> Deviation:
+    """The deviation, with the length after which all values are cut."""
+    relation = deviation.relation
+    length = _length_of_cuts(relation, failings) if relation and deviation.is_wrong_value else 0
+    if relation is None or not length:
+        return deviation
+    return replace(deviation, relation=replace(relation, number=length))
 
 
 def _explain_by_content(
     deviation: Deviation,
-    population: Population,
+    index: RunIndex,
     bad: Sequence[frozenset[Trait]],
     left: Sequence[Failing],
     favoured: Collection[Trait],
@@ -371,7 +413,7 @@ def _explain_by_content(
     shared = frozenset.intersection(*(failing.traits for failing in left))
     name = deviations.population_of(deviation)
     shares = [
-        (population.failing_share(name, bad, [(trait,)]), trait)
+        (index.share_that_fails(name, bad, [(trait,)]), trait)
         for trait in sorted(shared.intersection(favoured))
     ]
     if not shares:
@@ -393,11 +435,11 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS
     if has_no_content and sort in _OF_CONTENTS:
         return False
-    if sort == "day":
+    if sort == "day" or (sort == "held" and trait[-1] in SEASONS):
         return deviation.relation_kind is RelationKind.SHIFT
-    if sort == "held" and trait[-1] == "with a time of day":
+    if sort == "held" and trait[-1] == TIME_OF_DAY:
         return deviation.relation_kind is RelationKind.TIME_OF_DAY
-    if sort == "held" and trait[-1] == "at midnight":
+    if sort == "held" and trait[-1] == AT_MIDNIGHT:
         return deviation == deviations.NULL
     return sort not in _OF_NAMES_OF_TABLES or not deviation.is_of_cells
 
@@ -405,7 +447,7 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
 def _widen_group(
     group: list[_Part],
     bad: Sequence[frozenset[Trait]],
-    population: Population,
+    index: RunIndex,
     deviation: Deviation,
 ) -> list[_Part]:
     """The parts as parts of their families of types, one of each, if the traits do not explain all
@@ -423,7 +465,7 @@ def _widen_group(
     if ("family", "") in by_family or len({failing.family for failing in failings}) != 1:
         return group
     population_name = deviations.population_of(deviation)
-    share = population.failing_share(population_name, bad, [(family,) for family in by_family])
+    share = index.share_that_fails(population_name, bad, [(family,) for family in by_family])
     if share < MAJORITY:
         return group
     return [_Part((family,), of_family, share) for family, of_family in sorted(by_family.items())]
@@ -463,7 +505,9 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         kinds = frozenset.intersection(*(part.shared(("kind",)) for part in group))
         for _, kind in kinds:
             unit = f"{kind} message"
-    families = tuple(group[0].families) if len(group[0].families) == 1 else ()
+    of_all = frozenset[str]().union(*(part.families for part in group))
+    families = tuple(of_all) if len(of_all) == 1 else ()
+    told_deviation = _with_length(deviation, _failings_of(group))
     if not deviation.is_of_cells:
         families = ()
     traits = group[0].traits or tuple(("family", name) for name in families)
@@ -471,7 +515,9 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
     if deviation.kind is not DeviationKind.OTHER_OP:
         ops = ()
     if not large:
-        statement = Statement(deviation, Quantity.SOME, unit, families=families, ops_that_came=ops)
+        statement = Statement(
+            told_deviation, Quantity.SOME, unit, families=families, ops_that_came=ops
+        )
         return _Told(traits, statement)
     alternatives = merge_alternatives(_without_narrower(part.traits for part in large))
     # Units that no trait explains are part of the mistake, too: the sentence must not say that all
@@ -483,7 +529,7 @@ def _tell_parts(deviation: Deviation, unit: str, group: Sequence[_Part]) -> _Tol
         alternatives = alternatives[:1]
     quantity = _quantity_of(large[0].share)
     statement = Statement(
-        deviation, quantity, unit, tuple(alternatives[:NOUNS]), others, ops_that_came=ops
+        told_deviation, quantity, unit, tuple(alternatives[:NOUNS]), others, ops_that_came=ops
     )
     return _Told(traits, statement)
 
@@ -681,9 +727,15 @@ def _merge_mistakes(found: Iterable[Mistake]) -> list[Mistake]:
     return merged
 
 
-def _merging_order(mistake: Mistake) -> tuple[bool, bool, int]:
-    """The vague ones last, those that spoil a row's other values first."""
-    return _is_vague(mistake), not _spoils_whole_rows(mistake), -len(mistake.cases)
+def _merging_order(mistake: Mistake) -> tuple[bool, bool, bool, int]:
+    """The vague ones last, before them the law on the columns of a row, which follows from a wrong
+    kind; those that spoil a row's other values first.
+    """
+    is_law_of_columns = (
+        mistake.statement.deviation is None and mistake.finding.aspect is Aspect.FIELD
+    )
+    spoils = _spoils_whole_rows(mistake)
+    return _is_vague(mistake), is_law_of_columns, not spoils, -len(mistake.cases)
 
 
 def _must_stay_apart(mistake: Mistake, other: Mistake) -> bool:
@@ -703,7 +755,7 @@ def _are_one(mistake: Mistake, other: Mistake) -> bool:
     other_leads = _spoils_whole_rows(other)
     may_follow = _is_vague(mistake) or other_leads
     too_wide = not other_leads and len(other.cases) > _WIDE * len(mistake.cases)
-    if may_follow and not too_wide and _alike(mistake.cases, mistake.cases & other.cases):
+    if may_follow and not too_wide and _have_same_cases(mistake.cases, mistake.cases & other.cases):
         return True
     if other.traits and all(
         trait[0] in _MEMBERS and trait in mistake.traits for trait in other.traits
@@ -720,7 +772,7 @@ def _are_one(mistake: Mistake, other: Mistake) -> bool:
     )
     if are_values and mistake.traits and other.traits and _has_same_values(mistake, other):
         return True
-    return _alike(mistake.cases, other.cases)
+    return _have_same_cases(mistake.cases, other.cases)
 
 
 def _is_of_bare_rows(mistake: Mistake) -> bool:
@@ -749,5 +801,5 @@ def _spoils_whole_rows(mistake: Mistake) -> bool:
     return deviation is not None and deviation.spoils_whole_rows
 
 
-def _alike(some: Collection[str], others: Collection[str]) -> bool:
+def _have_same_cases(some: Collection[str], others: Collection[str]) -> bool:
     return len(set(some) & set(others)) >= _ALIKE * len(set(some) | set(others))

@@ -177,7 +177,7 @@ def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
-        return [_text(value) for value in column.cast(_as_bytes(column.type)).to_pylist()]
+        return [_decode_text(value) for value in column.cast(_as_bytes(column.type)).to_pylist()]
 
 
 def _as_bytes(kind: pa.DataType) -> pa.DataType:
@@ -194,21 +194,21 @@ def _as_bytes(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _text(value: Any) -> Any:
+def _decode_text(value: Any) -> Any:
     match value:
         case bytes():
             return value.decode("utf-8", "backslashreplace")
         case list() | tuple():
-            return type(value)(_text(v) for v in value)
+            return type(value)(_decode_text(v) for v in value)
         case dict():
-            return {k: _text(v) for k, v in value.items()}
+            return {k: _decode_text(v) for k, v in value.items()}
     return value
 
 
 def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
     if pa.types.is_null(column.type):
         return [None] * len(column)
-    array = _whole(column)
+    array = _combine_chunks(column)
     valid = array.is_valid().to_pylist()
     names = [array.type.field(i).name for i in range(array.type.num_fields)]
     leaves = [_typed(array.field(i)) for i in range(array.type.num_fields)]
@@ -222,11 +222,11 @@ def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
 
 def typed_rows(table: pa.Table) -> list[dict[str, Typed | None]]:
     """The rows of a table with the family of each cell's Spark type."""
-    leaves = {name: _typed(_whole(table.column(name))) for name in table.column_names}
+    leaves = {name: _typed(_combine_chunks(table.column(name))) for name in table.column_names}
     return [{name: leaf[i] for name, leaf in leaves.items()} for i in range(table.num_rows)]
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def _combine_chunks(column: pa.ChunkedArray) -> pa.Array:
     whole = column.combine_chunks()
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 

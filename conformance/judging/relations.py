@@ -8,10 +8,12 @@ cut after 255 characters, the value is the before image's. Its words are made in
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import enum
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -49,6 +51,10 @@ class RelationKind(enum.StrEnum):
     ADDED_CHARACTERS = "added-characters"
     REPLACED_CHARACTERS = "replaced-characters"
     BYTES_AS_LATIN = "bytes-as-latin"
+    LATIN_AS_UTF8 = "latin-as-utf8"
+    ENCODED = "encoded"
+    UNICODE_FORM = "unicode-form"
+    EPOCH = "epoch"
     WITHIN_DOCUMENT = "within-document"
     ENCODED_TWICE = "encoded-twice"
     OTHER_IMAGE = "other-image"
@@ -64,7 +70,7 @@ class Relation:
     `number` is the shift in microseconds (positive if what came is later; 0 for shifts that
     differ), the bits of a wrap, the power of ten of a factor, the length after a cut, or the other
     row; `total` is the length before a cut. `name` is the sort of characters, the other image or
-    column, the part of a document, or the Spark type. `before` is the sort of characters before
+    column, the part of a document, the encoding, or the Spark type. `before` is the sort of characters before
     which a text was cut; "" if a cut there may be chance.
     """
 
@@ -97,6 +103,7 @@ CHARACTER_SORTS: Final = (
     ("characters beyond ASCII", r"[^\x00-\x7f]+"),
 )
 """The sorts of characters that decoders lose, narrow ones first."""
+BLANKS_AT_BOTH_ENDS: Final = "blanks at the ends"
 _BEYOND_ASCII: Final = "characters beyond ASCII"
 _IN_BEYOND_ASCII: Final = frozenset({"replacement characters", "characters beyond the basic plane"})
 _ELSEWHERE: Final = frozenset(
@@ -111,6 +118,8 @@ OF_TEXTS: Final = frozenset(
         RelationKind.BLANKS_AT_ENDS,
         RelationKind.SPELLING,
         RelationKind.BYTES_AS_LATIN,
+        RelationKind.ENCODED,
+        RelationKind.UNICODE_FORM,
     }
 )
 """Relations on the characters of a text."""
@@ -202,9 +211,14 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
     """How two different texts are related; `unit` names what a cut counts."""
     if expected.casefold() == actual.casefold():
         return Relation(RelationKind.LETTER_CASE)
+    if unicodedata.normalize("NFKC", expected) == unicodedata.normalize("NFKC", actual):
+        return Relation(RelationKind.UNICODE_FORM)
+    encoding = _find_encoding(expected.encode("utf-8", "surrogatepass"), actual)
+    if encoding is not None:
+        return encoding
     is_part = actual in expected or expected in actual
     if is_part and expected.strip() == actual.strip():
-        return Relation(RelationKind.BLANKS_AT_ENDS)
+        return Relation(RelationKind.BLANKS_AT_ENDS, name=_find_end(expected, actual))
     if actual and len(actual) < len(expected) and expected.startswith(actual):
         before = _describe_character(expected[len(actual)])
         return Relation(RelationKind.CUT, len(actual), len(expected), unit, before)
@@ -220,6 +234,23 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
     for sort, pattern in CHARACTER_SORTS:
         if _differs_only_at(expected, actual, pattern):
             return Relation(RelationKind.REPLACED_CHARACTERS, name=sort)
+    return None
+
+
+def _find_end(expected: str, actual: str) -> str:
+    """Where one of two texts has more blanks than the other."""
+    shorter, longer = sorted((expected, actual), key=len)
+    if longer.startswith(shorter) is longer.endswith(shorter):
+        return BLANKS_AT_BOTH_ENDS
+    return "blanks at the end" if longer.startswith(shorter) else "blanks at the beginning"
+
+
+def _find_encoding(expected: bytes, actual: str) -> Relation | None:
+    """The encoding of bytes that a text is; None if it is none, or one of no byte."""
+    if expected and actual.lower() == expected.hex():
+        return Relation(RelationKind.ENCODED, name="hexadecimal digits")
+    if expected and actual == base64.b64encode(expected).decode("ascii"):
+        return Relation(RelationKind.ENCODED, name="base64")
     return None
 
 
@@ -277,6 +308,8 @@ def generalize_relation(relation: Relation) -> Relation:
     match relation.kind:
         case RelationKind.CUT:
             return Relation(RelationKind.CUT, name=relation.name)
+        case RelationKind.BLANKS_AT_ENDS:
+            return Relation(RelationKind.BLANKS_AT_ENDS, name=BLANKS_AT_BOTH_ENDS)
         case RelationKind.DOUBLE:
             return Relation(RelationKind.LAST_DIGITS)
         case RelationKind.SHIFT:
@@ -364,6 +397,8 @@ def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
     """The relation of two values that are different; None of two that are equal."""
     owed, got = cell.value, came.value
     if isinstance(owed, bytes):
+        if isinstance(got, str):
+            return _find_encoding(owed, got)
         return _relate_bytes(owed, got) if isinstance(got, bytes) else None
     if isinstance(owed, str):
         return relate_texts(owed, got) if isinstance(got, str) and got != owed else None
@@ -402,8 +437,13 @@ def _relate_clocks(
         factor = 10**power
         if abs(expected) >= _DAY and actual == expected * factor:
             return Relation(RelationKind.FACTOR, power)
-        if abs(actual) >= _SECOND and actual == expected // factor:
+        # A type without a fraction has cut or rounded it.
+        part = expected // factor
+        is_about_part = abs(part) >= _SECOND and abs(actual - part) < _SECOND
+        if is_about_part and actual and (actual == part or actual % _SECOND == 0):
             return Relation(RelationKind.FACTOR, -power)
+    if actual == 0 and abs(expected) >= _DAY and logical is not Logical.TIME:
+        return Relation(RelationKind.EPOCH)
     toward_zero = -(-expected // _SECOND) * _SECOND
     if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == toward_zero):
         return Relation(RelationKind.FRACTION)
@@ -551,6 +591,8 @@ def _relate_bytes(expected: bytes, actual: bytes) -> Relation | None:
         return None
     if len(expected) > 1 and actual == expected[::-1]:
         return Relation(RelationKind.BYTES_REVERSED)
+    if actual == expected.decode("latin-1").encode():
+        return Relation(RelationKind.LATIN_AS_UTF8)
     for name, without in (
         ("leading zero bytes", expected.lstrip(b"\0")),
         ("zero bytes at the end", expected.rstrip(b"\0")),

@@ -15,7 +15,7 @@ from typing import Final
 from conformance.judging.deviations import Deviation, DeviationKind
 from conformance.judging.relations import Relation, RelationKind
 from conformance.judging.traits import SORTS, Trait, Traits
-from conformance.judging.wording import describe_shift, said
+from conformance.judging.wording import describe_shift, words_of
 
 
 class Quantity(enum.StrEnum):
@@ -59,10 +59,10 @@ class Statement:
         return self.quantity is Quantity.SOME
 
 
-_SORTS_OF_ROWS: Final = said("sorts_of_rows")
-_CLASSES: Final = said("classes")
-_RELATIONS: Final = said("relations")
-_DEVIATIONS: Final = said("deviations")
+_SORTS_OF_ROWS: Final = words_of("sorts_of_rows")
+_CLASSES: Final = words_of("classes")
+_RELATIONS: Final = words_of("relations")
+_DEVIATIONS: Final = words_of("deviations")
 _VERBS_OF_ONE: Final = {"is": "is", "comes": "comes", "vanishes": "vanishes"}
 _VERBS_OF_MANY: Final = {"is": "are", "comes": "come", "vanishes": "vanish"}
 _NAMES_OF_FACTORS: Final = {
@@ -128,9 +128,8 @@ def describe_traits(traits: Traits, unit: str) -> str:
     told = tuple(trait for trait in traits if trait != ("row",)) or traits
     phrase = _describe_trait(told[0], unit)
     for (sort, *_), trait in itertools.pairwise(told):
-        noun = _describe_trait(trait, unit)
-        if trait[0] in _SAID_AFTER_UNIT:
-            noun = noun.removeprefix(unit).strip()
+        # The unit is told once: what else is told follows it.
+        noun = _describe_trait(trait, "" if trait[0] in _SAID_AFTER_UNIT else unit).strip()
         joint = " " if sort in _CONTINUED_SORTS else " and "
         phrase += f"{joint}{noun}"
     return phrase
@@ -198,7 +197,7 @@ def _continue_noun(traits: Traits, unit: str) -> str:
     """A further noun of the subject, without the unit if the first noun ends as this one would."""
     first = next((trait for trait in traits if trait != ("row",)), traits[0])
     if first[0] in _SAID_AFTER_UNIT:
-        return describe_traits(traits, unit)[len(unit) :].strip()
+        return describe_traits(traits, "").strip()
     return f"every {describe_traits(traits, unit)}"
 
 

@@ -1,9 +1,8 @@
-"""What the failing and the other units of a run have: owed rows, their compared cells, and the
-messages that cannot be read.
+"""The traits of what a run expects: rows, their cells, and messages that cannot be read.
 
-Each unit has traits: its op, its place in the message, types, value classes, members of the
-document that are null or empty, the release, its options. `Population` finds the few traits that
-the most failing units have, and nearly no other unit.
+A trait is the op, the place in the message, a type, a value class, a member of the document that is
+null or empty, the release, an option. `conformance.judging.index` finds the few traits that the
+most failing units have, and nearly no other unit.
 """
 
 from __future__ import annotations
@@ -12,44 +11,22 @@ import datetime as dt
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from itertools import combinations
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from conformance.judging.causes import cell_of, cells, change_of, declared
-from conformance.judging.counted import Counted, counted
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.causes import ORDINARY_TAGS, cells, declared
 from conformance.judging.output import ENVELOPE
 from conformance.judging.relations import CHARACTER_SORTS
-from conformance.judging.wording import instant, said
-from conformance.rules.rules import Aspect
+from conformance.judging.wording import instant, words_of
 from generators.model import Case, Cell, Change, Json, Kind, Logical, Op, State, Value
 
 Trait: TypeAlias = tuple[str, ...]
 """A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
 Traits: TypeAlias = tuple[Trait, ...]
-Unit: TypeAlias = tuple[Hashable, ...]
-"""A message and row of a case, at cells also a side and a column."""
-
-PopulationName: TypeAlias = Literal["rows", "faults", "there", "nulls", "values", "absent"]
-"""Names of populations: rows, unreadable messages, and cells by what is owed."""
-
-NEARLY: Final = 0.75
-"""Share of the units with some traits that must fail: some of them have nothing that a mistake can
-spoil.
-"""
-_SURELY: Final = 0.9
-"""The same where they tell what a value holds."""
-_MOST: Final = 3
-"""Traits that are tried together, where fewer do not tell failing from passing."""
-_IN_NUMBER: Final = 3
-"""Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
-_TRIED: Final = 12
-"""The commonest traits, of which some together are tried."""
-SORTS: Final = said("sorts")
+SORTS: Final = words_of("sorts")
 """How a trait is said, by its sort."""
 _RANKED: Final = (
     *("any", "row", "later", "equal", "same", "rekeyed", "repeated"),
@@ -94,7 +71,7 @@ _RANKED: Final = (
     *("plain", "level", "day"),
 )
 """Sorts of traits: of those that explain as much, the first is taken."""
-_RANK: Final = {sort: number for number, sort in enumerate(_RANKED)}
+RANKS: Final = {sort: number for number, sort in enumerate(_RANKED)}
 _OF_PLACES: Final = frozenset(
     {
         "image",
@@ -110,13 +87,19 @@ _OF_PLACES: Final = frozenset(
     }
 )
 """Sorts of traits that say nothing of a row as a whole."""
-_UNSAID: Final = frozenset({"boundary", "drawn"})
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
 _CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+_INSTANTS: Final = (Logical.DATETIME, Logical.TIMESTAMP)
 _SECOND: Final = 1_000_000
 _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 _EPOCH: Final = dt.date(1970, 1, 1)
+TIME_OF_DAY: Final = "with a time of day"
+AT_MIDNIGHT: Final = "at midnight"
+_SUMMER: Final = "from April to October"
+_WINTER: Final = "from November to March"
+SEASONS: Final = frozenset({_SUMMER, _WINTER})
+"""Words of the traits on when a zone may have summer time."""
 _LAST_YEAR: Final = (dt.date(9999, 1, 1) - _EPOCH).days * _DAY
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
@@ -134,7 +117,7 @@ _NAMES_OF_ENVELOPES: Final = frozenset(
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
-_LENGTHS: Final = (16, 200, 255, 32_767, 65_535, 1_000_000)
+LENGTHS: Final = (16, 200, 255, 32_767, 65_535, 1_000_000)
 """Characters, or bytes, at which decoders cut."""
 _WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
 """Bits of the integers that decoders hold."""
@@ -148,7 +131,7 @@ _SMALL: Final = (6, 36)
 SIZES: Final = frozenset(
     f"of over {limit:,} {unit}"
     for limits, units in (
-        (_LENGTHS, ("characters", "bytes")),
+        (LENGTHS, ("characters", "bytes")),
         (_WIDTHS, ("bits",)),
         (_DIGITS, ("digits",)),
         (_PLACES, ("places",)),
@@ -162,6 +145,7 @@ _IN_JSON: Final = (
         ("true or false", r"\b(true|false)\b"),
         ("null", r"\bnull\b"),
         ("a fraction", r"\d[.]\d|\d[eE]-\d"),
+        ("a number", r"(\A|[\[:,]\s*)-?\d"),
     ),
     *(
         ("an object", r"\{"),
@@ -174,6 +158,10 @@ _IN_TEXTS: Final = (
     *(
         *CHARACTER_SORTS,
         ("a blank at an end", r"\A\s|\s\Z"),
+        ("a blank at the beginning", r"\A\s"),
+        ("a blank at the end", r"\s\Z"),
+        ("control characters beside white space", r"[\x00-\x08\x0e-\x1f\x7f]"),
+        ("control characters beyond ASCII", r"[\x80-\x9f]"),
         ("a tab", r"\t"),
         ("double quotes", r'"'),
         ("several blanks together", r"\S[ \t]{2,}\S"),
@@ -199,228 +187,43 @@ _IN_BYTES: Final = (
     ("quotes", r"[\"'`]"),
     ("backslashes", r"\\"),
 )
-_REAL: Final = {"double": "float"}
+MERGED_FAMILIES: Final = {"double": "float"}
 """Families that decoders read alike."""
-_HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
-"""What is wrong with a row, or with its image, whose cells are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
-    """A unit that fails."""
+class RunTraits:
+    """The traits of a run's messages, rows and cells: those that a unit has by itself, and those
+    that it has beside the others of the run.
 
-    unit: Unit
-    traits: frozenset[Trait]
-    finding: Finding
-    result: CaseResult
-
-    @property
-    def family(self) -> str:
-        """The family of the cell's type, or the envelope's field."""
-        named = (_REAL.get(trait[1], trait[1]) for trait in self.traits if trait[0] == "family")
-        return self.finding.path if self.finding.aspect is Aspect.FIELD else next(named, "")
-
-
-@dataclass(slots=True)
-class Population:
-    """All units of a format's cases, counted by traits on first use: `rows`, `faults`, and cells
-    that are owed as `there`, `nulls`, `values` or `absent`. Units that break none of the `rules`,
-    but another, are left out.
+    `options` are the traits of each option, where several that the same profiles have are one;
+    `repeated` are the messages, by case and number, whose key and value an earlier one has.
     """
 
-    results: Sequence[CaseResult]
-    rules: Container[str]
-    _options: dict[str, Trait] = field(default_factory=dict)
-    _values: dict[int, frozenset[Trait]] = field(default_factory=dict)
-    _has_both_levels: bool = False
+    options: Mapping[str, Trait]
+    repeated: frozenset[tuple[str, int]]
+    has_both_levels: bool
+    _of_values: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _of_company: dict[str, Mapping[tuple[int, int], frozenset[Trait]]] = field(default_factory=dict)
-    _counts: dict[PopulationName, Counted[Trait]] = field(default_factory=dict)
-    _repeated: set[tuple[str, int]] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def gather(cls, cases: Iterable[Case]) -> RunTraits:
+        """Looks through the cases of a run once for what they have in common."""
         messages = set[tuple[bytes | None, bytes | None]]()
-        for result in self.results:
-            for number, written in enumerate(result.case.written):
+        repeated = set[tuple[str, int]]()
+        levels, profiles = set[int](), set[str]()
+        for case in cases:
+            levels.add(case.level)
+            profiles.add(case.profile)
+            for number, written in enumerate(case.written):
                 message = written.message.key, written.message.value
                 if message in messages:
-                    self._repeated.add((result.case.id, number))
+                    repeated.add((case.id, number))
                 messages.add(message)
-        self._has_both_levels = len({result.case.level for result in self.results}) > 1
-        having: dict[str, list[str]] = defaultdict(list)
-        for profile in sorted({result.case.profile for result in self.results}):
-            for option in profile.split("+")[1:]:
-                having[option].append(profile)
-        for option, profiles in having.items():
-            alike = [other for other, some in having.items() if some == profiles]
-            self._options[option] = (
-                ("options", ", ".join(alike)) if alike[1:] else ("option", option)
-            )
+        return cls(_name_options(profiles), frozenset(repeated), len(levels) > 1)
 
-    def guilty(
-        self,
-        which: PopulationName,
-        bad: Sequence[frozenset[Trait]],
-        left: Sequence[Failing],
-        may_explain: Callable[[Trait], bool] = lambda _trait: True,
-        favoured: Container[Trait] = (),
-    ) -> tuple[Traits, bool]:
-        """The few traits of the most of these failing units that nearly no other unit has, () if
-        there are none, and whether no other has them at all. `bad` are the traits of all units that
-        fail so, or show nothing of a trait's innocence. Only traits that `may_explain` the
-        deviation are tried; of those that explain as much, the `favoured` are taken first.
-        """
-        every, failing, failed = (
-            self._counted(which),
-            counted(filter(may_explain, unit.traits) for unit in left),
-            counted(bad),
-        )
-
-        def share(traits: Traits) -> float:
-            number = every.number(traits)
-            return min(1.0, failed.number(traits) / number) if number else 1.0
-
-        def held(traits: Traits) -> int:
-            return failing.number(traits) if traits else 0
-
-        def is_needed(traits: Traits) -> bool:
-            """Whether every trait of several shuts out units that pass: without it, the others
-            would not explain the failures.
-            """
-            if len(traits) == 1:
-                return True
-            for index in range(len(traits)):
-                others = (*traits[:index], *traits[index + 1 :])
-                if every.number(others) - failed.number(others) < _IN_NUMBER:
-                    return False
-            return True
-
-        def best(several: Iterable[Traits]) -> Traits:
-            least = (
-                (traits, _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY)
-                for traits in several
-            )
-            fine = [
-                (traits, part)
-                for traits, enough in least
-                if (part := share(traits)) >= enough and is_needed(traits)
-            ]
-            worth = [
-                (
-                    -held(traits) * part**2,
-                    not any(trait in favoured for trait in traits),
-                    [_RANK[sort] for sort, *_ in traits],
-                    traits,
-                )
-                for traits, part in fine
-            ]
-            return min(worth, default=(0.0, True, [], ()))[3]
-
-        chosen = best((trait,) for trait in failing.having)
-        most = sorted(failing.having, key=lambda trait: (-held((trait,)), trait))[: _TRIED + 1]
-        common = sorted(
-            (trait for trait in most if trait != ("any",)),
-            key=lambda trait: (_RANK[trait[0]], trait),
-        )
-        for size in range(2, _MOST + 1):
-            # Of one or two units nearly any two traits together are theirs alone.
-            if held(chosen) > len(left) / 2 or len(left) < _IN_NUMBER:
-                break
-            chosen = max((chosen, best(filter(held, combinations(common, size)))), key=held)
-        return chosen, share(chosen) == 1
-
-    def failing_share(
-        self,
-        which: PopulationName,
-        bad: Sequence[frozenset[Trait]],
-        alternatives: Iterable[Traits],
-    ) -> float:
-        """The share of the units with any of these sets of traits, which exclude each other, that
-        fail; `bad` are the traits of those.
-        """
-        every, failed, units, failing = self._counted(which), counted(bad), 0, 0
-        for traits in alternatives:
-            units += every.number(traits)
-            failing += failed.number(traits)
-        return min(1.0, failing / units) if units else 1.0
-
-    def _counted(self, which: PopulationName) -> Counted[Trait]:
-        if which not in self._counts:
-            self._counts[which] = counted(self._units(which))
-        return self._counts[which]
-
-    def families(self, trait: Trait) -> frozenset[str]:
-        """The families of types of the values that have the trait."""
-        values = self._counted("values")
-        return frozenset(
-            _REAL.get(t[1], t[1])
-            for t in values.having
-            if t[0] == "family" and values.number((trait, t))
-        )
-
-    def traits(self, which: PopulationName, finding: Finding, case: Case) -> frozenset[Trait]:
-        """The traits of a failing unit."""
-        if which == "faults":
-            return self._of_fault(case, finding.message)
-        change, cell = change_of(finding, case), cell_of(finding, case)
-        if change is None:
-            return frozenset({("any",)})
-        row = self._of_row(case, finding.message, change)
-        if which == "rows":
-            return row | self._of_cells(change, case.level)
-        side, column = finding.side, finding.column or ""
-        row -= _OF_ENVELOPES
-        if cell is None:
-            return row | _of_name(side, column, change)
-        return row | self._of_cell(side, column, change, cell) | _of_null(which, cell)
-
-    def _units(self, which: PopulationName) -> Iterator[frozenset[Trait]]:
-        for result in self.results:
-            if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
-                continue
-            case = result.case
-            lost = {
-                (f.message, f.row, f.side * (f.aspect is Aspect.IMAGE))
-                for f in result.findings
-                if f.aspect in _HIDING
-            }
-            unbound_rows = {
-                (f.message, f.row)
-                for f in result.findings
-                if f.aspect in _HIDING and f.rule not in self.rules
-            }
-            open_ = {
-                (f.message, f.row, f.side, f.column)
-                for f in result.findings
-                if f.rule not in self.rules
-            }
-            for number, written in enumerate(case.written):
-                for change in written.changes:
-                    if which in ("rows", "faults"):
-                        is_unbound = which == "rows" and (number, change.row) in unbound_rows
-                        if (change.kind is Kind.CORRUPT) == (which == "faults") and not is_unbound:
-                            of_all = (
-                                self._of_fault(case, number)
-                                if which == "faults"
-                                else self._of_row(case, number, change)
-                            )
-                            yield (
-                                of_all
-                                if which == "faults"
-                                else of_all | self._of_cells(change, case.level)
-                            )
-                    elif (number, change.row, "") not in lost:
-                        row = self._of_row(case, number, change) - _OF_ENVELOPES
-                        for side, column, cell in cells(change, case.level):
-                            unit = number, change.row, side, column
-                            if (
-                                unit not in open_
-                                and unit[:3] not in lost
-                                and _OWED[which](cell.state, case.level)
-                            ):
-                                of_cell = self._of_cell(side, column, change, cell)
-                                yield row | of_cell | _of_null(which, cell)
-
-    def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
+    def of_fault(self, case: Case, number: int) -> frozenset[Trait]:
+        """The traits of a message that cannot be read."""
         members = _of_message(case.written[number].message.value)
         return frozenset(
             {
@@ -433,7 +236,8 @@ class Population:
             }
         )
 
-    def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+    def traits_of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+        """The traits of a row as a whole."""
         written = case.written[number]
         traits = {
             ("any",),
@@ -449,7 +253,7 @@ class Population:
         traits.add(
             ("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value)
         )
-        traits.update(("trait", tag) for tag in case.tags - _UNSAID)
+        traits.update(("trait", tag) for tag in case.tags - ORDINARY_TAGS)
         if sum(other.kind is Kind.ROW for other in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
             images = change.op, change.before, change.after
@@ -473,28 +277,36 @@ class Population:
             )
         return frozenset(traits)
 
-    def _of_cells(self, change: Change, level: int) -> frozenset[Trait]:
-        """The traits of a row's cells, without those of their place, and that it is a row."""
-        return frozenset([("row",)] if change.kind is Kind.ROW else []) | frozenset(
-            trait
-            for side, column, cell in cells(change, level)
-            for trait in self._of_cell(side, column, change, cell)
-            if trait[0] not in _OF_PLACES
-        )
+    def of_row_with_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+        """The traits of a row and of its cells, without those of a cell's place, and that it is a
+        row.
+        """
+        traits = set(self.traits_of_row(case, number, change))
+        if change.kind is Kind.ROW:
+            traits.add(("row",))
+        for side, column, cell in cells(change, case.level):
+            of_cell = self.of_cell(side, column, change, cell)
+            traits.update(trait for trait in of_cell if trait[0] not in _OF_PLACES)
+        return frozenset(traits)
 
-    def _of_cell(self, side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
-        if id(cell) not in self._values:
-            self._values[id(cell)] = frozenset(_of_value(cell))
-        return self._values[id(cell)] | _of_name(side, column, change)
+    def of_row_for_cells(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+        """The traits of a row that may make its cells wrong."""
+        return self.traits_of_row(case, number, change) - _OF_ENVELOPES
+
+    def of_cell(self, side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
+        """The traits of a cell: of its value, its column and its image."""
+        if id(cell) not in self._of_values:
+            self._of_values[id(cell)] = frozenset(_of_value(cell))
+        return self._of_values[id(cell)] | of_name(side, column, change)
 
     def _of_level(self, case: Case) -> Iterator[Trait]:
         """The level, if the run has both."""
-        if self._has_both_levels:
+        if self.has_both_levels:
             yield "level", "two" if case.level == 2 else "one"
 
     def _of_repetition(self, case: Case, number: int) -> Iterator[Trait]:
         """Whether an earlier message of the run has the same key and value."""
-        if (case.id, number) in self._repeated:
+        if (case.id, number) in self.repeated:
             yield ("repeated",)
 
     def _of_other_changes(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
@@ -506,28 +318,22 @@ class Population:
     def _of_profile(self, case: Case) -> Iterator[Trait]:
         release, *options = case.profile.split("+")
         yield "release", release
-        yield from (self._options[option] for option in options)
+        yield from (self.options[option] for option in options)
         if case.deployment.compression != "none":
             yield "packed", case.deployment.compression
 
 
-_OWED: Final[dict[PopulationName, Callable[[State, int], bool]]] = {
-    "there": lambda state, level: (
-        state is not State.ABSENT and (level == 1 or state is not State.NULL)
-    ),
-    "absent": lambda state, level: state is State.ABSENT,
-    "nulls": lambda state, level: state is State.NULL or (level == 2 and state is State.ABSENT),
-    "values": lambda state, level: state not in (State.NULL, State.ABSENT),
-}
-"""Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
-
-
-def _of_null(which: PopulationName, cell: Cell) -> frozenset[Trait]:
-    """The family of a NULL's type, where NULLs alone are looked at: elsewhere it has no value that
-    could be of one.
-    """
-    is_null = which == "nulls" and cell.state in (State.NULL, State.ABSENT)
-    return frozenset([("family", cell.type.logical.value)]) if is_null else frozenset()
+def _name_options(profiles: Iterable[str]) -> Mapping[str, Trait]:
+    """The trait of each option; options that the same profiles have are one trait."""
+    having: dict[str, list[str]] = defaultdict(list)
+    for profile in sorted(profiles):
+        for option in profile.split("+")[1:]:
+            having[option].append(profile)
+    traits: dict[str, Trait] = {}
+    for option, profiles_with_it in having.items():
+        alike = [name for name, others in having.items() if others == profiles_with_it]
+        traits[option] = ("options", ", ".join(alike)) if alike[1:] else ("option", option)
+    return traits
 
 
 def _of_record(case: Case, number: int) -> Iterator[Trait]:
@@ -631,7 +437,8 @@ def _of_table(change: Change) -> Iterator[Trait]:
                 yield f"{sort}-sign", sign
 
 
-def _of_name(side: str, column: str, change: Change) -> set[Trait]:
+def of_name(side: str, column: str, change: Change) -> set[Trait]:
+    """The traits of a column's name and of its place in an image."""
     traits: set[Trait] = {("side", side), ("image", side, change.op or ""), *_of_column(column)}
     image = (change.before if side == "before" else change.after) or {}
     if column != next(iter(image), column):
@@ -693,9 +500,10 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
             yield "held", family.value, "with an object or array within another"
         value = value.text or json.dumps(value.value, default=str, ensure_ascii=False)
     yield from (
-        ("held", _REAL.get(family.value, family.value), words) for words in _held(value, family)
+        ("held", MERGED_FAMILIES.get(family.value, family.value), words)
+        for words in _describe_content(value, family)
     )
-    if family in (Logical.DATETIME, Logical.TIMESTAMP) and isinstance(value, int):
+    if family in _INSTANTS and isinstance(value, int):
         yield "day", family.value, instant(value).partition("T")[0]
 
 
@@ -708,7 +516,7 @@ def _is_nested(document: Any) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def _held(value: Value, family: Logical) -> tuple[str, ...]:
+def _describe_content(value: Value, family: Logical) -> tuple[str, ...]:
     """What a value holds that decoders lose."""
     text, unit = (
         (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
@@ -719,7 +527,7 @@ def _held(value: Value, family: Logical) -> tuple[str, ...]:
             patterns += _IN_JSON
         matches = {f"with {sort}": re.search(pattern, text) for sort, pattern in patterns}
         return *(words for words, match in matches.items() if match), *_over(
-            len(text), _LENGTHS, unit
+            len(text), LENGTHS, unit
         )
     if family in _CALENDARS or family is Logical.TIME:
         micros = (
@@ -738,20 +546,32 @@ def _held(value: Value, family: Logical) -> tuple[str, ...]:
             "between -01:00:00 and 0": not of_date and -_HOUR < micros < 0,
             "between -00:00:01 and 0": not of_date and -_SECOND < micros < 0,
             "with a fraction": micros % _SECOND,
-            "with a time of day": of_date and micros % _DAY,
-            "at midnight": of_date and family is not Logical.DATE and not micros % _DAY,
+            TIME_OF_DAY: of_date and micros % _DAY,
+            AT_MIDNIGHT: of_date and family is not Logical.DATE and not micros % _DAY,
             "that is 0": not of_date and not micros,
             "of the year 9999": of_date and micros >= _LAST_YEAR,
+            _SUMMER: family in _INSTANTS and 4 <= _month_of(micros) <= 10,
+            _WINTER: family in _INSTANTS and not 4 <= _month_of(micros) <= 10,
         }
         return tuple(words for words, is_so in those.items() if is_so)
     if isinstance(value, int):
-        return *_over(value.bit_length(), _WIDTHS, "bits"), *(["that is 0"] if value == 0 else [])
+        small = {"that is 0": value == 0, "that is over 1": value > 1}
+        words = (words for words, is_so in small.items() if is_so)
+        return *_over(value.bit_length(), _WIDTHS, "bits"), *words
     if isinstance(value, Decimal | float):
-        return tuple(_held_by_number(Decimal(str(value))))
+        return tuple(_describe_number(Decimal(str(value))))
     return ()
 
 
-def _held_by_number(number: Decimal) -> Iterator[str]:
+def _month_of(micros: int) -> int:
+    """The month of an instant; 0 if no calendar has it."""
+    try:
+        return (_EPOCH + dt.timedelta(microseconds=micros)).month
+    except OverflowError:
+        return 0
+
+
+def _describe_number(number: Decimal) -> Iterator[str]:
     """What a number holds that decoders lose: digits, digits of a fraction."""
     yield from _over(len(number.as_tuple().digits), _DIGITS, "digits")
     if number == 0:

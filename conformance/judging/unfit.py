@@ -23,7 +23,7 @@ def bad_cell(case: Case) -> CellFault | None:
     )
 
 
-def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:
+def holds_kept_value(case: Case, cell: CellFault, row: OutputRow) -> bool:
     """Whether the row holds just the value that the unfit cell spells, where the type in the
     message can hold it.
     """

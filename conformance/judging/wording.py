@@ -20,6 +20,8 @@ LIMIT: Final = 400
 """Characters of a value."""
 ERROR: Final = 1_000
 """Characters of an error."""
+_COLUMNS: Final = 8
+"""Columns of an image that are shown."""
 CAUSE: Final = "Caused by:"
 """The beginning of a line of a Java error that names a deeper cause."""
 _PLACE: Final = re.compile(r"at .+, line \d+")
@@ -47,7 +49,7 @@ _SENTENCES: Final = TableFile(
 )
 
 
-def said(part: str) -> Mapping[str, str]:
+def words_of(part: str) -> Mapping[str, str]:
     """Sentences of wording.toml."""
     return {name: str(text) for name, text in _SENTENCES.data[part].items()}
 
@@ -70,7 +72,7 @@ def instant(micros: int, zone: str = "Z") -> str:
         return f"{micros} microseconds from 1970-01-01T00:00:00{zone}"
 
 
-def apart(expected: int, actual: int) -> str:
+def describe_difference(expected: int, actual: int) -> str:
     """How much later or earlier an actual instant is, such as `5 h 30 min earlier`."""
     return describe_shift(actual - expected) if actual != expected else "the same instant"
 
@@ -128,9 +130,9 @@ def typed(given: Any) -> str:
 
 def image(given: Mapping[str, Any]) -> str:
     """The first cells of an image."""
-    return value(dict(list(given.items())[:8])).removesuffix("}") + (
-        ", ...}" if len(given) > 8 else "}"
-    )
+    members = [f"{name}: {value(member)}" for name, member in given.items()]
+    more = ["..."] if len(members) > _COLUMNS else []
+    return f"{{{', '.join([*members[:_COLUMNS], *more])}}}"
 
 
 def of_type(type: SourceType, expected: Value) -> str:
@@ -175,7 +177,7 @@ def shift(expected: Cell, given: Any, time_zone: str) -> str:
 
 def off(expected: int, actual: int, time_zone: str) -> str:
     """The difference of two instants, beside the deployment's time zone."""
-    return f"{apart(expected, actual)}; the deployment's time zone is {time_zone}"
+    return f"{describe_difference(expected, actual)}; the deployment's time zone is {time_zone}"
 
 
 def error(text: str, limit: int = ERROR) -> str:

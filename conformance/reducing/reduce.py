@@ -38,7 +38,7 @@ from conformance.engines.engine import (
     tables_of_cases,
     write_table,
 )
-from conformance.judging.causes import Suspect, alike
+from conformance.judging.causes import Suspect, may_have_cause
 from conformance.judging.judge import BAD, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.perfect import perfect_rows
@@ -130,7 +130,9 @@ class Track:
         """Whether a finding of a smaller case breaks the failure's rule for the same cause."""
         cause, finding_before = self.failure.cause, self.failure.finding
         same_rule = finding.rule in (self.failure.rule.id, finding_before.instead)
-        return same_rule and (cause is None or alike(cause, finding, case, self.broken_subjects))
+        return same_rule and (
+            cause is None or may_have_cause(cause, finding, case, self.broken_subjects)
+        )
 
     def accept(self, smaller: Step) -> None:
         """Goes on from a smaller failing case."""

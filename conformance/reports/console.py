@@ -152,9 +152,7 @@ def failure(broken: Failure, strict: bool = False, *, states_rule: bool = True) 
         *message_lines(broken, SHOWN),
     ]
     if broken.reduced:
-        lines.append(
-            Text.assemble("reduced   ", (printable(broken.reduced.removeprefix("reduced ")), "dim"))
-        )
+        lines.append(Text(printable(broken.reduced), "dim"))
     if broken.file:
         lines.append(Text.assemble("replay    ", (replay(broken), "bold")))
     title = Text.assemble((rule.id, f"bold {colour}"), " ", (rule.effect.value, "dim"))

@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from conformance.judging.causes import DECODING
 from conformance.judging.judge import Finding
 from conformance.judging.results import Failure
+from conformance.judging.wording import of_type
 from conformance.reports.wire import (
     CONNECT_SCHEMA,
     MALFORMED,
+    ROWS,
     SCANNED,
     WHOLE,
     Node,
@@ -33,7 +36,7 @@ from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.families import confluent
 from generators.garbage.wellformed import physical
-from generators.model import Case
+from generators.model import Case, Cell
 from generators.wire_format import FORMATS, Members, get
 
 LONGEST_HEAD: Final = 16
@@ -60,17 +63,34 @@ class Form(enum.StrEnum):
     BYTES = "bytes"
 
 
+_PATHS: Final = {
+    Aspect.ACCEPTED: MALFORMED,
+    Aspect.CORRUPT: WHOLE,
+    Aspect.MISSING: ROWS,
+    Aspect.EXTRA: ROWS,
+}
+"""The fields to which findings on rows and messages lead."""
+
+
+def _spell_owed(owed: Any) -> tuple[str, ...]:
+    """The texts in which a message may hold an expected cell, or an expected envelope column."""
+    if not isinstance(owed, Cell):
+        return (owed,) if isinstance(owed, str) else ()
+    value = owed.value if isinstance(owed.value, str) else of_type(owed.type, owed.value)
+    return tuple(filter(None, (owed.text, value)))
+
+
 class Field(NamedTuple):
     """The place of a finding: its `path`, and of a cell the row, the image and the column.
-    `expected` is the expected value in words, `members` where fields stand in the format's
-    messages.
+    `texts` are the ways in which binary data may hold the expected value, `members` where fields
+    stand in the format's messages.
     """
 
     path: str = WHOLE
     row: int = 0
     side: str = ""
     column: str | None = None
-    expected: str = ""
+    texts: tuple[str, ...] = ()
     members: Members | None = None
 
     @classmethod
@@ -78,14 +98,15 @@ class Field(NamedTuple):
         """The field that a finding names. Of a message that should have been refused it is the text
         behind the document, of one that is refused wrongly it is the whole message.
         """
-        whole_message = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}
-        path = whole_message.get(finding.aspect, finding.path)
+        path = _PATHS.get(finding.aspect, finding.path)
+        if finding.path == DECODING:
+            path = finding.path
         return cls(
             finding.path if finding.column else path,
             finding.row,
             finding.side,
             finding.column,
-            finding.expected,
+            _spell_owed(finding.owed),
             members,
         )
 
@@ -370,7 +391,7 @@ def _escape_bytes(value: bytes) -> str:
 
 def _find_words(text: str, field: Field) -> list[Span]:
     """Where binary data holds the column's name, or the expected value as it is."""
-    words = [field.expected, field.expected.rpartition(" (")[0].strip("'\""), field.column or ""]
+    words = [*field.texts, field.column or ""]
     found: list[Span] = []
     for word in words:
         if len(word) > 1:

@@ -356,4 +356,4 @@ def unusual(deployment: Deployment) -> str:
 
 def covering(entry: Entry) -> str:
     """What an entry covers, without its rule."""
-    return str(entry).removeprefix(entry.rule).removeprefix(", ")
+    return entry.scope

@@ -34,6 +34,8 @@ AROUND: Final = 160
 """Characters shown on either side of a mark that is far from the beginning."""
 WHOLE: Final = ""
 """The path of a finding about the whole message: nothing is marked."""
+ROWS: Final = "rows"
+"""The path of what is wrong with a whole row of a message."""
 MALFORMED: Final = "malformed"
 """The path of a finding about a message that should have been rejected: the text after its JSON
 document is marked.
@@ -192,7 +194,7 @@ def find_field(
             if spans := _find_column(text, values, names, column, row):
                 return _merge_spans(spans)
         return _merge_spans(node.key for node in values if node.path[-1:] == (column,))
-    if path.startswith("row ") or path == "rows":
+    if path == ROWS:
         return _merge_spans(_find_image(values, (*members.after, *members.before), row))
     names = members.named(path)
     hidden = {*_TYPES, *members.after, *members.before}

@@ -169,7 +169,7 @@ class Readings:
         if not self.judge.capabilities.claims("columns", "commit_time"):
             return
         subject = self._subject(case, change, "commit_time", Aspect.FIELD)
-        if (owner := self.judge.own(subject)).obligation is not Obligation.MUST:
+        if (owner := self.judge.find_owner(subject)).obligation is not Obligation.MUST:
             spot = Spot(case.id, number, change.row, "", "commit_time")
             self._take_moment(case, law, owner, ReadMoment(spot, (expected,), actual))
 
@@ -184,7 +184,7 @@ class Readings:
     ) -> None:
         """An image that is not owed has what the message's other image has, or nothing."""
         law = self.judge.law(OWN_ROW)
-        owner = self.judge.own(self._subject(case, change, "image", Aspect.IMAGE, side=side))
+        owner = self.judge.find_owner(self._subject(case, change, "image", Aspect.IMAGE, side=side))
         if law is None or owner.obligation is Obligation.MUST:
             return
         self._compared[law.id] += 1
@@ -210,7 +210,7 @@ class Readings:
             "cls": cell.cls,
             "state": cell.state.value,
         }
-        rule = self.judge.own(self._subject(case, change, "cell", aspect, side=side, **more))
+        rule = self.judge.find_owner(self._subject(case, change, "cell", aspect, side=side, **more))
         return None if rule.obligation is Obligation.MUST else rule
 
     def _subject(

@@ -13,7 +13,8 @@ from typing import Any, Final
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
 from conformance.cases.covering import select_covering
 from conformance.judging import perfect
-from conformance.judging.blame import Known, ruled
+from conformance.judging.blame import ruled
+from conformance.judging.index import ExpectedRows
 from conformance.judging.judge import CaseResult, Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
@@ -95,7 +96,7 @@ class Bench:
     judge: Judge
     cases: dict[str, AnsweredCase]
     right: dict[str, CaseResult]
-    known: Known = field(default_factory=dict)
+    expected_rows: ExpectedRows = field(default_factory=dict)
 
     def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[AnsweredCase]:
         """The cases of a level, first a sample of those in which the rule owns something; with
@@ -151,7 +152,7 @@ class Bench:
             else judge_rows(judge, answered.case, rows_of_messages)
             for answered, rows_of_messages in zip(cover, altered, strict=True)
         ]
-        return results, ruled(judge, results, self.known)
+        return results, ruled(judge, results, self.expected_rows)
 
 
 def judge_rows(judge: Judge, case: Case, rows_of_messages: Iterable[Rows]) -> CaseResult:

@@ -10,11 +10,11 @@ import right
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.blame import blamed
-from conformance.judging.causes import Cause, Symptom, alike, cause, key_text
+from conformance.judging.causes import Cause, Symptom, cause, key_text, may_have_cause
 from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.known import Entry, EntryTracker, Expectations
-from conformance.judging.known_files import under, updated
+from conformance.judging.known_files import mark_by_record, updated
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, Obligation, rules
@@ -123,11 +123,11 @@ def test_another_class_of_values_has_the_cause_only_if_the_run_broke_its_rule_to
     finding = wrong_value(case)
     plain, odd = ("cell", "int", "value", "plain"), ("cell", "int", "value", "odd")
     assert cause(finding, case).subjects == (plain,)
-    assert alike(Cause(Symptom.WRONG, (plain,)), finding, case)
-    assert alike(Cause(Symptom.WRONG, (("cell", "int", "value"),)), finding, case)
-    assert not alike(Cause(Symptom.WRONG, (odd,)), finding, case)
-    assert alike(Cause(Symptom.WRONG, (odd,)), finding, case, {plain})
-    assert not alike(
+    assert may_have_cause(Cause(Symptom.WRONG, (plain,)), finding, case)
+    assert may_have_cause(Cause(Symptom.WRONG, (("cell", "int", "value"),)), finding, case)
+    assert not may_have_cause(Cause(Symptom.WRONG, (odd,)), finding, case)
+    assert may_have_cause(Cause(Symptom.WRONG, (odd,)), finding, case, {plain})
+    assert not may_have_cause(
         Cause(Symptom.WRONG, (("cell", "year", "value", "x"),)), finding, case, {plain}
     )
 
@@ -373,7 +373,7 @@ def test_update_records_each_cause_and_the_next_run_conforms():
         (CORRUPT, (YEAR,)),
     }
     assert outcome(BIT_OR_YEAR, made.added).exit_code == 0
-    again = under(first, Expectations(made.added))
+    again = mark_by_record(first, Expectations(made.added))
     assert [failure.known for failure in again.failures] == [True, True]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryTracker, Expectations, State, load
-from conformance.judging.known_files import under, updated, write
+from conformance.judging.known_files import mark_by_record, updated, write
 from conformance.judging.results import FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, Effect, Obligation, Provenance, Rule
 from generators.errors import UsageError
@@ -188,7 +188,7 @@ def test_update_records_what_is_new_and_removes_what_passes(tmp_path):
     )
     path = tmp_path / "known.toml"
     write(path, made)
-    again = under(first, load(path))
+    again = mark_by_record(first, load(path))
     assert (again.exit_code, [entry.state for entry in again.entries]) == (
         0,
         [State.KNOWN, State.KNOWN],

@@ -92,7 +92,7 @@ def test_the_relation_of_texts(kind, text, actual, hint):
         ("int", 1, Typed("string", "1"), "equal but for the Spark type"),
         ("decimal-10-2", Decimal("1.50"), Typed("decimal", 1), "equal but for the fraction"),
         ("unsigned-bigint", 1 << 63, Typed("int", -(1 << 63)), "differs by 2^64"),
-        ("varchar", "a ", Typed("string", "a"), "equal but for blanks at the ends"),
+        ("varchar", "a ", Typed("string", "a"), "equal but for blanks at the end"),
     ],
 )
 def test_the_relation_of_typed_values(kind, value, actual, hint):

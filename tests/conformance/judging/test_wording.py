@@ -69,7 +69,7 @@ def test_values(given, words):
     ],
 )
 def test_how_far_two_instants_are_apart(shift, words):
-    assert wording.apart(WHEN, WHEN + shift) == words
+    assert wording.describe_difference(WHEN, WHEN + shift) == words
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from conformance.rules.rules import Aspect, rules
 from generators.model import Kind
 from generators.wire_format import get
 
-CELL = Field("after['c']", 0, "after", "c", "1")
+CELL = Field("after['c']", 0, "after", "c", ("1",))
 
 
 def marked_text(excerpt):
@@ -138,7 +138,7 @@ def test_the_form_fits_the_value(value, form, text):
 
 def test_binary_data_has_the_columns_name_and_the_expected_text_marked():
     value = b"\x02\x0cc1\x00\xff" + "héllo".encode() + bytes(3)
-    excerpt = excerpt_value(value, Field("after['c1']", 0, "after", "c1", "'héllo' (text)"))
+    excerpt = excerpt_value(value, Field("after['c1']", 0, "after", "c1", ("héllo",)))
     assert marked_text(excerpt) == "\\x02\\x0c«c1»\\x00\\xff«héllo»\\x00\\x00\\x00"
     assert excerpt.note == "binary: what is no text as \\xNN"
 

@@ -456,7 +456,7 @@ def test_details_say_a_rules_statement_and_sources_once():
             {"cases": 5, "on_record": 3},
             "cases     5 (3 of them known) in 2 of 3 profiles: v1, v2+option; faults: cell-date",
         ),
-        ({"reduced": "reduced from 3 columns to 1 column"}, "reduced   from 3 columns to 1 column"),
+        ({"reduced": "reduced from 3 columns to 1 column"}, "reduced from 3 columns to 1 column"),
         (
             {"profiles": tuple(f"v{n}" for n in range(12)), "judged": 14},
             "cases     2 in 12 of 14 profiles: v0, v1, v2, v3, v4, v5, v6, v7 and 4 more; faults",

@@ -16,7 +16,7 @@ from generators.model import Op
 from generators.wire_format import FORMATS, get
 
 FIELDS = ("table", "keys", "rows", "kind", "schema")
-PATHS = ("after['c']", "before['c']", "before", "after", "row 0", *FIELDS, MALFORMED, WHOLE, "x")
+PATHS = ("after['c']", "before['c']", "before", "after", *FIELDS, MALFORMED, WHOLE, "x")
 
 
 def place(path, row=0):
@@ -67,7 +67,7 @@ def marked(text, path, row=0):
             ('{"data":[{"c":"1', "after['c']", 0, ['"c":"1']),
         ),
         ('{"data":[{"id":"0"}],"old":null}', "before", 0, ['{"id":"0"}', '"old":null']),
-        ('{"data":[{"id":"0"},{"id":"1"}]}', "row 1", 1, ['{"id":"1"}']),
+        ('{"data":[{"id":"0"},{"id":"1"}]}', "rows", 1, ['{"id":"1"}']),
         ('{"database":"d","table":"t","data":[{"table":"no"}]}', "table", 0, ['"table":"t"']),
         (
             '{"schema":{"type":"struct"},"payload":{"source":{"schema":"public"}}}',

@@ -1,0 +1,445 @@
+"""The one index of a run: which units passed and failed, and what they have.
+
+A unit is an expected row, one of its cells, or a message that cannot be read. Causes ask the index
+what the rows that came out clear of suspicion; mistakes ask it for the few traits that the most
+failing units have, and nearly no other unit. Reports and reduction read what these two name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from conformance.judging.causes import (
+    REFUSALS,
+    Suspect,
+    cell_of,
+    cell_suspects,
+    cells,
+    change_of,
+    row_suspects,
+    symptom,
+)
+from conformance.judging.counted import TraitCounts, count_traits
+from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Verdict
+from conformance.judging.traits import MERGED_FAMILIES, RANKS, RunTraits, Trait, Traits, of_name
+from conformance.rules.rules import Aspect
+from generators.model import Case, Cell, Change, Kind, Origin, State
+
+Unit: TypeAlias = tuple[Hashable, ...]
+"""A message and row of a case, at cells also a side and a column."""
+PopulationName: TypeAlias = Literal["rows", "faults", "there", "nulls", "values", "absent"]
+"""Names of populations: rows, unreadable messages, and cells by what is owed."""
+
+NEARLY: Final = 0.75
+"""Share of the units with some traits that must fail: some of them have nothing that a mistake can
+spoil.
+"""
+_SURELY: Final = 0.9
+"""The same where they tell what a value holds."""
+_MOST: Final = 3
+"""Traits that are tried together, where fewer do not tell failing from passing."""
+_IN_NUMBER: Final = 3
+"""Passing units that each of several traits must shut out: by fewer, it may be there by chance."""
+_TRIED: Final = 12
+"""The commonest traits, of which some together are tried."""
+_HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
+"""What is wrong with a row, or with its image, whose cells are not compared."""
+_UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
+"""Aspects whose mismatch leaves the cells of a row uncompared."""
+_OWED: Final[dict[PopulationName, Callable[[State, int], bool]]] = {
+    "there": lambda state, level: (
+        state is not State.ABSENT and (level == 1 or state is not State.NULL)
+    ),
+    "absent": lambda state, level: state is State.ABSENT,
+    "nulls": lambda state, level: state is State.NULL or (level == 2 and state is State.ABSENT),
+    "values": lambda state, level: state not in (State.NULL, State.ABSENT),
+}
+"""Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
+
+
+class ExactValue(NamedTuple):
+    """The narrowest suspect of a cell, with the type's parameters and the value as text."""
+
+    suspect: Suspect
+    spelling: str
+
+
+class CellGroup(NamedTuple):
+    """Cells of one image that are all NULL, or all not."""
+
+    side: str
+    is_null: bool
+
+
+@dataclass(frozen=True)
+class ExpectedRow:
+    """A change that a message should give, and what it holds, which is found on first use."""
+
+    case: Case
+    message: int
+    change: Change
+
+    @cached_property
+    def suspects(self) -> set[Suspect]:
+        """What a decoder that refuses the row may fail on."""
+        return row_suspects(self.case, self.case.written[self.message].changes, self.change)
+
+    @cached_property
+    def exact_values(self) -> set[ExactValue]:
+        """The exact values of its cells."""
+        return {spell_exactly(cell) for _, _, cell in cells(self.change, self.case.level)}
+
+    @cached_property
+    def suspects_of_cells(self) -> Mapping[CellGroup, set[Suspect]]:
+        """The suspects of its cells."""
+        return self.suspects_of_right_cells(())
+
+    def suspects_of_right_cells(
+        self, wrong_cells: Collection[tuple[str, str | None]]
+    ) -> Mapping[CellGroup, set[Suspect]]:
+        """The suspects of its cells but for the wrong ones."""
+        by_group: dict[CellGroup, set[Suspect]] = defaultdict(set)
+        for side, column, cell in cells(self.change, self.case.level):
+            if (side, column) not in wrong_cells:
+                all_cells = "cells", side, str(self.change.op)
+                by_group[CellGroup(side, cell.state is State.NULL)].update(
+                    (*cell_suspects(cell), all_cells)
+                )
+        return by_group
+
+    @property
+    def shows_a_row(self) -> bool:
+        """Whether it is a row that no decoder may refuse: one that may be refused shows nothing if
+        no finding names it.
+        """
+        return self.change.kind is Kind.ROW and (Kind.CORRUPT, None) not in self.change.accept
+
+
+ExpectedRows: TypeAlias = dict[int, tuple[ExpectedRow, ...]]
+"""The expected rows of cases, by the identity of the case."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowOutcome:
+    """What became of an expected row: the findings on it; none if all of it is right."""
+
+    row: ExpectedRow
+    findings: tuple[Finding, ...]
+
+    @property
+    def came_out(self) -> bool:
+        """Whether a row came out, with whatever in it."""
+        return not any(symptom(finding, self.row.case) in REFUSALS for finding in self.findings)
+
+    @property
+    def has_compared_cells(self) -> bool:
+        """Whether the row's cells were compared."""
+        return not any(finding.aspect in _UNCOMPARED for finding in self.findings)
+
+    @property
+    def wrong_cells(self) -> frozenset[tuple[str, str | None]]:
+        """Side and column of the cells that are wrong."""
+        wrong = (finding for finding in self.findings if finding.aspect in CELL)
+        return frozenset((finding.side, finding.column) for finding in wrong)
+
+    @property
+    def hidden_sides(self) -> frozenset[str]:
+        """The images that hide whether their cells are right; "" if the whole row does."""
+        hiding = (finding for finding in self.findings if finding.aspect in _HIDING)
+        return frozenset(f.side if f.aspect is Aspect.IMAGE else "" for f in hiding)
+
+    def breaks_other_rules(self, rules: Container[str]) -> bool:
+        """Whether it did not come out as it should by a rule that is not among these."""
+        return any(f.aspect in _HIDING and f.rule not in rules for f in self.findings)
+
+    def cells_of_other_rules(self, rules: Container[str]) -> frozenset[tuple[str, str | None]]:
+        """Side and column of what is wrong by a rule that is not among these."""
+        return frozenset((f.side, f.column) for f in self.findings if f.rule not in rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A unit that fails."""
+
+    unit: Unit
+    traits: frozenset[Trait]
+    finding: Finding
+    result: CaseResult
+
+    @property
+    def family(self) -> str:
+        """The family of the cell's type, or the envelope's field."""
+        if self.finding.aspect is Aspect.FIELD:
+            return self.finding.path
+        named = (merge_family(trait[1]) for trait in self.traits if trait[0] == "family")
+        return next(named, "")
+
+
+def merge_family(family: str) -> str:
+    """The family of types that decoders read as they do this one."""
+    return MERGED_FAMILIES.get(family, family)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What the rows that came out clear of suspicion, by level and profile ("" for all profiles);
+    what right cells clear, by level and group; and how many rows with a suspect came out.
+    """
+
+    suspects: dict[tuple[int, str], set[Suspect]]
+    exact_values: dict[tuple[int, str], set[ExactValue]]
+    of_right_cells: dict[tuple[int, CellGroup], set[Suspect]]
+    rows_that_came: Counter[Suspect]
+
+
+@dataclass(frozen=True)
+class RunIndex:
+    """What became of every expected row of a run's cases that were decoded, counted by what the
+    rows and cells have on first use.
+
+    `counting` are the rules whose findings fail: units that break others alone are neither failing
+    nor passing.
+    """
+
+    results: Sequence[CaseResult]
+    outcomes: Sequence[RowOutcome]
+    expected_rows: ExpectedRows
+    counting: Container[str] = frozenset()
+    _counts: dict[PopulationName, TraitCounts[Trait]] = field(default_factory=dict)
+
+    @classmethod
+    def build(
+        cls,
+        results: Sequence[CaseResult],
+        counting: Container[str] = frozenset(),
+        expected_rows: ExpectedRows | None = None,
+    ) -> RunIndex:
+        """Puts the findings of each result beside the rows that were expected. `expected_rows` may
+        have the rows of a run before on the same cases, and keeps those of this one.
+        """
+        expected_rows = {} if expected_rows is None else expected_rows
+        outcomes: list[RowOutcome] = []
+        for result in results:
+            if result.verdict in UNDECODED or result.verdict is Verdict.UNSUPPORTED:
+                continue
+            by_row: dict[tuple[int, int], list[Finding]] = defaultdict(list)
+            for finding in result.findings:
+                by_row[finding.message, finding.row].append(finding)
+            for row in expect_rows(result.case, expected_rows):
+                findings = by_row.get((row.message, row.change.row), ())
+                outcomes.append(RowOutcome(row, tuple(findings)))
+        return cls(results, tuple(outcomes), expected_rows, counting)
+
+    @cached_property
+    def cleared(self) -> Cleared:
+        """What rows that came out, and right cells, clear of suspicion."""
+        cleared = Cleared(defaultdict(set), defaultdict(set), defaultdict(set), Counter())
+        for outcome in self.outcomes:
+            row, level = outcome.row, outcome.row.case.level
+            if row.case.origin is Origin.FOREIGN:
+                continue
+            if row.change.kind is not Kind.ROW and not outcome.findings:
+                statements = cleared.of_right_cells[level, STATEMENTS]
+                statements.add(("kind", row.change.kind.value))
+            if not row.shows_a_row or not outcome.came_out:
+                continue
+            cleared.rows_that_came.update(row.suspects)
+            for profile in ("", row.case.profile):
+                cleared.suspects[level, profile] |= row.suspects
+                cleared.exact_values[level, profile] |= row.exact_values
+            if not outcome.has_compared_cells:
+                continue
+            wrong_cells = outcome.wrong_cells
+            by_group = (
+                row.suspects_of_right_cells(wrong_cells) if wrong_cells else row.suspects_of_cells
+            )
+            for group, suspects in by_group.items():
+                cleared.of_right_cells[level, group] |= suspects
+        return cleared
+
+    @cached_property
+    def traits(self) -> RunTraits:
+        """The traits of the run's messages, rows and cells."""
+        return RunTraits.gather(result.case for result in self.results)
+
+    def find_guilty_traits(
+        self,
+        name: PopulationName,
+        bad: Sequence[frozenset[Trait]],
+        failing_units: Sequence[Failing],
+        may_explain: Callable[[Trait], bool] = lambda _trait: True,
+        favoured: Container[Trait] = (),
+    ) -> tuple[Traits, bool]:
+        """The few traits of the most of these failing units that nearly no other unit has, () if
+        there are none, and whether no other has them at all. `bad` are the traits of all units that
+        fail so, or show nothing of a trait's innocence. Only traits that `may_explain` the
+        deviation are tried; of those that explain as much, the `favoured` are taken first.
+        """
+        every = self._count(name)
+        failing = count_traits(filter(may_explain, unit.traits) for unit in failing_units)
+        failed = count_traits(bad)
+
+        def failing_share(traits: Traits) -> float:
+            number = every.number(traits)
+            return min(1.0, failed.number(traits) / number) if number else 1.0
+
+        def number_failing(traits: Traits) -> int:
+            return failing.number(traits) if traits else 0
+
+        def is_needed(traits: Traits) -> bool:
+            """Whether every trait of several shuts out units that pass: without it, the others
+            would not explain the failures.
+            """
+            if len(traits) == 1:
+                return True
+            for index in range(len(traits)):
+                others = (*traits[:index], *traits[index + 1 :])
+                if every.number(others) - failed.number(others) < _IN_NUMBER:
+                    return False
+            return True
+
+        def find_best(candidates: Iterable[Traits]) -> Traits:
+            worth = []
+            for traits in candidates:
+                least = _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY
+                share = failing_share(traits)
+                if share < least or not is_needed(traits):
+                    continue
+                is_favoured = any(trait in favoured for trait in traits)
+                ranks = [RANKS[sort] for sort, *_ in traits]
+                worth.append((-number_failing(traits) * share**2, not is_favoured, ranks, traits))
+            return min(worth, default=(0.0, True, [], ()))[3]
+
+        best = find_best((trait,) for trait in failing.having)
+        commonest = sorted(failing.having, key=lambda trait: (-number_failing((trait,)), trait))
+        common = sorted(
+            (trait for trait in commonest[: _TRIED + 1] if trait != ("any",)),
+            key=lambda trait: (RANKS[trait[0]], trait),
+        )
+        for size in range(2, _MOST + 1):
+            # Of one or two units nearly any two traits together are theirs alone.
+            if number_failing(best) > len(failing_units) / 2 or len(failing_units) < _IN_NUMBER:
+                break
+            of_size = find_best(filter(number_failing, combinations(common, size)))
+            best = max((best, of_size), key=number_failing)
+        return best, failing_share(best) == 1
+
+    def share_that_fails(
+        self,
+        name: PopulationName,
+        bad: Sequence[frozenset[Trait]],
+        alternatives: Iterable[Traits],
+    ) -> float:
+        """The share of the units with any of these sets of traits, which exclude each other, that
+        fail; `bad` are the traits of those.
+        """
+        every, failed, units, failing = self._count(name), count_traits(bad), 0, 0
+        for traits in alternatives:
+            units += every.number(traits)
+            failing += failed.number(traits)
+        return min(1.0, failing / units) if units else 1.0
+
+    def families_with(self, trait: Trait) -> frozenset[str]:
+        """The families of types of the values that have the trait."""
+        values = self._count("values")
+        return frozenset(
+            merge_family(family[1])
+            for family in values.having
+            if family[0] == "family" and values.number((trait, family))
+        )
+
+    def traits_of_finding(
+        self, name: PopulationName, finding: Finding, case: Case
+    ) -> frozenset[Trait]:
+        """The traits of the unit of a population that fails with a finding."""
+        if name == "faults":
+            return self.traits.of_fault(case, finding.message)
+        change, cell = change_of(finding, case), cell_of(finding, case)
+        if change is None:
+            return frozenset({("any",)})
+        if name == "rows":
+            return self.traits.of_row_with_cells(case, finding.message, change)
+        side, column = finding.side, finding.column or ""
+        row = self.traits.of_row_for_cells(case, finding.message, change)
+        if cell is None:
+            return row | of_name(side, column, change)
+        of_cell = self.traits.of_cell(side, column, change, cell)
+        return row | of_cell | _family_of_null(name, cell)
+
+    def _count(self, name: PopulationName) -> TraitCounts[Trait]:
+        if name not in self._counts:
+            self._counts[name] = count_traits(self._units_of(name))
+        return self._counts[name]
+
+    def _units_of(self, name: PopulationName) -> Iterator[frozenset[Trait]]:
+        """The traits of each unit of a population, failing or not."""
+        for outcome in self.outcomes:
+            case, number, change = outcome.row.case, outcome.row.message, outcome.row.change
+            is_fault = change.kind is Kind.CORRUPT
+            if name == "faults":
+                if is_fault:
+                    yield self.traits.of_fault(case, number)
+            elif name == "rows":
+                if not is_fault and not outcome.breaks_other_rules(self.counting):
+                    yield self.traits.of_row_with_cells(case, number, change)
+            else:
+                yield from self._cells_of(name, outcome)
+
+    def _cells_of(self, name: PopulationName, outcome: RowOutcome) -> Iterator[frozenset[Trait]]:
+        """The traits of each compared cell of a row that is of the population."""
+        hidden_sides = outcome.hidden_sides
+        if "" in hidden_sides:
+            return
+        case, number, change = outcome.row.case, outcome.row.message, outcome.row.change
+        left_open = outcome.cells_of_other_rules(self.counting)
+        row = self.traits.of_row_for_cells(case, number, change)
+        for side, column, cell in cells(change, case.level):
+            if (side, column) in left_open or side in hidden_sides:
+                continue
+            if _OWED[name](cell.state, case.level):
+                of_cell = self.traits.of_cell(side, column, change, cell)
+                yield row | of_cell | _family_of_null(name, cell)
+
+
+STATEMENTS: Final = CellGroup("", is_null=False)
+"""The group of statements and other messages without cells that came out right."""
+
+
+def expect_rows(case: Case, known: ExpectedRows) -> tuple[ExpectedRow, ...]:
+    """The changes that the messages of a case should give; `known` keeps them."""
+    if id(case) not in known:
+        rows: list[ExpectedRow] = []
+        for number, written in enumerate(case.written):
+            rows += [ExpectedRow(case, number, change) for change in written.changes]
+        known[id(case)] = tuple(rows)
+    return known[id(case)]
+
+
+def spell_exactly(cell: Cell) -> ExactValue:
+    """A cell's narrow suspect, with its type's parameters and its value."""
+    # Bit strings have too many decimal digits.
+    value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)
+    spelling = f"{cell.type.length} {cell.type.scale} {value}"
+    return ExactValue(cell_suspects(cell)[0], spelling)
+
+
+def _family_of_null(name: PopulationName, cell: Cell) -> frozenset[Trait]:
+    """The family of a NULL's type, where NULLs alone are looked at: elsewhere it has no value that
+    could be of one.
+    """
+    is_null = name == "nulls" and cell.state in (State.NULL, State.ABSENT)
+    return frozenset([("family", cell.type.logical.value)]) if is_null else frozenset()
