@@ -436,7 +436,7 @@ class _Reader:
         key = (self.change.kind, self.change.op, name, aspect, side, "")
         plan = self._plans.get(key)
         if plan is None:
-            find = self.judge.find if aspect is Aspect.DIGITS else self.judge.own
+            find = self.judge.find if aspect is Aspect.DIGITS else self.judge.find_owner
             rule = find(self.subject(name, aspect, side=side))
             plan = self._plans[key] = (rule,) if rule else ()
         return not plan or self.settle(

@@ -70,8 +70,8 @@ class Relation:
     `number` is the shift in microseconds (positive if what came is later; 0 for shifts that
     differ), the bits of a wrap, the power of ten of a factor, the length after a cut, or the other
     row; `total` is the length before a cut. `name` is the sort of characters, the other image or
-    column, the part of a document, the encoding, or the Spark type. `before` is the sort of characters before
-    which a text was cut; "" if a cut there may be chance.
+    column, the part of a document, the encoding, or the Spark type. `before` is the sort of
+    characters before which a text was cut; "" if a cut there may be chance.
     """
 
     kind: RelationKind
