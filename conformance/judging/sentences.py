@@ -123,23 +123,26 @@ def describe_statement(statement: Statement) -> str:
     return f"{sentence}{relation}{company}"
 
 
-def describe_traits(traits: Traits, unit: str) -> str:
-    """A noun for the units with all of the traits, such as `row of DELETE under the option x`."""
-    told = tuple(trait for trait in traits if trait != ("row",)) or traits
-    phrase = _describe_trait(told[0], unit)
-    for (sort, *_), trait in itertools.pairwise(told):
-        # The unit is told once: what else is told follows it.
-        noun = _describe_trait(trait, "" if trait[0] in _SAID_AFTER_UNIT else unit).strip()
+def describe_traits(traits: Traits, unit: str, *, is_unit_told: bool = False) -> str:
+    """A noun for the units with all of the traits, such as `row of DELETE under the option x`.
+
+    With `is_unit_told` it goes on after a noun that named the unit: `of DELETE`.
+    """
+    described = tuple(trait for trait in traits if trait != ("row",)) or traits
+    phrase = _describe_trait(described[0], unit, "" if is_unit_told else unit)
+    for (sort, *_), trait in itertools.pairwise(described):
+        noun = _describe_trait(trait, unit, "" if trait[0] in _SAID_AFTER_UNIT else unit)
         joint = " " if sort in _CONTINUED_SORTS else " and "
         phrase += f"{joint}{noun}"
     return phrase
 
 
-def _describe_trait(trait: Trait, unit: str) -> str:
+def _describe_trait(trait: Trait, unit: str, first_word: str) -> str:
+    """The words of a trait of units, with the first word in the place of the unit's name."""
     sort, *words = trait
     sentence = _SORTS_OF_ROWS[sort] if unit == "row" and sort in _SORTS_OF_ROWS else SORTS[sort]
     of_class = _describe_classes(words[-1]) if words else ""
-    return sentence.format(*words, **{"unit": unit, "class": of_class})
+    return sentence.format(*words, **{"unit": first_word, "class": of_class}).strip()
 
 
 def _describe_classes(classes: str) -> str:
@@ -197,7 +200,7 @@ def _continue_noun(traits: Traits, unit: str) -> str:
     """A further noun of the subject, without the unit if the first noun ends as this one would."""
     first = next((trait for trait in traits if trait != ("row",)), traits[0])
     if first[0] in _SAID_AFTER_UNIT:
-        return describe_traits(traits, "").strip()
+        return describe_traits(traits, unit, is_unit_told=True)
     return f"every {describe_traits(traits, unit)}"
 
 
