@@ -103,6 +103,9 @@ def test_every_report_has_the_types(full):
     assert '<th scope="row"><code>float</code></th><td class="warn">~ 1 of 1</td>' in page.html(
         result
     )
+    folded = page.html(result).partition("<summary>2 types are right</summary>")[2]
+    assert '<code>float</code></th><td class="warn">' not in folded
+    assert folded.count('<td class="good">✓') == 2
     assert "| <code>float</code> | ~ 1 of 1 |" in markdown.render(result)
     lines = [str(part) for part in console.render(result).renderables]
     assert "types: ~ lossy: float; ✓ right: 2 types" in lines
