@@ -1,19 +1,23 @@
-"""`python -m scoreboard.pipelines`: judges public recipes that keep a table by MERGE, in Delta
-Lake, and the pipeline that `new-pipeline` writes in their place; writes their page.
+"""`python -m scoreboard.pipelines [NEMESIS...]`: judges public recipes that keep a table by MERGE, in
+Delta Lake or Iceberg as they are printed, and the pipelines that `new-pipeline` writes in their
+place; AUTO CDC where Spark 4.2 is installed. Writes their page.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import socket
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.brokers.lakehouses import lakehouse
+from conformance.brokers.jars import jars_of
+from conformance.brokers.lakehouses import TABLES_FOR_TESTS, Sink, lakehouse
 from conformance.brokers.spark import installed_spark
 from conformance.engines.child import QUICK, ChildEngine
 from conformance.pipelines.results import PipelineResult
@@ -21,10 +25,21 @@ from conformance.pipelines.running import PipelineSettings, run_pipeline
 from conformance.pipelines.sessions import session_conf
 from conformance.pipelines.writing import pipeline_text
 from conformance.sheets import marked
+from scoreboard.recipes.auto_cdc import PORT
 
-FORMAT: Final = "debezium-json"
-NEMESES: Final = ("stale",)
 REPAIRED: Final = "new-pipeline"
+AUTO_CDC: Final = "auto-cdc"
+FORMATS: Final = {
+    "delta": "debezium-json",
+    "iceberg": "debezium-json",
+    AUTO_CDC: "ticdc-canal-json",
+}
+"""The format that each sink's recipes read: AUTO CDC is tried with the orders that TiCDC tells."""
+NEMESES: Final = (
+    *("stale", "none", "duplicate", "behind-deletes", "replay", "reorder", "changed-columns"),
+)
+"""The disturbances that recipes claim to stand, or that their readers meet, the most telling first."""
+SINKS: Final[tuple[Sink, ...]] = ("delta", "iceberg")
 HOME: Final = Path(__file__).parent
 RESULTS: Final = HOME / "results" / "pipelines.json"
 PAGE: Final = HOME.parent / "docs" / "scoreboard" / "pipelines.md"
@@ -32,8 +47,8 @@ PAGE: Final = HOME.parent / "docs" / "scoreboard" / "pipelines.md"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A public recipe: where it stands, its steps in a line, and what repairs it. `why` says why it
-    does not run.
+    """A public recipe: where it stands, its steps in a line, the table format that it is printed
+    for, and what repairs it. `why` says why it does not run.
     """
 
     name: str
@@ -42,9 +57,15 @@ class Recipe:
     address: str
     read: str = ""
     published: str = ""
+    sink: str = ""
     steps: str = ""
     repair: str = ""
     why: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Its heading on the page."""
+        return self.name.replace("_", "-")
 
 
 def recipes() -> tuple[list[Recipe], list[Recipe]]:
@@ -57,26 +78,60 @@ def recipes() -> tuple[list[Recipe], list[Recipe]]:
     return run, unjudged
 
 
-def judge() -> dict[str, Any]:
-    """The results of the recipes and of the repaired pipeline, as they are kept."""
-    conf, catalogue = session_conf(QUICK, {}, "delta", "")
-    results: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder, ChildEngine(conf=conf) as engine:
-        repaired = Path(folder, "repaired.py")
-        repaired.write_text(pipeline_text(FORMAT, "delta", "repaired.py"), "utf-8")
-        files = {recipe.name: HOME / "recipes" / f"{recipe.name}.py" for recipe in recipes()[0]}
-        for name, path in (*files.items(), (REPAIRED, repaired)):
-            results[name] = {}
-            for nemesis in NEMESES:
-                settings = PipelineSettings(
-                    FORMAT, str(path), nemesis=nemesis, catalogue=catalogue, limit_s=600
-                )
-                for result in run_pipeline(settings, engine, None, lambda _line: None):
-                    if result.nemesis in NEMESES:
-                        results[name][nemesis] = _facts(result)
-                        sys.stderr.write(f"{name}, {nemesis}: {result.word}\n")
-    spark = installed_spark()[0]
-    return {"spark": spark, "packages": lakehouse("delta", spark).packages, "results": results}
+def repaired_name(sink: str) -> str:
+    """The name of what `new-pipeline` writes for a lakehouse."""
+    return f"{REPAIRED}-{sink}"
+
+
+def candidates() -> dict[str, str]:
+    """The sink of each recipe that runs, and of the pipelines that `new-pipeline` writes."""
+    run, _ = recipes()
+    return {r.name: r.sink for r in run} | {repaired_name(sink): sink for sink in SINKS}
+
+
+def judge(
+    name: str, sink: str, nemesis: str, engine: ChildEngine, catalogue: str
+) -> dict[str, Any]:
+    """The result of a recipe or repaired pipeline under a disturbance, as it is kept."""
+    fmt = FORMATS[sink]
+    with tempfile.TemporaryDirectory() as folder:
+        path = HOME / "recipes" / f"{name}.py"
+        if name.startswith(REPAIRED):
+            path = Path(folder, "repaired.py")
+            path.write_text(pipeline_text(fmt, _lakehouse_of(sink), path.name), "utf-8")
+        settings = PipelineSettings(
+            fmt, str(path), nemesis=nemesis, catalogue=catalogue, limit_s=600
+        )
+        results = list(run_pipeline(settings, engine, None, lambda _line: None))
+    result = next(result for result in results if result.nemesis == nemesis)
+    sys.stderr.write(f"{name}, {nemesis}: {result.word}, {result.seconds:.0f} s\n")
+    return _facts(result)
+
+
+def _lakehouse_of(sink: str) -> Sink:
+    """The lakehouse of a name. Raises StopIteration for another sink."""
+    return next(name for name in SINKS if name == sink)
+
+
+def _session_of(sink: str) -> tuple[dict[str, str], str]:
+    """The settings of a session with a sink, and the catalogue of its tables."""
+    if sink != AUTO_CDC:
+        return session_conf(QUICK, {}, _lakehouse_of(sink), "")
+    conf, _ = session_conf(QUICK, {}, None, "")
+    jars = jars_of(TABLES_FOR_TESTS, lambda line: None)
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    return {
+        **conf,
+        "spark.driver.extraClassPath": ":".join(map(str, jars)),
+        "spark.sql.catalog.lake": (
+            "org.apache.spark.sql.connector.catalog.SharedTablesInMemoryRowLevelOperationTableCatalog"
+        ),
+        # An update asks for Spark Connect; the tables live in the JVM of this session.
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        PORT: str(port),
+    }, "lake"
 
 
 def _facts(result: PipelineResult) -> dict[str, Any]:
@@ -95,60 +150,113 @@ def page_text(data: Mapping[str, Any]) -> str:
 
 
 def _page(data: Mapping[str, Any]) -> Iterator[str]:
-    results = data["results"]
-    profile = results[REPAIRED][NEMESES[0]]["profile"]
+    results, sessions = data["results"], data["sessions"]
     run, unjudged = recipes()
     yield "# Recipes that keep a table"
     yield ""
     yield "<!-- Written by `python -m scoreboard.pipelines --page`; a test compares. -->"
     yield ""
-    yield "Public recipes for MERGE, judged by [`pipeline`](../from-rows-to-a-table.md). The harness's own decoder reads the messages, so that"
-    yield "the MERGE alone is judged; its steps are written again in our own words (`scoreboard/recipes`), in SQL where the page uses Delta's"
-    yield f"builder. {FORMAT}, profile {profile}, into {data['packages']} on Spark {data['spark']}. A cell has the rules that are broken, the one"
-    yield "that is told first in front."
-    yield ""
-    lines = []
-    for recipe in run:
-        lines.append(
-            (
-                f"[{recipe.publisher}: {recipe.title}](#{recipe.name.replace('_', '-')})",
-                *_cells(results[recipe.name]),
-            )
-        )
-    lines.append((f"`{REPAIRED} {FORMAT} --sink delta`", *_cells(results[REPAIRED])))
-    yield from marked(("recipe", *NEMESES), lines)
-    for recipe in run:
+    yield "Public recipes, judged by [`pipeline`](../from-rows-to-a-table.md). The harness's own decoder reads the messages, so that the MERGE"
+    yield "alone is judged; its steps are written again in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. The"
+    yield "repaired form is what `cdc-conformance new-pipeline` writes. A cell has the rules that are broken, the one that is told first in"
+    yield "front."
+    for sink in FORMATS:
+        names = judged_names(results, sink)
+        if not names:
+            continue
+        columns = nemeses_of(results, sink)
+        session = sessions[sink]
+        profile = results[names[0]][columns[0]]["profile"]
         yield ""
-        yield f"## {recipe.name.replace('_', '-')}"
+        yield f"## {TITLES[sink]}"
+        yield ""
+        yield f"{FORMATS[sink]}, profile {profile}, into {session['packages']} on Spark {session['spark']}. {REMARKS[sink]}".rstrip()
+        yield ""
+        titles = {r.name: f"[{r.publisher}: {r.title}](#{r.anchor})" for r in run}
+        titles |= {repaired_name(s): f"`{REPAIRED} {FORMATS[s]} --sink {s}`" for s in SINKS}
+        lines = [(titles[name], *_cells(results[name], columns)) for name in names]
+        yield from marked(("recipe", *columns), lines)
+    for recipe in run:
+        if recipe.name not in results:
+            continue
+        yield ""
+        yield f"## {recipe.anchor}"
         yield ""
         published = f" of {recipe.published}" if recipe.published else ""
         yield f"[{recipe.title}]({recipe.address}), {recipe.publisher}{published}, read on {recipe.read}."
         yield ""
         yield f"- Steps: {recipe.steps}."
-        for nemesis in NEMESES:
-            facts = results[recipe.name][nemesis]
-            if facts["first"]:
-                yield f"- {nemesis}: {facts['first']}."
-        yield f"- Repair: {recipe.repair}; `cdc-conformance {REPAIRED}` writes it."
+        for nemesis in nemeses_of(results, recipe.sink):
+            if first := results[recipe.name][nemesis]["first"]:
+                yield f"- {nemesis}: {first}."
+        yield f"- Repair: {recipe.repair}."
     yield ""
     yield "## Not judged"
     yield ""
     for recipe in unjudged:
         yield f"- [{recipe.title}]({recipe.address}), {recipe.publisher}: {recipe.why}."
+    for recipe in run:
+        if recipe.name not in results:
+            yield f"- [{recipe.title}]({recipe.address}), {recipe.publisher}: it has its file, `{recipe.name}.py`, and no result yet."
     yield ""
 
 
-def _cells(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+TITLES: Final = {"delta": "In Delta Lake", "iceberg": "In Iceberg", AUTO_CDC: "AUTO CDC"}
+REMARKS: Final = {
+    "delta": "",
+    "iceberg": "",
+    AUTO_CDC: (
+        "No lakehouse takes it: Spark 4.2.0 refuses Delta Lake 4.4.0 (`AUTOCDC_TARGET_DOES_NOT_SUPPORT_MERGE`,"
+        " which [a pull request](https://github.com/apache/spark/pull/56683) would drop), and Iceberg has no"
+        " runtime for Spark 4.2. So its target are Spark's own tables for tests, and each stage is one update."
+    ),
+}
+
+
+def judged_names(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
+    """The recipes and repaired pipelines of a sink that have results."""
+    names = [name for name, printed_for in candidates().items() if printed_for == sink]
+    return [name for name in names if results.get(name)]
+
+
+def nemeses_of(results: Mapping[str, Mapping[str, Any]], sink: str) -> list[str]:
+    """The disturbances under which all of them were judged."""
+    judged = [results[name] for name in judged_names(results, sink)]
+    return [nemesis for nemesis in NEMESES if all(nemesis in facts for facts in judged)]
+
+
+def _cells(results: Mapping[str, Mapping[str, Any]], nemeses: Sequence[str]) -> list[str]:
     return [
-        ", ".join(results[nemesis]["broken"]) or results[nemesis]["result"] for nemesis in NEMESES
+        ", ".join(results[nemesis]["broken"]) or results[nemesis]["result"] for nemesis in nemeses
     ]
 
 
 def main(arguments: list[str]) -> None:
-    """Judges, unless the page alone is asked for."""
+    """Judges what the installed Spark can run, under all disturbances or the named ones; with
+    `--page` nothing.
+    """
+    data = json.loads(RESULTS.read_text("utf-8"))
     if arguments != ["--page"]:
-        RESULTS.write_text(json.dumps(judge(), indent=1, ensure_ascii=False) + "\n", "utf-8")
-    PAGE.write_text(page_text(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
+        nemeses = [nemesis for nemesis in NEMESES if not arguments or nemesis in arguments]
+        spark = installed_spark()[0]
+        for sink in (AUTO_CDC,) if spark.startswith("4.2") else SINKS:
+            data["sessions"][sink] = {"spark": spark, "packages": _packages(sink, spark)}
+            names = [name for name, printed_for in candidates().items() if printed_for == sink]
+            conf, catalogue = _session_of(sink)
+            with ChildEngine(conf=conf) as engine:
+                for nemesis, name in itertools.product(nemeses, names):
+                    by_nemesis = data["results"].setdefault(name, {})
+                    by_nemesis[nemesis] = judge(name, sink, nemesis, engine, catalogue)
+                    text = json.dumps(data, indent=1, ensure_ascii=False)
+                    RESULTS.write_text(f"{text}\n", "utf-8")
+    PAGE.write_text(page_text(data), "utf-8")
+
+
+def _packages(sink: str, spark: str) -> str:
+    """What a session has beside Spark, as `--spark-packages` names it."""
+    if sink == AUTO_CDC:
+        return ":".join((*TABLES_FOR_TESTS.modules[0], TABLES_FOR_TESTS.classifier))
+    return lakehouse(_lakehouse_of(sink), spark).packages
 
 
 if __name__ == "__main__":

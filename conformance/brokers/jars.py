@@ -74,7 +74,8 @@ class Bundle:
     `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4),
     `without` names modules to leave out, `main` is the beginning of the name of the jar that the
     others need. `remedy` says what helps where they cannot be downloaded. With `archive`, a
-    classifier, the module is one tar.gz that has all jars, and the first of them is `main`.
+    classifier, the module is one tar.gz that has all jars, and the first of them is `main`. With
+    `classifier` it is the module's jar of this classifier, alone.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Bundle:
     without: tuple[str, ...] = ()
     remedy: str = ""
     archive: str = ""
+    classifier: str = ""
 
 
 KAFKA = Bundle(
@@ -487,7 +489,7 @@ def _dependency_parts(bundle: Bundle) -> list[list[str]]:
         return [flat[first::PARTS] for first in range(PARTS)]
     lines = [
         f'<dependency org="{org}" name="{name}" rev="{revision}"'
-        f' conf="default->{"master" if bundle.archive else "default"}">'
+        f' conf="default->{"master" if bundle.archive or bundle.classifier else "default"}">'
         # A module that is named comes in the named revision, whatever the others ask for.
         + "".join(
             f'<exclude module="{excluded}"/>'
@@ -497,6 +499,11 @@ def _dependency_parts(bundle: Bundle) -> list[list[str]]:
         + (
             f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>'
             if bundle.archive
+            else ""
+        )
+        + (
+            f'<artifact name="{name}" type="jar" ext="jar" m:classifier="{bundle.classifier}"/>'
+            if bundle.classifier
             else ""
         )
         + "</dependency>"

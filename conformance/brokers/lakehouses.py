@@ -13,24 +13,44 @@ from generators.errors import UsageError
 
 Sink = Literal["delta", "iceberg"]
 
-DELTA: Final = Bundle(
-    "delta-spark_4.0_2.13-4.4.0",
-    "Delta Lake",
-    (("io.delta", "delta-spark_4.0_2.13", "4.4.0"),),
-    "delta-spark_",
-    "8 jars, 10 MB",
-    remedy="or name jars in CDC_CONFORMANCE_SPARK_JARS. ",
+_REMEDY: Final = "or name jars in CDC_CONFORMANCE_SPARK_JARS. "
+
+
+def delta_bundle(series: str) -> Bundle:
+    """Delta Lake 4.4.0 for a minor release of Spark."""
+    name = f"delta-spark_{series}_2.13"
+    return Bundle(
+        f"{name}-4.4.0",
+        "Delta Lake",
+        (("io.delta", name, "4.4.0"),),
+        "delta-spark_",
+        "8 jars, 10 MB",
+        remedy=_REMEDY,
+    )
+
+
+def iceberg_bundle(series: str, version: str) -> Bundle:
+    """A release of Iceberg for a minor release of Spark."""
+    name = f"iceberg-spark-runtime-{series}_2.13"
+    return Bundle(
+        f"{name}-{version}",
+        "Iceberg",
+        (("org.apache.iceberg", name, version),),
+        "iceberg-spark-runtime-",
+        "one jar, 48 MB",
+        remedy=_REMEDY,
+    )
+
+
+TABLES_FOR_TESTS: Final = Bundle(
+    "spark-catalyst_2.13-4.2.0-tests",
+    "Spark's tables for tests",
+    (("org.apache.spark", "spark-catalyst_2.13", "4.2.0"),),
+    "spark-catalyst_",
+    "one jar, 8 MB",
+    classifier="tests",
 )
-ICEBERG: Final = Bundle(
-    "iceberg-spark-runtime-4.0_2.13-1.11.0",
-    "Iceberg",
-    (("org.apache.iceberg", "iceberg-spark-runtime-4.0_2.13", "1.11.0"),),
-    "iceberg-spark-runtime-",
-    "one jar, 48 MB",
-    remedy="or name jars in CDC_CONFORMANCE_SPARK_JARS. ",
-)
-PINNED: Final = {bundle.modules: bundle for bundle in (DELTA, ICEBERG)}
-"""The bundles whose jars are pinned, by their modules."""
+"""A catalogue of tables in memory that take MERGE, of Spark's own tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +69,31 @@ class Lakehouse:
         return ",".join(":".join(module) for module in self.bundle.modules)
 
 
+_DELTA_CONF: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Tables of a few rows: Delta's own 50 tasks a snapshot would be most of a batch.
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+_ICEBERG_CONF: Final = {
+    "spark.sql.extensions": ("org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"),
+    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.lake.type": "hadoop",
+    # A stream's batches run in a session of their own, whose catalogue has a cache of its own: for
+    # 30 seconds another session would see the table of before.
+    "spark.sql.catalog.lake.cache-enabled": "false",
+}
 LAKEHOUSES: Final[Mapping[Sink, Mapping[str, Lakehouse]]] = {
-    "delta": {
-        "4.0": Lakehouse(
-            DELTA,
-            {
-                "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-                "spark.sql.catalog.spark_catalog": (
-                    "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-                ),
-                # Tables of a few rows: Delta's own 50 tasks a snapshot would be most of a batch.
-                "spark.databricks.delta.snapshotPartitions": "1",
-            },
-        )
-    },
+    "delta": {series: Lakehouse(delta_bundle(series), _DELTA_CONF) for series in ("4.0",)},
     "iceberg": {
-        "4.0": Lakehouse(
-            ICEBERG,
-            {
-                "spark.sql.extensions": (
-                    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-                ),
-                "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-                "spark.sql.catalog.lake.type": "hadoop",
-                # A stream's batches run in a session of their own, whose catalogue has a cache of
-                # its own: for 30 seconds another session would see the table of before.
-                "spark.sql.catalog.lake.cache-enabled": "false",
-            },
-            "lake",
-        )
+        "4.0": Lakehouse(iceberg_bundle("4.0", "1.11.0"), _ICEBERG_CONF, "lake"),
     },
 }
+"""By sink and minor release of Spark: what is published for it, and ran there."""
+PINNED: Final = {
+    lake.bundle.modules: lake.bundle for lakes in LAKEHOUSES.values() for lake in lakes.values()
+}
+"""The bundles whose jars are pinned, by their modules."""
 
 
 def lakehouse(sink: Sink, spark: str) -> Lakehouse:

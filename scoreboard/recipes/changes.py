@@ -5,6 +5,7 @@ so that a recipe is judged by its MERGE alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -18,9 +19,9 @@ Merge = Callable[[DataFrame, str, list[str]], None]
 Start = Callable[[SparkSession, DataFrame, str, Table, str, Deployment], StreamingQuery]
 
 
-def start_with(merge: Merge) -> Start:
-    """What `pipeline` calls of a recipe: it keeps a Delta table of one key column, `id`, by a MERGE
-    of each batch's changes.
+def start_with(merge: Merge, table_format: Literal["delta", "iceberg"] = "delta") -> Start:
+    """What `pipeline` calls of a recipe: it keeps a table of one key column, `id`, by a MERGE of
+    each batch's changes.
     """
 
     def start(
@@ -33,7 +34,7 @@ def start_with(merge: Merge) -> Start:
     ) -> StreamingQuery:
         names = [column.name for column in table.columns]
         columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in table.columns)
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {target} ({columns}) USING delta")
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {target} ({columns}) USING {table_format}")
 
         def upsert(batch: DataFrame, _number: int) -> None:
             merge(changes_of(batch, table, deployment), target, names)

@@ -6,26 +6,47 @@ import json
 
 import pytest
 
-from scoreboard.pipelines import HOME, NEMESES, PAGE, REPAIRED, RESULTS, page_text, recipes
+from scoreboard.pipelines import (
+    FORMATS,
+    HOME,
+    NEMESES,
+    PAGE,
+    RESULTS,
+    SINKS,
+    candidates,
+    nemeses_of,
+    page_text,
+    recipes,
+    repaired_name,
+)
 
 DATA = json.loads(RESULTS.read_text("utf-8"))
+RECIPES, UNJUDGED = recipes()
+SHARED = {"__init__", "changes", "auto_cdc", "auto_cdc_update"}
+"""Files that recipes share."""
 
 
 def test_the_page_is_that_of_the_results() -> None:
     assert PAGE.read_text("utf-8") == page_text(DATA)
 
 
-def test_each_recipe_has_a_file_and_a_result_under_each_nemesis() -> None:
-    run, unjudged = recipes()
-    files = {path.stem for path in (HOME / "recipes").glob("*.py")} - {"__init__", "changes"}
-    assert {recipe.name for recipe in run} == files
-    assert DATA["results"].keys() == {*files, REPAIRED}
-    assert all(tuple(facts) == NEMESES for facts in DATA["results"].values())
-    assert all(recipe.why for recipe in unjudged)
+def test_each_recipe_has_a_file_and_each_result_a_recipe() -> None:
+    files = {path.stem for path in (HOME / "recipes").glob("*.py")} - SHARED
+    assert {recipe.name for recipe in RECIPES} == files
+    assert {recipe.sink for recipe in RECIPES} == FORMATS.keys()
+    assert DATA["results"].keys() <= candidates().keys()
+    assert all(facts.keys() <= set(NEMESES) for facts in DATA["results"].values())
+    assert all(nemeses_of(DATA["results"], sink) for sink in DATA["sessions"])
+    assert all(recipe.why for recipe in UNJUDGED)
 
 
-@pytest.mark.parametrize("recipe", [recipe.name for recipe in recipes()[0]])
-def test_a_recipe_is_convicted_and_its_repair_is_not(recipe: str) -> None:
+@pytest.mark.parametrize("recipe", [r.name for r in RECIPES if r.name in DATA["results"]])
+def test_a_judged_recipe_is_convicted(recipe: str) -> None:
     assert any(facts["broken"] for facts in DATA["results"][recipe].values())
-    repaired = DATA["results"][REPAIRED]
-    assert [repaired[nemesis]["result"] for nemesis in NEMESES] == ["converged"] * len(NEMESES)
+
+
+@pytest.mark.parametrize(
+    "name", [n for sink in SINKS if (n := repaired_name(sink)) in DATA["results"]]
+)
+def test_what_is_written_in_their_place_converges(name: str) -> None:
+    assert {facts["result"] for facts in DATA["results"][name].values()} == {"converged"}

@@ -1,0 +1,23 @@
+"""The changes of the newest time of each key, all of them if several have it; what is not matched
+is inserted, a deletion as well.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from scoreboard.recipes.changes import insert_all, merge_into, set_all, start_with
+
+
+def merge(changes: DataFrame, target: str, names: list[str]) -> None:
+    """The changes whose time is the newest of their key."""
+    newest = changes.withColumn("newest", F.max("time").over(Window.partitionBy("id")))
+    clauses = (
+        f"WHEN MATCHED AND s.deleted THEN DELETE WHEN MATCHED THEN {set_all(names)}"
+        f" WHEN NOT MATCHED THEN {insert_all(names)}"
+    )
+    merge_into(target, newest.where("time = newest"), clauses)
+
+
+start = start_with(merge, table_format="iceberg")
