@@ -39,6 +39,7 @@ def test_every_statement_is_read_or_left_out_with_a_note(source):
     assert actions["left out: not understood"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
 def test_every_format_writes_the_tables_of_its_sources(fmt):
     for source in SOURCES:
