@@ -363,7 +363,7 @@ UNFLIPPED = {
     "ogg-json": {"before"},
     "ticdc-avro": {"force_replicate", "checksum_version", *_SINK},
     "ticdc-open-protocol": _SINK,
-    "ticdc-debezium-json": _SINK,
+    "ticdc-debezium-json": {"describes_commit", *_SINK},
     "debezium-json": {"avro_names", "subjects", *_OF_DEBEZIUM_S_RELEASES},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])}
     - {"modes", "avro_names", *_OF_PROFILE},
