@@ -94,12 +94,13 @@ _OF_CASES: Final = frozenset({"packed", "option", "options", "trait", "release",
 _SORTS_OF_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "table": frozenset({"table-sign", "table-capital"}),
     "database": frozenset({"database-sign", "database-capital"}),
+    "commit_time": frozenset({"commit-fraction"}),
     "keys": frozenset({"key-sign", "key-capital", "untold-key"}),
     "types": frozenset({"type", "family", "unsigned", *_OF_NAMES}),
 }
 """Sorts of traits, beside those of messages, that may explain a wrong column of the envelope."""
 _OF_NAMES_OF_TABLES: Final = frozenset().union(
-    *(sorts for field, sorts in _SORTS_OF_FIELDS.items() if field != "types")
+    *(_SORTS_OF_FIELDS[field] for field in ("table", "database", "keys"))
 )
 """Sorts of traits on the names of a table, its database and its key."""
 _MEMBERS: Final = frozenset({"null", "empty"})
@@ -367,6 +368,7 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
     names = {_CONTENTS_OF_NAMES.get(name, name) for name in named}
     names |= _CONTENTS_OF_RELATIONS.get(relation.kind, frozenset())
     contents = {("held", failing.family, f"with {name}") for failing in failings for name in names}
+    keys = {_SEVERAL_KEYS} if relation.kind is RelationKind.OTHER_ORDER else set[Trait]()
     signs = {("table-sign", sign) for sign in signs_before_a_cut(relation)}
     sizes = set[Trait]()
     length = _length_of_cuts(relation, failings)
@@ -374,7 +376,11 @@ def _favoured_traits(deviation: Deviation, failings: Sequence[Failing]) -> froze
         limit = max((limit for limit in LENGTHS if limit <= length), default=0)
         size = f"of over {limit:,} {relation.name}"
         sizes = {("held", failing.family, size) for failing in failings}
-    return frozenset(contents | signs | sizes)
+    return frozenset(contents | signs | sizes | keys)
+
+
+_SEVERAL_KEYS: Final = ("keys", "with a key of several columns")
+"""The trait of rows whose list of key columns has an order."""
 
 
 def _length_of_cuts(relation: Relation, failings: Iterable[Failing]) -> int:
@@ -430,6 +436,8 @@ def may_explain(deviation: Deviation, trait: Trait) -> bool:
     if deviation.kind is DeviationKind.FIELD_WRONG:
         of_field = _SORTS_OF_FIELDS.get(deviation.name, frozenset())
         return sort in _OF_MESSAGES | _OF_CASES | of_field
+    if sort == "commit-fraction":
+        return False
     if deviation.is_of_images:
         return sort in _OF_MESSAGES | _OF_CASES
     has_no_content = deviation.is_of_presence or deviation.relation_kind is RelationKind.COMES_AS

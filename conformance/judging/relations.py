@@ -55,6 +55,7 @@ class RelationKind(enum.StrEnum):
     ENCODED = "encoded"
     UNICODE_FORM = "unicode-form"
     EPOCH = "epoch"
+    OTHER_ORDER = "other-order"
     WITHIN_DOCUMENT = "within-document"
     ENCODED_TWICE = "encoded-twice"
     OTHER_IMAGE = "other-image"
@@ -231,6 +232,10 @@ def relate_texts(expected: str, actual: str, unit: str = "characters") -> Relati
         for sort, pattern in CHARACTER_SORTS:
             if rest and re.fullmatch(pattern, rest):
                 return Relation(kind, name=sort)
+    # Of a text that is nothing but such characters a sign for each comes.
+    are_signs = len(actual) == len(expected) and re.fullmatch(r"[?\ufffd]+", actual)
+    if are_signs and re.fullmatch(dict(CHARACTER_SORTS)[_BEYOND_ASCII], expected):
+        return Relation(RelationKind.REPLACED_CHARACTERS, name=_BEYOND_ASCII)
     for sort, pattern in CHARACTER_SORTS:
         if _differs_only_at(expected, actual, pattern):
             return Relation(RelationKind.REPLACED_CHARACTERS, name=sort)
@@ -372,8 +377,8 @@ def _relate_wire_texts(cell: Cell, expected: str, actual: str) -> Relation | Non
         return relate_texts(expected, actual)
     want_number, got_number = _as_number(expected), _as_number(actual)
     if want_number is not None and got_number is not None:
-        if want_number != got_number and _has_bits_reversed(cell, got_number):
-            return Relation(RelationKind.BITS_REVERSED)
+        if want_number != got_number and (reversal := _find_reversal(cell, got_number)):
+            return reversal
         return _relate_numbers(want_number, got_number)
     if cell.type.logical not in _SPELLED_AS_TEXT:
         return None
@@ -408,8 +413,8 @@ def _relate_typed_values(cell: Cell, came: Typed) -> Relation | None:
     if cell.type.logical in _CLOCKS:
         return _relate_clocks(_micros_of(owed), _micros_of(got), cell.type.logical)
     if cell.type.logical in _NUMBERS:
-        if got != owed and _has_bits_reversed(cell, _as_number(got)):
-            return Relation(RelationKind.BITS_REVERSED)
+        if got != owed and (reversal := _find_reversal(cell, _as_number(got))):
+            return reversal
         return _relate_numbers(_as_number(owed), _as_number(got))
     return None
 
@@ -527,12 +532,19 @@ def _significant_digits(number: Decimal) -> str:
     return "".join(map(str, number.as_tuple().digits)).strip("0")
 
 
-def _has_bits_reversed(cell: Cell, actual: Decimal | None) -> bool:
-    """Whether what came are the bits of a BIT in reverse order."""
+def _find_reversal(cell: Cell, actual: Decimal | None) -> Relation | None:
+    """Whether what came are the bits of a BIT, or its bytes, in reverse order; None if neither."""
     length, owed = cell.type.length, cell.value
     if cell.type.logical is not Logical.BIT or not length or not isinstance(owed, int):
-        return False
-    return 0 < owed < 1 << length and actual == int(f"{owed:0{length}b}"[::-1], 2)
+        return None
+    if not 0 < owed < 1 << length:
+        return None
+    if actual == int(f"{owed:0{length}b}"[::-1], 2):
+        return Relation(RelationKind.BITS_REVERSED)
+    size = (length + 7) // 8
+    if size > 1 and actual == int.from_bytes(owed.to_bytes(size, "little"), "big"):
+        return Relation(RelationKind.BYTES_REVERSED)
+    return None
 
 
 def _relate_documents(expected: str, actual: str) -> Relation | None:
@@ -706,6 +718,8 @@ def relate_fields(name: str, owed: Any, came: Any) -> Relation | None:
         clock = _relate_clocks(owed, came) if name == "commit_time" else None
         return clock or _relate_numbers(Decimal(owed), Decimal(came))
     if isinstance(owed, list | tuple) and isinstance(came, list | tuple):
+        if owed != came and sorted(map(repr, owed)) == sorted(map(repr, came)):
+            return Relation(RelationKind.OTHER_ORDER)
         return _relate_members(name, list(owed), list(came))
     if isinstance(owed, Mapping) and isinstance(came, Mapping) and owed.keys() == came.keys():
         return _relate_members(name, list(owed.values()), [came[key] for key in owed])

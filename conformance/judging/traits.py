@@ -35,6 +35,7 @@ _RANKED: Final = (
         "key-sign",
         "key-capital",
         "untold-key",
+        "commit-fraction",
         "keys",
         "bare",
         "op",
@@ -104,7 +105,7 @@ _LAST_YEAR: Final = (dt.date(9999, 1, 1) - _EPOCH).days * _DAY
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
-_OF_ENVELOPES: Final = frozenset({("keys", "with a key")})
+_OF_ENVELOPES: Final = frozenset({("keys", "with a key"), ("commit-fraction",)})
 """Traits that explain what is wrong in a row's envelope, but never in its cells."""
 _NAMES_OF_ENVELOPES: Final = frozenset(
     {
@@ -248,6 +249,7 @@ class RunTraits:
             *_of_record(case, number),
             *_of_key(change),
             *_of_table(change),
+            *_of_commit(change),
             *self._of_other_changes(case, number, change),
         }
         traits.add(
@@ -421,6 +423,12 @@ def _of_key(change: Change) -> Iterator[Trait]:
             yield "keys", "whose first columns are not its key"
 
 
+def _of_commit(change: Change) -> Iterator[Trait]:
+    """The trait of the row's commit time."""
+    if (change.commit_time_us or 0) % _SECOND:
+        yield ("commit-fraction",)
+
+
 def _of_table(change: Change) -> Iterator[Trait]:
     """The traits of the names of a row's table and database, and of its key's columns."""
     names: dict[str, tuple[str, ...]] = {
@@ -505,6 +513,8 @@ def _of_value(cell: Cell) -> Iterator[Trait]:
     )
     if family in _INSTANTS and isinstance(value, int):
         yield "day", family.value, instant(value).partition("T")[0]
+    if type(value) is dt.date:
+        yield "day", family.value, value.isoformat()
 
 
 def _is_nested(document: Any) -> bool:
@@ -583,6 +593,8 @@ def _describe_number(number: Decimal) -> Iterator[str]:
     places = -int(number.as_tuple().exponent) - (len(digits) - len(digits.rstrip("0")))
     if places > 0:
         yield "with a fraction"
+    if abs(number) < 1:
+        yield "between -1 and 1"
     yield from (f"of over 10^{power}" for power in _LARGE if abs(number) > Decimal(10) ** power)
     yield from (f"of under 10^-{power}" for power in _SMALL if abs(number) < Decimal(10) ** -power)
     yield from _over(places, _PLACES, "places")

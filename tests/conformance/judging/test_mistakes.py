@@ -109,7 +109,6 @@ CUT = [
     "every value of the text types with double quotes, with signs of markup is wrong: cut",
     "most values of the json types are wrong: cut",
 ]
-SET = "most values of the set types are wrong"
 NULL_OLD = (["lost"], {"message": '"old": ?null', "kind": "ROW|DDL"})
 """Documents whose `old` is null are lost."""
 

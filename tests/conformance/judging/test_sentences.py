@@ -46,6 +46,7 @@ RELATIONS = {
     RelationKind.ENCODED: Relation(RelationKind.ENCODED, name="base64"),
     RelationKind.UNICODE_FORM: Relation(RelationKind.UNICODE_FORM),
     RelationKind.EPOCH: Relation(RelationKind.EPOCH),
+    RelationKind.OTHER_ORDER: Relation(RelationKind.OTHER_ORDER),
     RelationKind.WITHIN_DOCUMENT: Relation(RelationKind.WITHIN_DOCUMENT, name="numbers"),
     RelationKind.OTHER_IMAGE: Relation(RelationKind.OTHER_IMAGE, name="before"),
     RelationKind.OTHER_ROW: Relation(RelationKind.OTHER_ROW, 2),
