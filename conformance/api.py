@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    *named: Any,
+    *formats_and_decoder: Any,
     format: str | Sequence[str] = (),
     decoder: Any = None,
     spark: Any = None,
@@ -90,31 +90,31 @@ def run(
     from conformance.reports.notebook import NotebookResult
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
-    from conformance.running.run import run as perform
+    from conformance.running.run import run_formats
     from conformance.running.started import start_run
 
-    decoders = [item for item in named if not isinstance(item, str)]
+    decoders = [item for item in formats_and_decoder if not isinstance(item, str)]
     if len(decoders) + (decoder is not None) > 1:
         raise UsageError("give one decoder")
     decoder = decoders[0] if decoders else decoder
     formats = (
-        *(name for name in named if isinstance(name, str)),
-        *_several(format),
+        *(name for name in formats_and_decoder if isinstance(name, str)),
+        *_as_tuple(format),
     )
     user_tables = None
     if tables:
         user_tables = read_tables(
-            _several(tables),
+            _as_tuple(tables),
             dialect,
             database,
             None if values is None else Path(values),
             seed,
-            selected_readers(formats or FORMATS, _several(writer_profile)),
+            selected_readers(formats or FORMATS, _as_tuple(writer_profile)),
         )
         formats = formats_for_tables(
             formats or FORMATS,
             formats,
-            _several(writer_profile),
+            _as_tuple(writer_profile),
             user_tables.schema,
             lambda _: None,
         )
@@ -123,10 +123,10 @@ def run(
     if isolated:
         spark = None
     tables_in_cache()
-    given = settings_of_options(
-        spark_conf or {}, master=master, remote=remote, added_packages=_several(spark_packages)
+    spark_settings = settings_of_options(
+        spark_conf or {}, master=master, remote=remote, added_packages=_as_tuple(spark_packages)
     )
-    conf = given if spark is not None else merge_settings(QUICK, given)
+    conf = spark_settings if spark is not None else merge_settings(QUICK, spark_settings)
     settings = Settings(
         formats=formats or FORMATS,
         tables=user_tables,
@@ -138,17 +138,20 @@ def run(
         decoder=None if decoder is None else decoder_name(decoder),
         mapping=mapping or {},
         level=level,
-        writer_profile=_several(writer_profile),
-        select=_several(select),
-        exclude=_several(exclude),
+        writer_profile=_as_tuple(writer_profile),
+        select=_as_tuple(select),
+        exclude=_as_tuple(exclude),
         strict=strict,
         timeout_s=timeout_s,
     )
-    wanted = broker_options(
+    broker_settings = broker_options(
         broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix
     )
-    with start_run(settings, wanted, conf, decoder=decoder, spark=spark) as (ready, engine):
-        result = perform(ready, engine, listen or ignore)
+    with start_run(settings, broker_settings, conf, decoder=decoder, spark=spark) as (
+        ready,
+        engine,
+    ):
+        result = run_formats(ready, engine, listen or ignore)
     if report is not None:
         write_all(result, Path(report))
     return NotebookResult.of_result(result, None if report is None else Path(report, "report.html"))
@@ -201,36 +204,36 @@ def pipeline(
     user_tables = None
     if tables:
         user_tables = read_tables(
-            _several(tables),
+            _as_tuple(tables),
             dialect,
             database,
             None if values is None else Path(values),
             seed,
-            selected_readers((format,), _several(writer_profile)),
+            selected_readers((format,), _as_tuple(writer_profile)),
         )
     elif any((dialect, database, values)):
         raise UsageError("dialect, database and values need tables")
     tables_in_cache()
     conf = settings_of_options(
-        spark_conf or {}, master=master, remote="", added_packages=_several(spark_packages)
+        spark_conf or {}, master=master, remote="", added_packages=_as_tuple(spark_packages)
     )
     is_file = isinstance(start, str | Path)
     settings = PipelineSettings(
         format,
         str(start) if is_file else "",
-        _several(writer_profile) or "",
+        _as_tuple(writer_profile) or "",
         nemesis,
         seed,
         restart,
         user_tables,
         limit_s,
     )
-    wanted = broker_options(
+    broker_settings = broker_options(
         broker, broker_config, (broker_properties or {}).items(), None, topic_prefix
     )
     session = SessionOptions(spark, sink, catalog, conf)
     judged = judge_pipeline(
-        settings, wanted, session, lambda _text: None, None if is_file else start
+        settings, broker_settings, session, lambda _message: None, None if is_file else start
     )
     results = tuple(judged)
     if all(result.lost for result in results):
@@ -238,6 +241,6 @@ def pipeline(
     return PipelineReport(format, results)
 
 
-def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
+def _as_tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
     """An argument that may be one text, or several."""
     return (texts,) if isinstance(texts, str) else tuple(texts)

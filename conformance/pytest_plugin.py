@@ -374,7 +374,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     from conformance.files import FAILURES
     from conformance.running import replay
     from conformance.running.prepared import Settings
-    from conformance.running.run import run
+    from conformance.running.run import run_formats
     from conformance.running.started import start_run
 
     folders = suite_folders(cls, config)
@@ -416,8 +416,8 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
         ready,
         given_engine,
     ):
-        result = run(ready, given_engine)
-    result, unsaved = replay.save_all(replay.named(result, FAILURES, settings), settings)
+        result = run_formats(ready, given_engine)
+    result, unsaved = replay.save_all(replay.with_crash_files(result, FAILURES, settings), settings)
     if unsaved is not None:
         warnings.warn(str(unsaved), stacklevel=2)
     return result

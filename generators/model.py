@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -568,3 +568,10 @@ class Case:
     scenario: str = field(default="", compare=False)
     fault: str = field(default="", compare=False)
     unmatched: str = field(default="", compare=False)
+
+
+def messages_of(cases: Iterable[Case]) -> Iterator[Message]:
+    """The messages of all cases, in the order in which the cases publish them."""
+    for case in cases:
+        for written in case.written:
+            yield written.message

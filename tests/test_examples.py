@@ -16,7 +16,7 @@ from conformance.engines.command import CommandEngine
 from conformance.judging.judge import Verdict
 from conformance.rules.rules import Obligation
 from conformance.running.prepared import Settings
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.wire_format import get
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -43,7 +43,7 @@ NODE = "node/decoder.js"
 def judged(engine, decoder, **options):
     """The result of a decoder on all named cases, and the MUST rules that it breaks."""
     settings = Settings((NAME,), ALL_NAMED, 7, decoder=decoder, reduce=False, **options)
-    result = run(settings, engine)
+    result = run_formats(settings, engine)
     broken = {
         rule.rule.id.removeprefix(f"{NAME}/")
         for rule in result.formats[0].rules

@@ -218,16 +218,16 @@ def _fault_cases(
     fmt: Format[Any], profile: Profile, values: Values, users: Sequence[UserTable]
 ) -> Iterator[Case]:
     """An INSERT of each table, spoiled in each way that no decoder may accept."""
-    known = scenarios.table_labels(values.schema)
+    labels = scenarios.table_labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
             continue
         for fault in faults.applicable(fmt.faults, profile.deployment.compression):
             if fault.obligation != faults.MUST:
                 continue
-            row = change(user.table, Op.INSERT, (None, values.base_row(user, 0)))
-            name = f"{scenarios.TABLES_TAG}/{known[number]}/fault/{fault.name}"
-            scenario = scenarios.boundary_scenario(name, row, tags=[f"fault:{fault.tag}"])
+            insert = change(user.table, Op.INSERT, (None, values.base_row(user, 0)))
+            name = f"{scenarios.TABLES_TAG}/{labels[number]}/fault/{fault.name}"
+            scenario = scenarios.boundary_scenario(name, insert, tags=[f"fault:{fault.tag}"])
             with suppress(Refused):
                 case = spoil_case(
                     as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name

@@ -53,30 +53,32 @@ class Key:
     parameter: click.Parameter
 
     @property
-    def many(self) -> bool:
+    def is_array(self) -> bool:
         """Whether its value is an array."""
         return self.parameter.multiple or self.parameter.nargs == -1
 
     @property
-    def or_one(self) -> bool:
+    def accepts_one_value(self) -> bool:
         """Whether an array of one value may be written as that value."""
-        return self.many and isinstance(self.parameter.type, Glob)
+        return self.is_array and isinstance(self.parameter.type, Glob)
 
-    def wrong(self, value: Any) -> str:
+    def find_error(self, value: Any) -> str:
         """The error of a value, with the legal values; "" for a legal value."""
         if isinstance(self.parameter.type, Assignment) and isinstance(value, dict):
             texts = [
-                f"{name}={text}" if isinstance(text, str) and "=" not in name else text
-                for name, text in value.items()
+                f"{name}={setting_text}"
+                if isinstance(setting_text, str) and "=" not in name
+                else setting_text
+                for name, setting_text in value.items()
             ]
-            return next(filter(None, map(self._wrong, texts)), "")
-        if not self.many or (self.or_one and isinstance(value, str)):
-            return self._wrong(value)
+            return next(filter(None, map(self._find_item_error, texts)), "")
+        if not self.is_array or (self.accepts_one_value and isinstance(value, str)):
+            return self._find_item_error(value)
         if not isinstance(value, list):
             return f"expected an array{_or_table(self.parameter)}, not {_word(value)}"
-        return next(filter(None, map(self._wrong, value)), "")
+        return next(filter(None, map(self._find_item_error, value)), "")
 
-    def _wrong(self, value: Any) -> str:
+    def _find_item_error(self, value: Any) -> str:
         kind = self.parameter.type
         if _flag(self.parameter):
             return "" if isinstance(value, bool) else f"expected true or false, not {_word(value)}"
@@ -103,28 +105,34 @@ class Key:
             return str(error)
         return ""
 
-    def given(self, value: Any, folder: Path) -> Any:
+    def default_map_value(self, value: Any, folder: Path) -> Any:
         """A legal value in the form of click's default map. Relative paths start at `folder`."""
         if isinstance(value, dict):
-            return [f"{name}={text}" for name, text in value.items()]
-        if self.or_one and isinstance(value, str):
+            return [f"{name}={setting_text}" for name, setting_text in value.items()]
+        if self.accepts_one_value and isinstance(value, str):
             return [value]
         if isinstance(value, list):
-            return value if self.or_one else [self.given(item, folder) for item in value]
+            return (
+                value
+                if self.accepts_one_value
+                else [self.default_map_value(item, folder) for item in value]
+            )
         kind = self.parameter.type
         if isinstance(kind, click.Path) or (isinstance(kind, TableSource) and "://" not in value):
-            return _placed(value, folder)
+            return _relative_path(value, folder)
         if isinstance(kind, DecoderSpec) and not is_command(value):
             file, colon, function = value.rpartition(":") if ".py:" in value else (value, "", "")
-            return _placed(file, folder) + colon + function if file.endswith(".py") else value
+            return (
+                _relative_path(file, folder) + colon + function if file.endswith(".py") else value
+            )
         return value
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of its value."""
         kind = _schema(self.parameter)
-        if self.many:
+        if self.is_array:
             array = {"type": "array", "items": kind}
-            kind = {"anyOf": [kind, array]} if self.or_one else array
+            kind = {"anyOf": [kind, array]} if self.accepts_one_value else array
         if isinstance(self.parameter.type, Assignment):
             texts = {"type": "object", "propertyNames": {"pattern": self.parameter.type.names}}
             kind = {
@@ -142,7 +150,7 @@ class Key:
     def default(self) -> str | int | float | None:
         """The command's default; None if it has none."""
         default = self.parameter.default
-        if self.or_one and isinstance(default, tuple):
+        if self.accepts_one_value and isinstance(default, tuple):
             (default,) = default
         if _flag(self.parameter):
             return default is True
@@ -191,8 +199,8 @@ def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str,
             continue
         if isinstance(command, click.Group):
             by_section |= sections(command, (*above, name))
-        elif own := keys(command):
-            by_section[*above, name] = own
+        elif command_keys := keys(command):
+            by_section[*above, name] = command_keys
     if not above and ("run",) in by_section:
         by_section[PYTEST,] = {name: by_section["run",][name] for name in PLUGIN}
     return by_section
@@ -200,14 +208,14 @@ def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str,
 
 def schema(group: click.Group) -> dict[str, Any]:
     """JSON Schema of a configuration file."""
-    known = sections(group)
+    keys_by_section = sections(group)
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
-    properties |= dict(_spelled({name: known["run",][name] for name in COMMON}))
-    for section, legal in sorted(known.items()):
+    properties |= dict(_spelled({name: keys_by_section["run",][name] for name in COMMON}))
+    for section, keys_of_section in sorted(keys_by_section.items()):
         place = properties
         for name in section[:-1]:
             place = place.setdefault(name, _table({}))["properties"]
-        place[section[-1]] = _table(dict(_spelled(legal)))
+        place[section[-1]] = _table(dict(_spelled(keys_of_section)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "tag:cdc-conformance,2026:config:1",
@@ -216,9 +224,9 @@ def schema(group: click.Group) -> dict[str, Any]:
     }
 
 
-def _spelled(legal: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _spelled(keys_by_name: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Schemas of keys, in both spellings."""
-    for name, key in legal.items():
+    for name, key in keys_by_name.items():
         yield name, key.schema()
         if "-" in name:
             yield name.replace("-", "_"), key.schema()
@@ -276,7 +284,7 @@ def _word(value: object) -> str:
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-def _placed(text: str, folder: Path) -> str:
+def _relative_path(path_text: str, folder: Path) -> str:
     """A path in `folder`, relative to the working directory where possible."""
-    path = (folder / text).absolute()
+    path = (folder / path_text).absolute()
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

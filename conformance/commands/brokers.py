@@ -127,23 +127,34 @@ def asks_broker(
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def called(
-            *arguments: Any, broker_spec: str | None, broker_config: Path | None, **given: Any
+        def run_with_broker_options(
+            *arguments: Any,
+            broker_spec: str | None,
+            broker_config: Path | None,
+            **command_options: Any,
         ) -> Any:
             from conformance.brokers.asked import broker_options
 
-            pairs, prefix = given.pop("broker_property"), given.pop("topic_prefix", None)
-            topic = given.pop("topic", None) if TOPIC in options else None
+            pairs, prefix = (
+                command_options.pop("broker_property"),
+                command_options.pop("topic_prefix", None),
+            )
+            topic = command_options.pop("topic", None) if TOPIC in options else None
             return command(
                 *arguments,
-                asked=broker_options(
-                    broker_spec, broker_config, pairs, topic, prefix, given.pop("registry")
+                broker_options=broker_options(
+                    broker_spec,
+                    broker_config,
+                    pairs,
+                    topic,
+                    prefix,
+                    command_options.pop("registry"),
                 ),
-                **given,
+                **command_options,
             )
 
         for option in reversed((*options, *_ACCESS)):
-            called = option(called)
-        return called
+            run_with_broker_options = option(run_with_broker_options)
+        return run_with_broker_options
 
     return decorate

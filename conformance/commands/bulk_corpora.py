@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.cases.catalogue import select_profiles
-from conformance.commands.shell import Progress, say
+from conformance.commands.shell import Progress, print_notice
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.spark_conf import settings_of_options
@@ -71,19 +71,19 @@ def _write(
     with bulk.writing(out.absolute(), fmt, profile) as temporary:
         folder = temporary / PARQUET
         parts = max(executors, -(-count // STATEMENTS))
-        asked = engine.ask_service(
+        pending = engine.ask_service(
             "corpus",
             {**request, "parts": parts, "out": str(folder), "near": str(temporary)},
             float("inf"),
         )
         try:
-            while not asked.done():
+            while not pending.done():
                 time.sleep(0.2)
                 note(
                     f"{fmt.name} {profile.name}: writing {count:,} statements on {executors}"
                     " executors"
                 )
-            answer = asked.result()
+            answer = pending.result()
         except (ChildDied, DecodeRaised) as error:
             raise HarnessError(f"writing on executors failed: {error}") from error
         except KeyboardInterrupt:
@@ -92,9 +92,9 @@ def _write(
             raise
         files = bulk.number_files(folder)
         size = sum(file.stat().st_size for file in folder.iterdir())
-        text = bulk.manifest(fmt, profile, seed, count, answer["messages"], answer["content"])
-        (temporary / bulk.BULK).write_bytes(text)
+        manifest = bulk.manifest(fmt, profile, seed, count, answer["messages"], answer["content"])
+        (temporary / bulk.BULK).write_bytes(manifest)
     summary = (
         f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
     )
-    say(f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s")
+    print_notice(f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s")

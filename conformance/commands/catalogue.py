@@ -4,6 +4,7 @@ for a corpus.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -22,14 +23,14 @@ from conformance.commands.shell import (
     SEED,
     SPARK_DECODER,
     OutputStyle,
+    formats_of_tables,
     given_tables,
-    of_tables,
+    print_notice,
     print_rows,
-    say,
     user_tables,
 )
 from conformance.commands.spark_options import MASTER
-from generators import wire_format as registry
+from generators import wire_format
 from generators.errors import NothingSelected, UnknownName, UsageError
 from generators.wire_format import FORMATS, get
 
@@ -43,22 +44,22 @@ class Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Click's help of the commands, in sections."""
-        placed = {name for names in self.headings.values() for name in names}
-        other = tuple(name for name in self.list_commands(ctx) if name not in placed)
+        listed = set(itertools.chain.from_iterable(self.headings.values()))
+        unlisted = tuple(name for name in self.list_commands(ctx) if name not in listed)
         widest = max(map(len, self.commands), default=0)
         limit = formatter.width - 6 - widest
         for heading, names in (
             *self.headings.items(),
-            ("Other commands" if placed else "Commands", other),
+            ("Other commands" if listed else "Commands", unlisted),
         ):
-            rows = [
+            entries = [
                 (name.ljust(widest), self.commands[name].get_short_help_str(limit))
                 for name in names
                 if name in self.commands
             ]
-            if rows:
+            if entries:
                 with formatter.section(heading):
-                    formatter.write_dl(rows)
+                    formatter.write_dl(entries)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -83,7 +84,7 @@ def list_formats(formats: tuple[str, ...], style: OutputStyle) -> None:
     \b
     Example: cdc-conformance formats debezium-json --format json
     """
-    rows = [
+    format_rows = [
         {
             "name": fmt.name,
             "title": fmt.title,
@@ -97,22 +98,23 @@ def list_formats(formats: tuple[str, ...], style: OutputStyle) -> None:
                 {"wire": k.wire, "kind": k.kind, "op": k.op, "note": k.note} for k in fmt.kinds
             ],
         }
-        for fmt in registry.formats()
+        for fmt in wire_format.formats()
         if fmt.name in (formats or FORMATS)
     ]
-    print_rows(rows, ("name", "title", "profiles"), style)
+    print_rows(format_rows, ("name", "title", "profiles"), style)
 
 
 @click.command("rules")
 @FORMATS_GIVEN
 @click.option(
     "--explain",
+    "rule_id",
     metavar="ID",
     type=CASE_ID,
     help="One rule: its sources with quotations, a message, who breaks it.",
 )
 @FORMAT
-def list_rules(formats: tuple[str, ...], explain: str | None, style: OutputStyle) -> None:
+def list_rules(formats: tuple[str, ...], rule_id: str | None, style: OutputStyle) -> None:
     """The cited rules of the formats: of decoding and of streams.
 
     \b
@@ -122,12 +124,12 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: OutputStyle
     from conformance.rules import pipelines, streams
     from conformance.rules.rules import rules
 
-    if explain:
-        from conformance.commands.explain import explain as show
+    if rule_id:
+        from conformance.commands.explain import explain
 
-        click.echo(show(explain, style))
+        click.echo(explain(rule_id, style))
         return
-    rows = [
+    rule_rows = [
         {
             "id": rule.id,
             "statement": rule.statement,
@@ -139,7 +141,7 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: OutputStyle
         for name in formats or FORMATS
         for rule in (*rules(name), *streams.rules(name), *pipelines.rules(name))
     ]
-    print_rows(rows, ("id", "obligation", "statement", "citations"), style)
+    print_rows(rule_rows, ("id", "obligation", "statement", "citations"), style)
 
 
 @click.command("cases")
@@ -155,7 +157,7 @@ def list_cases(
     writer_profile: tuple[str, ...],
     select: tuple[str, ...],
     style: OutputStyle,
-    **own: Any,
+    **table_options: Any,
 ) -> None:
     """The cases of a format, or of your own tables: their ids.
 
@@ -163,7 +165,7 @@ def list_cases(
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
     Example: cdc-conformance cases ticdc-canal-json --tables orders.sql
     """
-    from conformance.cases import tables as of_user
+    from conformance.cases import tables
     from conformance.cases.catalogue import (
         check_profiles,
         matches_pattern,
@@ -172,14 +174,16 @@ def list_cases(
         select_profiles,
     )
 
-    check_profiles(registry.formats(formats), writer_profile)
-    tables = given_tables({**own, "formats": formats, "writer_profile": writer_profile}, 1)
+    check_profiles(wire_format.formats(formats), writer_profile)
+    user_values = given_tables(
+        {**table_options, "formats": formats, "writer_profile": writer_profile}, 1
+    )
 
     def every(fmt: Any) -> Iterable[Any]:
         profiles = select_profiles(fmt, writer_profile)
-        if tables is not None:
-            of_tables = of_user.profiles_of_source(fmt, profiles, tables.schema)
-            return of_user.named_cases(fmt, of_tables, tables)
+        if user_values is not None:
+            usable_profiles = tables.profiles_of_source(fmt, profiles, user_values.schema)
+            return tables.named_cases(fmt, usable_profiles, user_values)
         return (*named_cases(fmt, profiles, select), *recorded_cases(fmt, writer_profile, None))
 
     rows = [
@@ -189,8 +193,10 @@ def list_cases(
             "messages": len(case.written),
             "tags": sorted(case.tags),
         }
-        for fmt in registry.formats(
-            of_tables(formats, formats, writer_profile, tables, own["verbose"])
+        for fmt in wire_format.formats(
+            formats_of_tables(
+                formats, formats, writer_profile, user_values, table_options["verbose"]
+            )
         )
         for case in every(fmt)
         if not select or any(matches_pattern(case.id, pattern) for pattern in select)
@@ -200,8 +206,8 @@ def list_cases(
     print_rows(rows, ("id", "level", "messages", "tags"), style)
 
 
-@click.group(cls=Group)
-def corpus() -> None:
+@click.group("corpus", cls=Group)
+def corpus_commands() -> None:
     """Corpora on disk, and the recordings of real products.
 
     \b
@@ -210,7 +216,7 @@ def corpus() -> None:
     """
 
 
-@corpus.command("write", short_help="Writes a corpus per format and profile.")
+@corpus_commands.command("write", short_help="Writes a corpus per format and profile.")
 @click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
 @click.option(
     "--out",
@@ -256,7 +262,7 @@ def corpus_write(
     parquet: bool,
     executors: int | None,
     master: str | None,
-    **own: Any,
+    **table_options: Any,
 ) -> None:
     """Writes a corpus per format and profile: named cases and seeded cases.
 
@@ -268,49 +274,51 @@ def corpus_write(
     Example: cdc-conformance corpus write ticdc-canal-json --tables orders.sql --out corpora
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --executors 4 --count 1000000
     """
-    from conformance.cases import tables as of_user
+    from conformance.cases import tables
     from conformance.cases.catalogue import check_profiles, named_cases, select_profiles
-    from generators.bulk import expander as bulk
-    from generators.storage import corpus as disk
+    from generators.bulk import expander
+    from generators.storage import corpus
 
-    check_profiles(registry.formats(formats), writer_profile)
-    tables = given_tables({**own, "formats": formats, "writer_profile": writer_profile}, seed)
+    check_profiles(wire_format.formats(formats), writer_profile)
+    user_values = given_tables(
+        {**table_options, "formats": formats, "writer_profile": writer_profile}, seed
+    )
     if master and not executors:
         raise UsageError("--master URL needs --executors N")
     if executors:
         from conformance.commands import bulk_corpora
 
-        if tables is not None:
+        if user_values is not None:
             raise UsageError("--tables cannot be combined with --executors")
         bulk_corpora.write(formats, writer_profile, out, seed, count, executors, master or "")
         return
-    of_tables(formats, formats, writer_profile, tables, own["verbose"])
-    for fmt in registry.formats(formats):
+    formats_of_tables(formats, formats, writer_profile, user_values, table_options["verbose"])
+    for fmt in wire_format.formats(formats):
         selected = select_profiles(fmt, writer_profile)
         for profile in (
-            of_user.profiles_of_source(fmt, selected, tables.schema)
-            if tables is not None
+            tables.profiles_of_source(fmt, selected, user_values.schema)
+            if user_values is not None
             else selected
         ):
 
             def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
-                if tables is not None:
+                if user_values is not None:
                     if boundaries:
-                        yield from of_user.named_cases(fmt, (profile,), tables)
-                    yield from of_user.drawn_cases(fmt, (profile,), tables, count, seed)
+                        yield from tables.named_cases(fmt, (profile,), user_values)
+                    yield from tables.drawn_cases(fmt, (profile,), user_values, count, seed)
                     return
                 if boundaries:
                     yield from named_cases(fmt, (profile,))
-                yield from bulk.cases(fmt, profile, seed, count)
+                yield from expander.cases(fmt, profile, seed, count)
 
-            summary = disk.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
-            say(
+            summary = corpus.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
+            print_notice(
                 f"{summary.path}: {summary.cases} cases, {summary.messages} messages,"
                 f" {summary.size} bytes"
             )
 
 
-@corpus.command("verify", short_help="Checks corpora on disk, or the recordings.")
+@corpus_commands.command("verify", short_help="Checks corpora on disk, or the recordings.")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
 def corpus_verify(directory: Path | None) -> None:
     """Checks corpora: files, checksums, counts, and that they can be read; without DIRECTORY the recordings of products.
@@ -319,26 +327,25 @@ def corpus_verify(directory: Path | None) -> None:
     Example: cdc-conformance corpus verify corpora
     """
     from generators.recorded import store
-    from generators.storage import bulk
-    from generators.storage import corpus as disk
+    from generators.storage import bulk, corpus
 
     large = bulk.find(directory) if directory else []
     verdicts: dict[str, list[str]] = (
         {
             **{str(folder): bulk.verify(folder) for folder in large},
             **{
-                str(folder): disk.verify(folder)
-                for folder in disk.find(directory, none=bool(large))
+                str(folder): corpus.verify(folder)
+                for folder in corpus.find(directory, none=bool(large))
             },
         }
         if directory
         else {f"recorded {product}": store.verify(product) for product in store.PRODUCTS}
     )
-    bad = sum(map(bool, verdicts.values()))
+    damaged = sum(map(bool, verdicts.values()))
     for name, problems in verdicts.items():
         click.echo(f"{name}: {'ok' if not problems else '; '.join(problems)}")
-    if bad:
-        raise UsageError(f"{bad} of {len(verdicts)} corpora are damaged")
+    if damaged:
+        raise UsageError(f"{damaged} of {len(verdicts)} corpora are damaged")
 
 
 @click.command(short_help="Prints a decoder's rows for a corpus; no verdict.")
@@ -364,19 +371,19 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
 
     fmt = get(name)
 
-    def wanted(case_id: str) -> bool:
+    def is_selected(case_id: str) -> bool:
         from conformance.cases.catalogue import matches_pattern
 
         return not select or any(
             matches_pattern(case_id, p) or fnmatchcase(case_id, p) for p in select
         )
 
-    for line in decode_corpora(fmt.name, directory, decoder, wanted):
+    for line in decode_corpora(fmt.name, directory, decoder, is_selected):
         click.echo(json.dumps(line, ensure_ascii=False))
 
 
-corpus.add_command(list_recordings)
-corpus.add_command(audit_recordings)
+corpus_commands.add_command(list_recordings)
+corpus_commands.add_command(audit_recordings)
 
-COMMANDS = (list_formats, list_rules, list_cases, corpus, decode)
+COMMANDS = (list_formats, list_rules, list_cases, corpus_commands, decode)
 """Commands for `cli`."""

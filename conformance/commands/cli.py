@@ -29,10 +29,10 @@ from conformance.commands import (
     new_format,
     pipelines,
     prepare,
+    publish,
     record,
     streams,
 )
-from conformance.commands import publish as publishing
 from conformance.commands.brokers import BROKER, PREFIX, TOPIC, asks_broker
 from conformance.commands.observing import observe
 from conformance.commands.pipes import outlive_readers
@@ -49,17 +49,16 @@ from conformance.commands.shell import (
     SEED,
     OutputStyle,
     Progress,
-    known,
-    save,
-    say,
-    selected,
+    check_formats,
+    print_notice,
+    save_files,
+    select_formats,
     shares_output,
-    unnamed,
     user_tables,
+    without_secrets,
 )
 from conformance.commands.spark_options import spark_options
-from conformance.commands.watching import refused as refuse_watching
-from conformance.commands.watching import watch
+from conformance.commands.watching import check_watch_options, watch
 from conformance.engines.spark_conf import BOUND
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES, check
@@ -104,32 +103,32 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line. An error that the user can fix is one line, not a stack trace."""
-    interrupts.heed()
+    interrupts.install_handlers()
     from conformance.files import tables_in_cache
 
     tables_in_cache()
     outlive_readers()
     try:
-        with interrupts.kept():
+        with interrupts.surface_interrupts():
             cli.main(prog_name="cdc-conformance", standalone_mode=False)
     except HarnessError as error:
-        say(f"cdc-conformance: {error}")
+        print_notice(f"cdc-conformance: {error}")
         sys.exit(error.exit_code)
     except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        shown = io.StringIO()
-        error.show(file=shown)
-        sys.stderr.write(printable_lines(shown.getvalue()))
+        usage_text = io.StringIO()
+        error.show(file=usage_text)
+        sys.stderr.write(printable_lines(usage_text.getvalue()))
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
-        say("cdc-conformance: interrupted; all started processes have been stopped")
+        print_notice("cdc-conformance: interrupted; all started processes have been stopped")
         sys.exit(130)
     except OSError as error:
         if error.errno not in FULL:
             _bug()
         where = f": {printable(str(error.filename))}" if error.filename else ""
-        say(
+        print_notice(
             f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another folder"
         )
         sys.exit(HarnessError.exit_code)
@@ -139,7 +138,9 @@ def main() -> None:
 
 def _bug() -> NoReturn:
     sys.stderr.write(printable_lines(traceback.format_exc()))
-    say("cdc-conformance: this is a bug of the harness; please report it with the lines above")
+    print_notice(
+        "cdc-conformance: this is a bug of the harness; please report it with the lines above"
+    )
     sys.exit(HarnessError.exit_code)
 
 
@@ -265,7 +266,7 @@ def run(**options: Any) -> None:
     from conformance.cases.catalogue import find_budget
     from conformance.running.prepared import Settings
 
-    names, tables = selected(options, options["decoder"], watched=options["watch"])
+    names, tables = select_formats(options, options["decoder"], watched=options["watch"])
     if tables is not None and options["differential"]:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
@@ -283,22 +284,26 @@ def run(**options: Any) -> None:
         causes=options["causes"],
         reduce=not (options["no_reduce"] or options["quick"] or options["budget"] == "quick"),
         timeout_s=options["timeout"],
-        arguments=unnamed(sys.argv[1:], options["tables"]),
+        arguments=without_secrets(sys.argv[1:], options["tables"]),
         tables=tables,
     )
     if is_command(settings.decoder) and options["spark_conf"].keys() - {BOUND}:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
-    spark_conf, asked = options["spark_conf"], options["asked"]
-    if asked.kafka and not is_command(settings.decoder):
-        asked.check_spark()
+    spark_conf, broker_options = options["spark_conf"], options["broker_options"]
+    if broker_options.kafka and not is_command(settings.decoder):
+        broker_options.check_spark()
     if not (options["differential"] or options["messages"]):
         settings.check_selection()
     if options["messages"]:
         sys.exit(observe(settings, spark_conf, options, options["style"]))
     if options["watch"]:
-        refuse_watching(settings, options)
-        watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, asked)
+        check_watch_options(settings, options)
+        watch(
+            replace(settings, expect=_expected(options["expect"], False)),
+            spark_conf,
+            broker_options,
+        )
     if options["differential"]:
         if is_command(settings.decoder):
             raise UsageError(
@@ -317,7 +322,7 @@ def run(**options: Any) -> None:
         _perform(
             settings,
             spark_conf,
-            asked,
+            broker_options,
             options["report"],
             style,
             update=update,
@@ -336,9 +341,11 @@ def _failed_cases(settings: Settings, options: Mapping[str, Any]) -> tuple[str, 
             raise UsageError(f"--failed selects the cases that failed; leave out --{name}")
     report = options["report"]
     folders = [FAILURES, *([report / FAILURES.name] if report else [])]
-    ids = [case for folder in folders for case in failed_cases(folder, settings)]
+    ids: list[str] = []
+    for folder in folders:
+        ids += failed_cases(folder, settings)
     if not ids:
-        say("no failure of this decoder is saved; all cases are judged")
+        print_notice("no failure of this decoder is saved; all cases are judged")
     return tuple(dict.fromkeys(ids))
 
 
@@ -350,16 +357,16 @@ def _judge_failed(
     note: Progress,
 ) -> RunResult | None:
     """The result of the cases that failed before; None if they pass, so that all others follow."""
-    from conformance.running.run import run as perform
+    from conformance.running.run import run_formats
 
     if not failed:
         return None
     try:
-        result = perform(replace(settings, select=failed), engine, listen)
+        result = run_formats(replace(settings, select=failed), engine, listen)
     except NothingSelected:
         note.line("the cases that failed are none of this run's; all cases are judged")
         return None
-    if any(True for fmt in result.formats for _ in fmt.counting(settings.strict)):
+    if any(any(fmt.counting(settings.strict)) for fmt in result.formats):
         note.line("only cases that failed before are judged: they still fail")
         return result
     note.line("the cases that failed before pass; all others follow")
@@ -370,15 +377,15 @@ def _expected(path: Path | None, update: bool) -> Expectations:
     """The record of known failures; with --update the file need not exist yet. Raises
     UsageError.
     """
-    from conformance.judging import known as expectations
+    from conformance.judging import known
 
     if path is None:
         if update:
             raise UsageError("--update writes the file of --expect; add --expect FILE")
-        return expectations.Expectations()
+        return known.Expectations()
     if update and not path.exists():
-        return expectations.Expectations(path=path)
-    return expectations.load(path)
+        return known.Expectations(path=path)
+    return known.load(path)
 
 
 def _differential(
@@ -386,8 +393,7 @@ def _differential(
 ) -> int:
     from conformance.engines.child import QUICK, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings
-    from conformance.reports import console
-    from conformance.reports import differential_page as differential
+    from conformance.reports import console, differential_page
     from conformance.running.differential import compare
 
     if report:
@@ -403,19 +409,25 @@ def _differential(
             engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note
         )
     if style == "pretty":
-        console.show(differential.render(outcomes))
+        console.show(differential_page.render(outcomes))
     else:
         click.echo(
-            differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes)
+            differential_page.markdown(outcomes)
+            if style == "markdown"
+            else differential_page.lines(outcomes)
         )
-    lost = save(lambda: differential.write(outcomes, report, settings.seed)) if report else 0
+    lost = (
+        save_files(lambda: differential_page.write(outcomes, report, settings.seed))
+        if report
+        else 0
+    )
     return lost or (1 if any(outcome.differences for outcome in outcomes) else 0)
 
 
 def _perform(
     settings: Settings,
     spark_conf: Mapping[str, str],
-    asked: BrokerOptions,
+    broker_options: BrokerOptions,
     report: Path | None,
     style: OutputStyle,
     *,
@@ -431,7 +443,7 @@ def _perform(
     from conformance.reports import console, records, write_all
     from conformance.running import replay
     from conformance.running.events import Collected, noting, together
-    from conformance.running.run import run as perform
+    from conformance.running.run import run_formats
     from conformance.running.started import start_run
 
     if report:
@@ -443,55 +455,63 @@ def _perform(
     collected = Collected()
     stream = records.Stream(_echo)
 
-    def tell(rule: Rule, _seconds: float) -> None:
+    def note_first_broken(rule: Rule, _seconds: float) -> None:
         note.line(f"✗ {rule.id}: {rule.statement} (the first broken rule; all follow)")
 
     # Whatever --update changes in the record, the lines tell; so they wait for it.
     live = style == "json" and not update
     try:
-        with interrupts.kept(), Progress() as note:
-            ahead(asked.spec, note)
-            heard = noting(
+        with interrupts.surface_interrupts(), Progress() as note:
+            ahead(broker_options.spec, note)
+            listener = noting(
                 note,
                 lambda judged: note.line(console.format_line(judged, settings.strict)),
                 note.line,
             )
-            first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
-            with start_run(settings, asked, conf, note) as (settings, engine):
-                result = _judge_failed(failed, settings, engine, heard, note) or perform(
+            first = (
+                []
+                if settings.expect.entries
+                else [console.FirstBroken(note_first_broken, settings.strict)]
+            )
+            with start_run(settings, broker_options, conf, note) as (settings, engine):
+                result = _judge_failed(failed, settings, engine, listener, note) or run_formats(
                     settings,
                     engine,
-                    together(collected, heard, *first, *([stream] if live else [])),
+                    together(collected, listener, *first, *([stream] if live else [])),
                 )
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        left = collected.unfinished(INTERRUPTED if interrupted else str(error))
-        if left is None or isinstance(error, UsageError | NothingSelected):
+        unfinished_run = collected.unfinished(INTERRUPTED if interrupted else str(error))
+        if unfinished_run is None or isinstance(error, UsageError | NothingSelected):
             raise
-        result, update = left, False
+        result, update = unfinished_run, False
         why = (
             "interrupted; everything that was started has been stopped"
             if interrupted
             else str(error)
         )
-        say(f"cdc-conformance: {why}; what is known until now:")
-    result = replay.named(result, report / "failures" if report else FAILURES, settings)
-    made = known_files.updated(result) if update else None
-    if made is not None:
+        print_notice(f"cdc-conformance: {why}; what is known until now:")
+    result = replay.with_crash_files(result, report / "failures" if report else FAILURES, settings)
+    record_update = known_files.updated(result) if update else None
+    if record_update is not None:
         result = known_files.mark_by_record(
-            result, replace(settings.expect, entries=(*made.kept, *made.added))
+            result, replace(settings.expect, entries=(*record_update.kept, *record_update.added))
         )
     # Saved first: what is shown names only files that are there.
     result, unsaved = replay.save_all(result, settings)
     _show(result, style, stream, details)
     # The verdict stands; a full or read-only disk costs only the file. A file that the user asked
     # for makes the exit code 3.
-    lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
+    lost = (
+        save_files(lambda: _record(record_update, settings.expect))
+        if record_update is not None
+        else 0
+    )
     if unsaved is not None:
-        say(f"cdc-conformance: {unsaved}")
+        print_notice(f"cdc-conformance: {unsaved}")
     if report:
         lost = max(
-            lost, unsaved.exit_code if unsaved else 0, save(lambda: write_all(result, report))
+            lost, unsaved.exit_code if unsaved else 0, save_files(lambda: write_all(result, report))
         )
     return lost if lost and result.exit_code != 130 else result.exit_code
 
@@ -520,23 +540,24 @@ def _echo(record: Mapping[str, Any]) -> None:
         click.echo(json.dumps(record))
 
 
-def _record(made: Update, expect: Expectations) -> None:
+def _record(record_update: Update, expect: Expectations) -> None:
     """Writes the record of known failures and prints its changes."""
     from conformance.judging.known_files import write
 
     assert expect.path is not None
-    write(expect.path, made)
-    for entry in made.added:
-        say(f"recorded  {entry}")
-    for gone in made.removed:
-        say(f"removed   {gone.entry}: {gone.state}")
-    total = len(made.kept) + len(made.added)
-    say(
-        f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed"
+    write(expect.path, record_update)
+    for entry in record_update.added:
+        print_notice(f"recorded  {entry}")
+    for gone in record_update.removed:
+        print_notice(f"removed   {gone.entry}: {gone.state}")
+    total = len(record_update.kept) + len(record_update.added)
+    print_notice(
+        f"{expect.path}: {total} known failures; {len(record_update.added)} new,"
+        f" {len(record_update.removed)} removed"
     )
 
 
-@cli.command(short_help="Judges saved failures again: which are fixed?")
+@cli.command("replay", short_help="Judges saved failures again: which are fixed?")
 @click.argument("names", nargs=-1, metavar="[ID|FILE]...", type=FAILURE)
 @click.option(
     "--all",
@@ -585,7 +606,7 @@ def _record(made: Update, expect: Expectations) -> None:
 )
 @spark_options
 @FORMAT
-def replay(
+def replay_failures(
     names: tuple[str, ...],
     everything: bool,
     directory: Path,
@@ -607,7 +628,7 @@ def replay(
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
     Example: cdc-conformance replay --all --remove-fixed
     """
-    from conformance.running import replay as again
+    from conformance.running import replay
 
     if everything == bool(names):
         raise UsageError("name the failures to replay, or give --all")
@@ -616,32 +637,35 @@ def replay(
     paths = (
         sorted(directory.glob("*.json"))
         if everything
-        else [again.find(name, directory) for name in names]
+        else [replay.find(name, directory) for name in names]
     )
     if not paths:
         raise NothingSelected(f"no saved failure in {directory}")
-    crashes = {path: again.load(path) for path in paths}
+    crashes = {path: replay.load(path) for path in paths}
     if everything:
         crashes = _failures_of_decoder(crashes, decoder, level)
     if mapping:
         crashes = {path: replace(crash, mapping=dict(mapping)) for path, crash in crashes.items()}
-    if not yes and (named := again.unnamed(crashes.values(), decoder, dict(mapping))):
-        what = f"only the saved files name what would run: {', '.join(map(printable, named))}"
+    if not yes and (
+        unconfirmed_code := replay.code_of_files(crashes.values(), decoder, dict(mapping))
+    ):
+        listed = ", ".join(map(printable, unconfirmed_code))
+        what = f"only the saved files name what would run: {listed}"
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError(f"{what}. Name it with --decoder and --map, or allow it with --yes")
         if not click.confirm(f"{what}. Run it?", err=True):
             raise UsageError("nothing was run")
     with Progress() as note:
-        done = again.replay_all(crashes, decoder, timeout, note, spark_conf)
+        done = replay.replay_all(crashes, decoder, timeout, note, spark_conf)
         outcomes = []
         for replayed in done:
             outcomes.append(replayed.outcome)
-            click.echo(again.render(replayed, style))
-            if replayed.outcome is again.ReplayOutcome.FIXED and remove_fixed:
+            click.echo(replay.render(replayed, style))
+            if replayed.outcome is replay.ReplayOutcome.FIXED and remove_fixed:
                 replayed.path.unlink(missing_ok=True)
-    if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
-        say(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed")
-    sys.exit(again.exit_code(outcomes))
+    if not remove_fixed and (fixed := outcomes.count(replay.ReplayOutcome.FIXED)):
+        print_notice(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed")
+    sys.exit(replay.exit_code(outcomes))
 
 
 def _failures_of_decoder(
@@ -650,15 +674,21 @@ def _failures_of_decoder(
     """The failures of the decoder and level; tells how many are not. Raises NothingSelected."""
     from conformance.running.replay import failures_of_decoder
 
-    found = failures_of_decoder(crashes, decoder, level)
-    others = Counter(crash.decoder for path, crash in crashes.items() if path not in found)
-    left_out = ", ".join(f"{other} ({count})" for other, count in sorted(others.items()))
-    if not found:
+    failures = failures_of_decoder(crashes, decoder, level)
+    other_decoders = Counter(
+        crash.decoder for path, crash in crashes.items() if path not in failures
+    )
+    left_out = ", ".join(
+        f"{other_decoder} ({count})" for other_decoder, count in sorted(other_decoders.items())
+    )
+    if not failures:
         asked_for = f"decoder {decoder!r}" if decoder else f"level {level!r}"
         raise NothingSelected(f"no saved failure of {asked_for}; there are some of {left_out}")
-    if others:
-        say(f"{others.total()} of {len(crashes)} saved failures are left out: of {left_out}")
-    return found
+    if other_decoders:
+        print_notice(
+            f"{other_decoders.total()} of {len(crashes)} saved failures are left out: of {left_out}"
+        )
+    return failures
 
 
 @cli.command(
@@ -681,18 +711,18 @@ def selftest(formats: tuple[str, ...], seed: int, style: OutputStyle, new_faults
     """
     from conformance.engines.child import OURS, SMALL, ChildEngine, required_packages
     from conformance.reports.console import console
-    from conformance.selftest import checks as own
+    from conformance.selftest import checks
     from conformance.selftest.shown import render
 
-    names = known(formats)
+    names = check_formats(formats)
     with Progress() as note:
         if new_faults:
-            results = own.without_spark(names, seed, note)
+            results = checks.without_spark(names, seed, note)
         else:
             with ChildEngine(
                 packages=required_packages(names), conf={**OURS, **SMALL}, note=note
             ) as engine:
-                results = own.selftest(engine, names, seed, note)
+                results = checks.selftest(engine, names, seed, note)
     if style == "pretty":
         console().print(render(results))
     else:
@@ -704,7 +734,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: OutputStyle, new_faults
 _PARTS = (
     catalogue,
     measuring,
-    publishing,
+    publish,
     inspecting,
     fuzz,
     pipelines,

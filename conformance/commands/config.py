@@ -19,7 +19,7 @@ import click
 
 from conformance.commands._config_keys import COMMON, PYTEST, Key, Section, schema, sections
 from conformance.commands.catalogue import Group
-from conformance.commands.shell import FORMAT, OutputStyle, print_rows, say
+from conformance.commands.shell import FORMAT, OutputStyle, print_notice, print_rows
 from conformance.engines.spark_conf import HIDDEN, hide_in_setting, hide_in_urls
 from generators.errors import UnknownName, UsageError
 
@@ -43,32 +43,32 @@ class Config:
     common: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[Section, Mapping[str, Any]] = field(default_factory=dict)
 
-    def settings(self, known: Mapping[Section, Mapping[str, Key]]) -> Iterator[Setting]:
+    def settings(self, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> Iterator[Setting]:
         """The settings of each command. A command ignores a common value that it cannot take
         (`publish` and broker "none").
         """
-        for section, legal in known.items():
-            own = self.tables.get(section, {})
+        for section, legal in keys_by_section.items():
+            section_values = self.tables.get(section, {})
             for name, key in legal.items():
-                if name in own:
-                    yield Setting(section, key, own[name], _label(self.path, section))
-                elif name in self.common and not key.wrong(self.common[name]):
+                if name in section_values:
+                    yield Setting(section, key, section_values[name], _label(self.path, section))
+                elif name in self.common and not key.find_error(self.common[name]):
                     yield Setting(section, key, self.common[name], "top level")
 
-    def defaults(self, known: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
+    def defaults(self, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
         """Click's default map."""
         defaults: dict[str, Any] = {}
-        for setting in self.settings(known):
+        for setting in self.settings(keys_by_section):
             place = defaults
             for name in setting.section:
                 place = place.setdefault(name, {})
-            place[setting.key.parameter.name or ""] = self.given(setting)
+            place[setting.key.parameter.name or ""] = self.default_map_value(setting)
         return defaults
 
-    def given(self, setting: Setting) -> Any:
+    def default_map_value(self, setting: Setting) -> Any:
         """A setting's value with paths relative to the working directory."""
         assert self.path is not None
-        return setting.key.given(setting.value, self.path.absolute().parent)
+        return setting.key.default_map_value(setting.value, self.path.absolute().parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,32 +100,32 @@ def find(start: Path) -> Path | None:
 
 def _ours(path: Path) -> bool:
     """Whether a pyproject.toml has our table. Errors outside of our table are not reported."""
-    text = _text(path)
-    if TOOL not in text:
+    content = _read_file(path)
+    if TOOL not in content:
         return False
     try:
-        return TOOL in tomllib.loads(text).get("tool", {})
+        return TOOL in tomllib.loads(content).get("tool", {})
     except (ValueError, RecursionError):
-        return f"[tool.{TOOL}" in text
+        return f"[tool.{TOOL}" in content
 
 
 def load(path: Path, group: click.Group) -> Config:
     """Reads a file. Raises UsageError with all errors, the legal values and the nearest matches."""
     try:
-        data: Any = tomllib.loads(_text(path))
+        data: Any = tomllib.loads(_read_file(path))
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise UsageError(f"{_shown(path)}: {what}") from error
+        raise UsageError(f"{_relative_path(path)}: {what}") from error
     if path.name == PROJECT:
         tools = data.get("tool", {})
         if TOOL not in tools:
-            raise UsageError(f"{_shown(path)} has no [tool.{TOOL}]")
+            raise UsageError(f"{_relative_path(path)} has no [tool.{TOOL}]")
         data = tools[TOOL]
     reader = _Reader(path, sections(group))
     if isinstance(data, dict):
-        reader.top(data)
+        reader.read_top(data)
     else:
-        reader.tell((), TOOL, data, "expected a table")
+        reader.note_problem((), TOOL, data, "expected a table")
     if reader.problems:
         raise UsageError("\n".join(reader.problems))
     return Config(path, reader.common, reader.tables)
@@ -134,19 +134,23 @@ def load(path: Path, group: click.Group) -> Config:
 class _Reader:
     """Collects settings and problems."""
 
-    def __init__(self, path: Path, known: Mapping[Section, Mapping[str, Key]]) -> None:
-        self.path, self.known, self.lines = path, known, _lines(_text(path))
+    def __init__(self, path: Path, keys_by_section: Mapping[Section, Mapping[str, Key]]) -> None:
+        self.path, self.keys_by_section, self.lines = (
+            path,
+            keys_by_section,
+            _lines(_read_file(path)),
+        )
         self.problems: list[str] = []
         self.common: dict[str, Any] = {}
         self.tables: dict[Section, dict[str, Any]] = {}
 
-    def tell(self, section: Section, name: str, value: Any, what: str) -> None:
+    def note_problem(self, section: Section, name: str, value: Any, what: str) -> None:
         """Notes a problem with a key's value."""
         where = self.where(section, name)
         # A property of the broker may be a secret, and so may be a setting of Spark.
         is_open = _plain(name) not in ("broker-property", "spark-conf")
-        shown = hide_in_urls(_value(value)) if is_open else HIDDEN
-        self.problems.append(f"{where}, {name} = {shown}: {what}")
+        safe_value = hide_in_urls(_short_json(value)) if is_open else HIDDEN
+        self.problems.append(f"{where}, {name} = {safe_value}: {what}")
 
     def where(self, section: Section, name: str = "") -> str:
         """The file, the section, and the line of a key or of the section's header, unless it stands
@@ -156,34 +160,38 @@ class _Reader:
         line = self.lines.get((label, name)) or self.lines.get(
             (_label(self.path, section[:-1]), "".join(section[-1:]))
         )
-        return ", ".join(filter(None, (_shown(self.path), f"line {line}" if line else "", label)))
+        return ", ".join(
+            filter(None, (_relative_path(self.path), f"line {line}" if line else "", label))
+        )
 
-    def top(self, data: Mapping[str, Any]) -> None:
+    def read_top(self, data: Mapping[str, Any]) -> None:
         """Reads the keys above the sections, and the sections."""
-        names = {section[0] for section in self.known}
+        names = {section[0] for section in self.keys_by_section}
         for name, value in data.items():
             if name == "$schema":
                 continue
             if name in names:
-                self.table((name,), value)
+                self.read_section((name,), value)
             elif (plain := _plain(name)) in COMMON:
-                wrong = [
-                    legal[plain].wrong(value) for legal in self.known.values() if plain in legal
+                errors = [
+                    legal[plain].find_error(value)
+                    for legal in self.keys_by_section.values()
+                    if plain in legal
                 ]
-                if all(wrong):
-                    self.tell((), name, value, wrong[0])
+                if all(errors):
+                    self.note_problem((), name, value, errors[0])
                 self.common[plain] = value
             elif isinstance(value, dict):
                 self.problems.append(
                     f"{self.where((name,))}: {UnknownName('section', name, names)}"
                 )
             else:
-                self.tell((), name, value, self._misplaced(name))
+                self.note_problem((), name, value, self._misplaced(name))
 
     def _misplaced(self, name: str) -> str:
         homes = [
             _label(self.path, section)
-            for section, legal in self.known.items()
+            for section, legal in self.keys_by_section.items()
             if _plain(name) in legal
         ]
         if homes:
@@ -191,50 +199,56 @@ class _Reader:
                 f"{name!r} belongs to a command: move it below {' or '.join(homes)}. Top level:"
                 f" {', '.join(COMMON)}."
             )
-        return str(UnknownName("key", name, (*COMMON, *{section[0] for section in self.known})))
+        return str(
+            UnknownName("key", name, (*COMMON, *{section[0] for section in self.keys_by_section}))
+        )
 
-    def table(self, section: Section, value: Any) -> None:
+    def read_section(self, section: Section, value: Any) -> None:
         """A section, or a group's table of sections."""
         if not isinstance(value, dict):
             what = f"this is a section's name; write [{'.'.join(section)}] and keys below it"
-            self.tell(section[:-1], section[-1], value, what)
+            self.note_problem(section[:-1], section[-1], value, what)
             return
-        if section not in self.known:
+        if section not in self.keys_by_section:
             names = {
-                other[len(section)] for other in self.known if other[: len(section)] == section
+                known_section[len(section)]
+                for known_section in self.keys_by_section
+                if known_section[: len(section)] == section
             }
             for name, inner in value.items():
                 if name in names:
-                    self.table((*section, name), inner)
+                    self.read_section((*section, name), inner)
                 else:
                     unknown = UnknownName("section", name, names, of=_label(self.path, section))
                     self.problems.append(f"{self.where((*section, name))}: {unknown}")
             return
-        legal, settings = self.known[section], self.tables.setdefault(section, {})
+        legal, settings = self.keys_by_section[section], self.tables.setdefault(section, {})
         for name, setting in value.items():
             key = legal.get(_plain(name))
             if key is None:
-                self.tell(
+                self.note_problem(
                     section,
                     name,
                     setting,
                     str(UnknownName("key", name, legal, of=_label(self.path, section))),
                 )
             elif key.name in settings:
-                self.tell(section, name, setting, f"{key.name!r} is set twice, in both spellings")
+                self.note_problem(
+                    section, name, setting, f"{key.name!r} is set twice, in both spellings"
+                )
             else:
                 settings[key.name] = setting
-                if wrong := key.wrong(setting):
-                    self.tell(section, name, setting, wrong)
+                if error := key.find_error(setting):
+                    self.note_problem(section, name, setting, error)
 
 
-def _lines(text: str) -> dict[tuple[str, str], int]:
+def _lines(content: str) -> dict[tuple[str, str], int]:
     """The number of each line that has a section's header, or the beginning of a key, by the
     section's label and the key.
     """
     numbers: dict[tuple[str, str], int] = {}
     label = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(content.splitlines(), 1):
         if match := _LINE.match(line):
             label = re.sub(r"[\s\"']", "", match["header"] or "") or label
             numbers.setdefault((label, match["key"] or ""), number)
@@ -253,24 +267,25 @@ def _label(path: Path | None, section: Section) -> str:
     return f"[{'.'.join(parts)}]" if parts else ""
 
 
-def _value(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _short_json(value: Any) -> str:
+    json_text = json.dumps(value, ensure_ascii=False, default=str)
+    return json_text if len(json_text) <= 60 else json_text[:57] + "..."
 
 
-def _shown(path: Path) -> str:
+def _relative_path(path: Path) -> str:
     """A path, relative to the working directory where possible."""
     path = path.absolute()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _text(path: Path) -> str:
+def _read_file(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(
-            f"cannot read the configuration {_shown(path)}: {reason}. --no-config ignores it"
+            f"cannot read the configuration {_relative_path(path)}: {reason}."
+            " --no-config ignores it"
         ) from error
 
 
@@ -284,22 +299,22 @@ def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
     if path is None:
         return {}
     config = load(path, commands)
-    known, own = sections(commands)[PYTEST,], config.tables.get((PYTEST,), {})
+    keys_by_section, plugin_values = sections(commands)[PYTEST,], config.tables.get((PYTEST,), {})
     return {
-        name: known[name].given(value, path.absolute().parent)
-        for name, value in {**config.common, **own}.items()
+        name: keys_by_section[name].default_map_value(value, path.absolute().parent)
+        for name, value in {**config.common, **plugin_values}.items()
     }
 
 
-def of(ctx: click.Context) -> Config:
+def config_of_call(ctx: click.Context) -> Config:
     """The configuration of a call: from --config, none, or the file that `find` returns. Raises
     UsageError.
     """
     root = ctx.find_root()
-    asked, off = root.meta.get(_FILE), root.meta.get(_OFF)
-    if asked is not None and off:
+    config_file, off = root.meta.get(_FILE), root.meta.get(_OFF)
+    if config_file is not None and off:
         raise UsageError("--config FILE and --no-config contradict each other; give one")
-    path = None if off else asked or find(Path.cwd())
+    path = None if off else config_file or find(Path.cwd())
     assert isinstance(root.command, click.Group)
     return load(path, root.command) if path is not None else Config()
 
@@ -307,7 +322,7 @@ def of(ctx: click.Context) -> Config:
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--config FILE` and `--no-config`, for the group of all commands."""
 
-    def kept(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def store_as(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
         def keep(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
             ctx.meta[name] = value
 
@@ -318,7 +333,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--no-config",
         is_flag=True,
         expose_value=False,
-        callback=kept(_OFF),
+        callback=store_as(_OFF),
         help="Ignores the configuration file.",
     )
     what = (
@@ -326,7 +341,12 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         " above."
     )
     return click.option(
-        "--config", type=file, expose_value=False, callback=kept(_FILE), metavar="FILE", help=what
+        "--config",
+        type=file,
+        expose_value=False,
+        callback=store_as(_FILE),
+        metavar="FILE",
+        help=what,
     )(off(command))
 
 
@@ -349,16 +369,16 @@ class Main(Group):
         """Click's; then sets the command's defaults from the file. Raises UsageError, except for
         help.
         """
-        name, command, rest = super().resolve_command(ctx, args)
+        name, command, arguments = super().resolve_command(ctx, args)
         try:
-            ctx.default_map = of(ctx).defaults(sections(self))
+            ctx.default_map = config_of_call(ctx).defaults(sections(self))
         except UsageError as error:
-            asks_help = not {"-h", "--help"}.isdisjoint(rest)
+            asks_help = not {"-h", "--help"}.isdisjoint(arguments)
             if not (ctx.resilient_parsing or asks_help or name in _LENIENT):
                 raise
             if asks_help:
-                say(f"cdc-conformance: {error}")
-        return name, command, rest
+                print_notice(f"cdc-conformance: {error}")
+        return name, command, arguments
 
 
 @click.group("config", cls=Group, short_help="Shows the configuration, or its JSON Schema.")
@@ -388,22 +408,24 @@ def config_show(
     """
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
-    config, known = of(ctx), sections(root)
-    names = {".".join(section): section for section in known}
+    config, keys_by_section = config_of_call(ctx), sections(root)
+    names = {".".join(section): section for section in keys_by_section}
     for name in commands:
         if name not in names:
             raise UnknownName("command", name, names)
-    chosen = {names[name]: known[names[name]] for name in commands or names}
-    settings = {(setting.section, setting.key.name): setting for setting in config.settings(chosen)}
-    where = _shown(config.path) if config.path is not None else ""
-    say(f"configuration: {where or 'none'}")
-    rows = []
-    for section, legal in chosen.items():
+    shown_keys = {names[name]: keys_by_section[names[name]] for name in commands or names}
+    settings = {
+        (setting.section, setting.key.name): setting for setting in config.settings(shown_keys)
+    }
+    where = _relative_path(config.path) if config.path is not None else ""
+    print_notice(f"configuration: {where or 'none'}")
+    setting_rows = []
+    for section, legal in shown_keys.items():
         for name, key in legal.items():
             setting = settings.get((section, name))
             if setting is not None:
                 value, origin = (
-                    config.given(setting),
+                    config.default_map_value(setting),
                     f"{where}, {setting.origin}" if setting.origin else where,
                 )
             elif everything:
@@ -411,8 +433,8 @@ def config_show(
             else:
                 continue
             setting_row = {"command": " ".join(section), "key": name, "value": _hide(name, value)}
-            rows.append({**setting_row, "from": origin})
-    print_rows(rows, ("command", "key", "value", "from"), style)
+            setting_rows.append({**setting_row, "from": origin})
+    print_rows(setting_rows, ("command", "key", "value", "from"), style)
 
 
 def _hide(name: str, value: Any) -> Any:

@@ -140,11 +140,11 @@ def connector() -> Outcome:
     from conformance.brokers import spark
 
     try:
-        there, missing = spark.state()
+        cached, missing = spark.state()
     except HarnessError as error:
         return False, _first(error), f"name existing jars in {spark.JARS}, or none"
     words = [
-        *there.values(),
+        *cached.values(),
         *(f"not cached yet: {spark.MODULES[name].artefacts[0]}" for name in missing),
     ]
     remedy = (
@@ -205,10 +205,10 @@ def docker() -> Outcome:
             remedy = _install("cdc-conformance[container]")
         return False, _first(error), remedy
     try:
-        there = "with" if has_image(client, image_name()) else "without (it would be pulled)"
+        image_state = "with" if has_image(client, image_name()) else "without (it would be pulled)"
         return (
             True,
-            f"engine {client.version().get('Version', '?')} {there} the image {image_name()}",
+            f"engine {client.version().get('Version', '?')} {image_state} the image {image_name()}",
             "",
         )
     finally:
@@ -218,10 +218,10 @@ def docker() -> Outcome:
 def memory() -> Outcome:
     """Memory that is available without swapping."""
     try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
-        text = ""
-    match = re.search(r"MemAvailable:\s+(\d+) kB", text)
+        meminfo = ""
+    match = re.search(r"MemAvailable:\s+(\d+) kB", meminfo)
     if match is None:
         return True, "unknown on this system", ""
     free = int(match[1]) >> 10
@@ -268,10 +268,10 @@ def configuration() -> Outcome:
         " --no-config"
     )
     try:
-        path = config.of(click.get_current_context()).path
+        path = config.config_of_call(click.get_current_context()).path
     except HarnessError as error:
-        first, *others = str(error).split("\n")
-        return False, f"{first} (and {len(others)} more)" if others else first, remedy
+        first, *more_problems = str(error).split("\n")
+        return False, f"{first} (and {len(more_problems)} more)" if more_problems else first, remedy
     return True, str(path) if path is not None else "none (none is needed)", ""
 
 
@@ -354,7 +354,7 @@ def checks(broker: Target | None = None) -> list[Check]:
 
     Raises nothing: a check that raises has failed.
     """
-    results = [_check(*row) for row in CHECKS]
+    results = [_check(*check_fields) for check_fields in CHECKS]
     if broker is not None and ":" in str(broker):
         results.append(
             _check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True)
@@ -383,7 +383,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
     from generators.model import Message
     from generators.publishing import kafka
 
-    asked = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
+    target = as_cluster("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
     def timed(what: Callable[[], str], remedy: str) -> Outcome:
         note("starting Spark and Kafka")
@@ -406,9 +406,9 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         def cluster() -> str:
             started = stack.enter_context(
                 kafka_broker(
-                    str(asked),
+                    str(target),
                     note=note,
-                    cluster_at=lambda address: replace(asked, bootstrap=address),
+                    cluster_at=lambda address: replace(target, bootstrap=address),
                 )
             )
             clusters.append(started.cluster)
@@ -418,12 +418,12 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
             count, cluster = 1_000, clusters[0]
             with kafka.run_topic(cluster, 1, note=note) as topic:
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
-                sent = kafka.publish(cluster, topic, messages).acknowledged
+                acknowledged = kafka.publish(cluster, topic, messages).acknowledged
                 source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=cluster, topic=topic)
                 read = engines[0].open_records("doctor", source).result()
-            if not sent == read == count:
+            if not acknowledged == read == count:
                 raise HarnessError(
-                    f"{count} records were sent, {sent} acknowledged, {read} read by Spark"
+                    f"{count} records were sent, {acknowledged} acknowledged, {read} read by Spark"
                 )
             return f"{count:,} records went through Kafka into Spark"
 
@@ -434,7 +434,7 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         spark_check = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
         yield spark_check
         kafka_check = _check(
-            "Kafka starts", lambda: timed(cluster, logs), f"--broker {asked}", True
+            "Kafka starts", lambda: timed(cluster, logs), f"--broker {target}", True
         )
         yield kafka_check
         if spark_check.ok and kafka_check.ok:
@@ -456,8 +456,8 @@ def render(results: Sequence[Check]) -> str:
         f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.state}"
         for check in results
     ]
-    bad = [check for check in results if not check.ok]
-    for check in bad:
+    failed = [check for check in results if not check.ok]
+    for check in failed:
         lines += [
             "",
             f"{check.name}",
@@ -466,12 +466,12 @@ def render(results: Sequence[Check]) -> str:
         ]
         if check.command:
             lines.append(f"    $ {check.command}")
-    stopping = sum(check.required for check in bad) or "none"
+    stopping = sum(check.required for check in failed) or "none"
     summary = (
-        f"{len(results) - len(bad)} of {len(results)} are ok; every run needs {stopping} of the"
+        f"{len(results) - len(failed)} of {len(results)} are ok; every run needs {stopping} of the"
         " others"
     )
-    lines += ["", summary if bad else f"all {len(results)} are ok"]
+    lines += ["", summary if failed else f"all {len(results)} are ok"]
     return "\n".join(lines)
 
 
@@ -491,7 +491,7 @@ def render(results: Sequence[Check]) -> str:
     help="Also starts Spark and a broker and sends records through both (half a minute).",
 )
 @FORMAT
-def doctor(asked: BrokerOptions, start: bool, style: OutputStyle) -> None:
+def doctor(broker_options: BrokerOptions, start: bool, style: OutputStyle) -> None:
     """Checks what is installed, and says how to get what is missing.
 
     Exit code 3 if a part is missing that every run needs.
@@ -501,7 +501,7 @@ def doctor(asked: BrokerOptions, start: bool, style: OutputStyle) -> None:
     Example: cdc-conformance doctor --start
     Example: cdc-conformance doctor --broker 127.0.0.1:9092 --format json
     """
-    broker = asked.at(asked.spec)
+    broker = broker_options.at(broker_options.spec)
     results = checks(broker)
     if start:
         with Progress() as note:
@@ -510,8 +510,8 @@ def doctor(asked: BrokerOptions, start: bool, style: OutputStyle) -> None:
         case "pretty":
             click.echo(render(results))
         case "markdown":
-            rows = (("ok" if c.ok else "missing", c.name, c.state, c.remedy) for c in results)
-            click.echo("\n".join(marked(("", "what", "found", "remedy"), rows)))
+            table_rows = (("ok" if c.ok else "missing", c.name, c.state, c.remedy) for c in results)
+            click.echo("\n".join(marked(("", "what", "found", "remedy"), table_rows)))
         case _:
             for check in results:
                 click.echo(json.dumps(check.as_json(), ensure_ascii=False))

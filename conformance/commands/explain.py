@@ -4,10 +4,11 @@ break it.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.commands.shell import OutputStyle
 from conformance.reports.excerpt import excerpt_value
@@ -30,10 +31,10 @@ def explain(rule_id: str, style: OutputStyle) -> str:
     name = rule_id.partition("/")[0]
     if name not in FORMATS:
         name, rule_id = _find_whole_id(rule_id)
-    known = {rule.id: rule for rule in _rules(name)}
-    rule = known.get(rule_id)
+    rules_by_id = {rule.id: rule for rule in _rules(name)}
+    rule = rules_by_id.get(rule_id)
     if rule is None:
-        raise UnknownName("rule", rule_id, known)
+        raise UnknownName("rule", rule_id, rules_by_id)
     facts = _facts(name, rule)
     return (
         json.dumps(facts, ensure_ascii=False, indent=1)
@@ -47,13 +48,15 @@ def _rules(name: str) -> tuple[Rule, ...]:
     return (*rules(name), *streams.rules(name), *pipelines.rules(name))
 
 
+def _has_rule(format_name: str, rule_id: str) -> bool:
+    return any(rule.id == rule_id for rule in _rules(format_name))
+
+
 def _find_whole_id(short_id: str) -> tuple[str, str]:
     """The format and the id of a rule that is named without its format, as runs print it. Raises
     UsageError with the formats that have it, UnknownName if none has.
     """
-    names = [
-        name for name in FORMATS if any(rule.id == f"{name}/{short_id}" for rule in _rules(name))
-    ]
+    names = [name for name in FORMATS if _has_rule(name, f"{name}/{short_id}")]
     if len(names) == 1:
         return names[0], f"{names[0]}/{short_id}"
     if names:
@@ -63,12 +66,14 @@ def _find_whole_id(short_id: str) -> tuple[str, str]:
         )
     if "/" not in short_id or nearest(short_id.partition("/")[0], FORMATS, 0.7):
         raise UnknownName("format", short_id.partition("/")[0], FORMATS)
-    short_ids = {rule.id.partition("/")[2] for name in FORMATS for rule in _rules(name)}
+    all_rules = itertools.chain.from_iterable(map(_rules, FORMATS))
+    short_ids = {rule.id.partition("/")[2] for rule in all_rules}
     raise UnknownName("rule", short_id, short_ids)
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
-    shown = find_exercising_case(get(name), rule)
+    exercising = find_exercising_case(get(name), rule)
+    sources = map(fact, (citation.where for citation in rule.citations))
     return {
         "rule": rule.id,
         "statement": rule.statement,
@@ -81,31 +86,35 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
                 "fact": source.statement,
                 "evidence": list(map(asdict, source.evidence)),
             }
-            for source in (fact(citation.where) for citation in rule.citations)
+            for source in sources
         ],
-        "case": shown[0].id if shown else None,
-        "message": excerpt_value(shown[1].value, limit=MESSAGE).plain if shown else None,
+        "case": exercising[0].id if exercising else None,
+        "message": excerpt_value(exercising[1].value, limit=MESSAGE).plain if exercising else None,
         "broken_by": [
-            {"decoder": who, "why": why}
-            for who, convicts, why in _liars(name, rule)
-            if convicts == rule.id
+            {"decoder": liar.name, "why": liar.why}
+            for liar in _liars(name, rule)
+            if liar.broken_rule == rule.id
         ],
     }
 
 
-def _liars(name: str, rule: Rule) -> Iterator[tuple[str, str, str]]:
-    """The decoders, or keepers of tables, that are wrong on purpose: name, the rule that they
-    break, why.
-    """
+class Liar(NamedTuple):
+    """A decoder, or a keeper of tables, that is wrong on purpose."""
+
+    name: str
+    broken_rule: str
+    why: str
+
+
+def _liars(name: str, rule: Rule) -> Iterator[Liar]:
+    """The decoders of a format, or its keepers of tables, that are wrong on purpose."""
     if rule.law == "stream":
-        pairs = (
-            (mistake, convicts) for mistake in mistakes_of(name) for convicts in mistake.rules(name)
-        )
-        yield from (
-            (mistake.name, f"{name}/stream/{convicts}", mistake.why) for mistake, convicts in pairs
-        )
+        for mistake in mistakes_of(name):
+            for convicts in mistake.rules(name):
+                yield Liar(mistake.name, f"{name}/stream/{convicts}", mistake.why)
     else:
-        yield from ((liar.name, liar.convicts, liar.why) for liar in liars(name))
+        for liar in liars(name):
+            yield Liar(liar.name, liar.convicts, liar.why)
 
 
 def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:

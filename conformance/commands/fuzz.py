@@ -18,10 +18,10 @@ from conformance.commands.shell import (
     SEED,
     SPARK_DECODER,
     Progress,
-    selected,
+    save_files,
+    select_formats,
     user_tables,
 )
-from conformance.commands.shell import save as keep
 from conformance.commands.spark_options import spark_options
 from conformance.sheets import grid, marked
 
@@ -37,7 +37,7 @@ def render(results: Sequence[Fuzzed]) -> Any:
 
     from conformance.reports.console import styled
 
-    rows, parts = list[tuple[str | Text, ...]](), list[Text]()
+    verdict_rows, parts = list[tuple[str | Text, ...]](), list[Text]()
     for run in results:
         data = run.as_json()
         errored = sum(run.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
@@ -54,7 +54,7 @@ def render(results: Sequence[Fuzzed]) -> Any:
         )
         peak = "?" if run.peak_bytes is None else f"{data['peak_mb']:,}"
         name = Text(run.format, style="green" if run.ok else "red")
-        rows.append(
+        verdict_rows.append(
             (
                 name,
                 *(f"{n:,}" for n in figures),
@@ -81,7 +81,7 @@ def render(results: Sequence[Fuzzed]) -> Any:
             parts.append(
                 Text(f"{run.format}: interrupted; these are the results so far", style="yellow")
             )
-    return Group(grid(HEADS, rows, HEADS[:1]), *parts)
+    return Group(grid(HEADS, verdict_rows, HEADS[:1]), *parts)
 
 
 HEADS: Final = (
@@ -146,7 +146,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
         "hung",
     )
     columns = (*head, "seconds", "per_second", "peak_mb")
-    rows = (
+    verdicts = (
         run.as_json()
         | {
             "accepted": run.count(outcome="accepted"),
@@ -154,7 +154,8 @@ def markdown(results: Sequence[Fuzzed]) -> str:
         }
         for run in results
     )
-    return "\n".join(marked(columns, ([row[column] for column in columns] for row in rows)))
+    cells = ([verdict[column] for column in columns] for verdict in verdicts)
+    return "\n".join(marked(columns, cells))
 
 
 @click.command(short_help="Sends mutated messages; checks that every offset is answered.")
@@ -212,7 +213,7 @@ def fuzz(**options: Any) -> None:
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
     decoder = options["decoder"]
-    names, tables = selected(options, decoder)
+    names, tables = select_formats(options, decoder)
     settings = FuzzSettings(
         count=options["count"],
         seed=options["seed"],
@@ -243,7 +244,7 @@ def fuzz(**options: Any) -> None:
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
             if options["report"]:
-                lost = keep(lambda: save(options["report"], results[-1])) or lost
+                lost = save_files(lambda: save(options["report"], results[-1])) or lost
             if results[-1].interrupted:
                 break
     if style == "pretty":

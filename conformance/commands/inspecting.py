@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
-from conformance.commands.shell import FORMAT, OutputStyle, Progress, save
+from conformance.commands.shell import FORMAT, OutputStyle, Progress, save_files
 from conformance.files import check
 from conformance.text import printable
 from generators.errors import NothingSelected, UsageError
@@ -31,24 +31,26 @@ def _pretty(inspector: Inspector) -> None:
     from conformance.sheets import grid
 
     out = console()
-    for title, heads, rows in blocks(inspector):
+    for title, heads, table_rows in blocks(inspector):
         if title:
             out.print(Text(title, style="bold"))
         if heads:
-            out.print(grid(heads, rows))
+            out.print(grid(heads, table_rows))
             continue
-        for row in rows:
-            out.print(Text(printable(row[0])), soft_wrap=True)
+        for line in table_rows:
+            out.print(Text(printable(line[0])), soft_wrap=True)
 
 
-def read_records(inputs: Sequence[str], asked: BrokerOptions, count: int) -> Iterator[ReadRecord]:
+def read_records(
+    inputs: Sequence[str], broker_options: BrokerOptions, count: int
+) -> Iterator[ReadRecord]:
     """The messages of every input, at most so many of each. Raises UsageError for one that is
     neither file nor topic.
     """
     from conformance.brokers.broker import parse_bootstrap
     from conformance.inspecting.reading import matching_topics, read_path, read_topic
 
-    bootstrap = parse_bootstrap(asked.spec)
+    bootstrap = parse_bootstrap(broker_options.spec)
     for name in inputs:
         if not Path(name).exists() and bootstrap is None:
             raise UsageError(
@@ -58,7 +60,7 @@ def read_records(inputs: Sequence[str], asked: BrokerOptions, count: int) -> Ite
         if Path(name).exists():
             yield from itertools.islice(read_path(Path(name)), count)
             continue
-        cluster = asked.at(str(bootstrap))
+        cluster = broker_options.at(str(bootstrap))
         for topic in matching_topics(cluster, name):
             yield from itertools.islice(read_topic(cluster, topic), count)
 
@@ -90,7 +92,7 @@ def read_records(inputs: Sequence[str], asked: BrokerOptions, count: int) -> Ite
 @FORMAT
 def inspect_messages(
     inputs: tuple[str, ...],
-    asked: BrokerOptions,
+    broker_options: BrokerOptions,
     count: int,
     report: Path | None,
     style: OutputStyle,
@@ -111,7 +113,7 @@ def inspect_messages(
         check(report)
     inspector = Inspector()
     with Progress() as note:
-        for record in read_records(inputs, asked, count):
+        for record in read_records(inputs, broker_options, count):
             inspector.add(record)
             if inspector.messages % 5000 == 0:
                 note(f"{inspector.messages:,} messages")
@@ -125,7 +127,7 @@ def inspect_messages(
         case _:
             _pretty(inspector)
     if report:
-        sys.exit(save(lambda: inspection.write(inspector, report)))
+        sys.exit(save_files(lambda: inspection.write(inspector, report)))
 
 
 COMMANDS = (inspect_messages,)

@@ -6,7 +6,7 @@ or a callback of the garbage collector (Hypothesis installs one), and calls `sys
 module in C may drop one while it is imported, as NumPy's do: it is raised a little later. A signal
 that comes while the main thread is about to wait, as while it gives the interpreter's lock to
 another thread, is seen when the wait ends: a thread wakes the main thread. A library may answer an
-interrupt with an error of its own: `kept` raises what that hides.
+interrupt with an error of its own: `surface_interrupts` raises what that hides.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
-__all__ = ["heed", "kept"]
+__all__ = ["install_handlers", "surface_interrupts"]
 
 _AGAIN_S: Final = 0.01
 """Seconds between reminders of an interrupt: longer than most finalisers take."""
@@ -45,7 +45,7 @@ class _Interrupt(KeyboardInterrupt):
     """
 
 
-def heed() -> None:
+def install_handlers() -> None:
     """Lets SIGTERM interrupt this process like Ctrl-C, and sees to it that no interrupt is lost."""
     owed = threading.Event()
 
@@ -104,7 +104,7 @@ def heed() -> None:
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
+def surface_interrupts() -> Iterator[None]:
     """Raises the interrupt in the place of an error that was raised while the interrupt was
     handled.
     """

@@ -21,14 +21,14 @@ from conformance.commands.shell import (
     SPARK_DECODER,
     OutputStyle,
     Progress,
+    check_formats,
     given_tables,
-    known,
-    say,
+    print_notice,
+    save_files,
     table_load,
     user_tables,
 )
-from conformance.commands.shell import save as keep
-from conformance.commands.spark_options import not_away, on_cluster, spark_options
+from conformance.commands.spark_options import check_local, on_cluster, spark_options
 from generators.errors import UsageError
 from generators.wire_format import get
 
@@ -58,7 +58,7 @@ def _watched(
         click.echo(watched.markdown(results))
 
 
-@click.command(short_help="Measures a decoder's throughput as a ratio to a baseline.")
+@click.command("bench", short_help="Measures a decoder's throughput as a ratio to a baseline.")
 @FORMATS_GIVEN
 @click.option(
     "--decoder",
@@ -104,7 +104,7 @@ def _watched(
 )
 @spark_options
 @FORMAT
-def bench(
+def measure_throughput(
     formats: tuple[str, ...],
     decoder: str | None,
     messages: int,
@@ -126,19 +126,19 @@ def bench(
     """
     from conformance.engines.child import ChildEngine, required_packages
     from conformance.judging.results import versions
-    from conformance.load import bench as measure
+    from conformance.load import bench
     from conformance.reports.console import console
 
-    names = known(formats, decoder=decoder)
+    names = check_formats(formats, decoder=decoder)
     if watch:
-        not_away(spark_conf)
-        for option, given in (
+        check_local(spark_conf)
+        for option, option_value in (
             ("--decoder", decoder),
             ("--save", save),
             ("--compare", compare),
             ("--fail-below", fail_below),
         ):
-            if given:
+            if option_value:
                 raise UsageError(
                     f"--watch measures seconds with decoders of its own; leave out {option}"
                 )
@@ -148,31 +148,31 @@ def bench(
     if fail_below is not None and compare is None:
         raise UsageError("--fail-below needs --compare FILE, a file that --save wrote")
     # Unreadable and unwritable files are reported before minutes of measuring.
-    before = measure.read_results(compare) if compare else []
+    before = bench.read_results(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
     with (
         Progress() as note,
         ChildEngine(packages=required_packages(names), conf=spark_conf, note=note) as engine,
     ):
-        results = measure.bench(engine, names, decoder, messages, rounds, note)
+        results = bench.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
-    comparison = measure.compare_results(before, results, limit) if compare else None
+    comparison = bench.compare_results(before, results, limit) if compare else None
     match style:
         case "pretty":
-            console().print(measure.render(results))
+            console().print(bench.render(results))
             if comparison is not None:
-                console().print(measure.render_comparison(comparison, limit))
+                console().print(bench.render_comparison(comparison, limit))
         case "markdown":
-            click.echo(measure.markdown(results, comparison, limit))
+            click.echo(bench.markdown(results, comparison, limit))
         case _:
             for row in (*results, *(comparison or ())):
                 click.echo(json.dumps(row, ensure_ascii=False))
-    lost = keep(lambda: measure.write_results(results, save, versions())) if save else 0
-    sys.exit(lost or int(measure.is_slower(comparison or ())))
+    lost = save_files(lambda: bench.write_results(results, save, versions())) if save else 0
+    sys.exit(lost or int(bench.is_slower(comparison or ())))
 
 
-@click.command(short_help="Runs a decoder on a live topic, at a rate.")
+@click.command("load", short_help="Runs a decoder on a live topic, at a rate.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.option(
     "--decoder",
@@ -247,7 +247,7 @@ def bench(
 @spark_options
 @user_tables
 @FORMAT
-def load(name: str, **options: Any) -> None:
+def load_decoder(name: str, **options: Any) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
 
     This process publishes at the rate, on a fixed schedule; with --producers, Spark's executors do, beside the decoder.
@@ -264,49 +264,49 @@ def load(name: str, **options: Any) -> None:
     from conformance.engines.child import UNTRACED, ChildEngine, required_packages
     from conformance.engines.spark_conf import merge_settings
     from conformance.engines.transport import serve_engine
-    from conformance.load import sustained as loading
-    from conformance.reports import load_page as report
+    from conformance.load import sustained
+    from conformance.reports import load_page
     from conformance.reports.console import console
 
-    (fmt,) = known((name,), decoder=options["decoder"])
+    (fmt,) = check_formats((name,), decoder=options["decoder"])
     for option in ("topic_pattern", "used_topics", "log_append_time", "producers"):
-        if options[option] and not options["asked"].kafka:
+        if options[option] and not options["broker_options"].kafka:
             raise UsageError(
                 f"--{option.replace('_', '-')} needs a broker; --broker none has no topics"
             )
-        if option != "producers" and options[option] and options["asked"].topic:
+        if option != "producers" and options[option] and options["broker_options"].topic:
             raise UsageError(
                 f"--{option.replace('_', '-')} is about topics that are created; leave out --topic"
             )
     search, tables = options["search"], given_tables(options, options["seed"])
-    own = table_load(get(fmt), options["profile"], tables, options["verbose"])
-    settings = loading.LoadSettings(
+    user_load = table_load(get(fmt), options["profile"], tables, options["verbose"])
+    settings = sustained.LoadSettings(
         format=fmt,
         rate=options["rate"] if options["rate"] is not None else 1_000.0 if search else 2_000.0,
         duration_s=(
             options["duration"] if options["duration"] is not None else 6.0 if search else 10.0
         ),
         decoder=options["decoder"],
-        profile=own[0].name if own else options["profile"],
+        profile=user_load[0].name if user_load else options["profile"],
         level={"changes": 1, "rows": 2, None: None}[options["level"]],
         trigger_ms=options["trigger"],
         partitions=options["partitions"],
         seed=options["seed"],
         search=search,
-        tables=own[1] if own else None,
+        tables=user_load[1] if user_load else None,
         producers=options["producers"],
         pattern=options["topic_pattern"] or "",
         used=options["used_topics"],
         append_time=options["log_append_time"],
     )
-    loading.check_settings(settings)
-    if kafka := options["asked"].kafka:
-        options["asked"].check_spark()
+    sustained.check_settings(settings)
+    if kafka := options["broker_options"].kafka:
+        options["broker_options"].check_spark()
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
     own_conf = {} if settings.decoder else UNTRACED
     conf = merge_settings(
-        {**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"]
+        {**own_conf, **(sustained.BESIDE if settings.producers else {})}, options["spark_conf"]
     )
     cores = 2 + (settings.producers or 0)
     with Progress() as note:
@@ -317,31 +317,33 @@ def load(name: str, **options: Any) -> None:
             conf=conf,
             note=note,
         )
-        with serve_engine((fmt,), options["asked"], conf, note, child) as (
+        with serve_engine((fmt,), options["broker_options"], conf, note, child) as (
             engine,
             cluster,
             described,
         ):
-            outcome = loading.run_load(
+            outcome = sustained.run_load(
                 settings,
                 engine,
                 cluster,
                 note,
                 described,
-                note_step=say,
+                note_step=print_notice,
             )
     match options["style"]:
         case "pretty":
-            console().print(report.render(outcome))
+            console().print(load_page.render(outcome))
         case "markdown":
-            click.echo(report.markdown(outcome))
+            click.echo(load_page.markdown(outcome))
         case _:
-            click.echo(json.dumps(report.record(outcome), ensure_ascii=False))
+            click.echo(json.dumps(load_page.record(outcome), ensure_ascii=False))
     if outcome.interrupted:
-        say("cdc-conformance: interrupted; all started processes have been stopped")
-    lost = keep(lambda: report.write(outcome, options["report"])) if options["report"] else 0
+        print_notice("cdc-conformance: interrupted; all started processes have been stopped")
+    lost = (
+        save_files(lambda: load_page.write(outcome, options["report"])) if options["report"] else 0
+    )
     sys.exit(lost if lost and outcome.exit_code != 130 else outcome.exit_code)
 
 
-COMMANDS = (bench, load)
+COMMANDS = (measure_throughput, load_decoder)
 """Commands for `cli`."""

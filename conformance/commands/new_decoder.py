@@ -95,17 +95,17 @@ def _deployment_lines(fmt: Format[Any]) -> Iterator[str]:
     """Each field of a deployment with its values in this format; those that it does not use
     last.
     """
-    values = {
-        name: sorted({str(getattr(profile.deployment, name)) for profile in fmt.profiles})
-        for name in Deployment.__dataclass_fields__
-    }
-    for name, found in values.items():
-        if found != [""]:
-            listed = ", ".join(value or "none" for value in found)
+    values: dict[str, list[str]] = {}
+    for name in Deployment.__dataclass_fields__:
+        distinct = {str(getattr(profile.deployment, name)) for profile in fmt.profiles}
+        values[name] = sorted(distinct)
+    for name, field_values in values.items():
+        if field_values != [""]:
+            listed = ", ".join(value or "none" for value in field_values)
             yield from textwrap.wrap(
                 f"- {name}: {DEPLOYMENT[name]} ({listed})", WIDTH - 8, subsequent_indent="  "
             )
-    unused = [name for name, found in values.items() if found == [""]]
+    unused = [name for name, field_values in values.items() if field_values == [""]]
     if unused:
         yield f"- empty in this format: {', '.join(unused)}"
 
@@ -127,7 +127,7 @@ def _sample_lines(fmt: Format[Any], level: Level) -> Iterator[str]:
     for sample in samples(fmt):
         if any(change.kind is Kind.ROW for change in sample.changes):
             yield ""
-            yield from _wrapped("key    ", excerpt_value(sample.message.key).plain)
+            yield from _wrap_lines("key    ", excerpt_value(sample.message.key).plain)
             yield from _value_lines(fmt, sample)
             for change in sample.changes:
                 yield from _expected_lines(change, level)
@@ -138,10 +138,10 @@ def _value_lines(fmt: Format[Any], sample: Sample) -> Iterator[str]:
     from conformance.pages.samples import pretty
     from conformance.reports.wire import find_connect_schema
 
-    text = sample.text
-    if schema := find_connect_schema(text):
-        text = f'{text[: schema[0]]}"..."{text[schema[1] :]}'
-    for number, line in enumerate(pretty(text, WIDTH - 10).splitlines()):
+    value_text = sample.text
+    if schema := find_connect_schema(value_text):
+        value_text = f'{value_text[: schema[0]]}"..."{value_text[schema[1] :]}'
+    for number, line in enumerate(pretty(value_text, WIDTH - 10).splitlines()):
         yield f"       {line}" if number else f"value  {line}"
     if sample.message.value is not None and fmt.container in _CONTAINERS:
         yield f"       ({_CONTAINERS[fmt.container]})"
@@ -155,9 +155,9 @@ _CONTAINERS: Final = {
 """What stands for a value that is not the text of a comment."""
 
 
-def _wrapped(head: str, text: str) -> Iterator[str]:
+def _wrap_lines(head: str, sentence: str) -> Iterator[str]:
     yield from textwrap.wrap(
-        text,
+        sentence,
         WIDTH - 2,
         initial_indent=head,
         subsequent_indent=" " * len(head),
@@ -171,7 +171,7 @@ def _expected_lines(change: Change, level: Level) -> Iterator[str]:
     if level == "changes":
         keys = list(change.keys or ())
         columns += f", database {change.database}, table {change.table}, keys {keys}"
-    yield from _wrapped("gives  ", columns)
+    yield from _wrap_lines("gives  ", columns)
     for side in ("before", "after"):
         image = change.image(side, numbers[level])
         if image is not None:
@@ -180,7 +180,7 @@ def _expected_lines(change: Change, level: Level) -> Iterator[str]:
                 for name, cell in image.items()
                 if cell.state is not State.ABSENT
             )
-            yield from _wrapped(f"       {side:<6} ", ", ".join(cells))
+            yield from _wrap_lines(f"       {side:<6} ", ", ".join(cells))
 
 
 @click.command("new-decoder", short_help="Writes a decoder that runs and decodes nothing yet.")
@@ -215,8 +215,8 @@ def new_decoder(fmt: str, level: Level, out: Path) -> None:
     present = [str(path) for path in skeleton.files if path.exists()]
     if present:
         raise UsageError(f"{' and '.join(present)} is there already; name another file with --out")
-    for path, text in skeleton.files.items():
-        path.write_text(text, "utf-8")
+    for path, content in skeleton.files.items():
+        path.write_text(content, "utf-8")
     click.echo(
         f"{out}, {' '.join(str(path) for path in skeleton.files if path != out)}: judge it with"
     )

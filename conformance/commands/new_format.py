@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from conformance.commands.shell import say
+from conformance.commands.shell import print_notice
 from generators.errors import UsageError
 from generators.wire_format import module_name
 
@@ -41,7 +41,7 @@ class Layout:
     @property
     def lines(self) -> int:
         """Lines of all files and the one of the registry."""
-        return sum(text.count("\n") for text in self.files.values()) + 1
+        return sum(content.count("\n") for content in self.files.values()) + 1
 
 
 def lay_out(name: str, container: str, checkout: Path) -> Layout:
@@ -51,14 +51,14 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
     file that is there already.
     """
     registry = checkout / REGISTRY
-    text = registry.read_text("utf-8") if registry.is_file() else ""
-    listed = _FORMATS.search(text)
+    registry_text = registry.read_text("utf-8") if registry.is_file() else ""
+    listed = _FORMATS.search(registry_text)
     if listed is None:
         raise UsageError(
             f"{checkout} is no checkout of cdc-conformance: {REGISTRY} has no FORMATS in it"
         )
-    taken = re.findall(r'"([^"]+)"', listed[1])
-    _check(name, taken)
+    format_names = re.findall(r'"([^"]+)"', listed[1])
+    _check(name, format_names)
     page = name.partition("-")[0]
     if (checkout / PAGES / f"{page}.toml").exists():
         page = name
@@ -76,28 +76,39 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
     for path in sorted(
         path for path in (SKELETON / container).rglob("*") if path.suffix in (".py", ".toml")
     ):
-        files[_with(path.relative_to(SKELETON / container).as_posix(), words)] = _with(
-            path.read_text("utf-8"), words
+        files[_replace_words(path.relative_to(SKELETON / container).as_posix(), words)] = (
+            _replace_words(path.read_text("utf-8"), words)
         )
-    there = [path for path in files if (checkout / path).exists()]
-    if there:
+    existing_files = [path for path in files if (checkout / path).exists()]
+    if existing_files:
         raise UsageError(
-            f"{name}: nothing was written, since these files are there: {', '.join(there)}"
+            f"{name}: nothing was written, since these files are there: {', '.join(existing_files)}"
         )
-    return Layout(files, f'{text[: listed.end()]}    "{name}",\n{text[listed.end() :]}')
+    return Layout(
+        files, f'{registry_text[: listed.end()]}    "{name}",\n{registry_text[listed.end() :]}'
+    )
 
 
-def _check(name: str, taken: list[str]) -> None:
-    if name in taken:
-        raise UsageError(f"format {name!r} is there already. Known: {', '.join(sorted(taken))}")
-    same = next((other for other in taken if module_name(other) == module_name(name)), None)
+def _check(name: str, format_names: list[str]) -> None:
+    if name in format_names:
+        raise UsageError(
+            f"format {name!r} is there already. Known: {', '.join(sorted(format_names))}"
+        )
+    same = next(
+        (
+            format_name
+            for format_name in format_names
+            if module_name(format_name) == module_name(name)
+        ),
+        None,
+    )
     if same:
         raise UsageError(f"format {name!r} would have the module of {same!r}")
     if not NAME.fullmatch(name) or len(name) > LONGEST:
         near = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
         hint = (
             f" Did you mean {near!r}?"
-            if NAME.fullmatch(near) and len(near) <= LONGEST and near not in taken
+            if NAME.fullmatch(near) and len(near) <= LONGEST and near not in format_names
             else ""
         )
         legal = (
@@ -107,18 +118,18 @@ def _check(name: str, taken: list[str]) -> None:
         raise UsageError(f"name {name!r} of a format: {legal}.{hint}")
 
 
-def _with(text: str, words: Mapping[str, str]) -> str:
+def _replace_words(template: str, words: Mapping[str, str]) -> str:
     for sample, word in words.items():
-        text = text.replace(sample, word)
-    return text
+        template = template.replace(sample, word)
+    return template
 
 
 def write(layout: Layout, checkout: Path) -> None:
     """Writes the files, and the name into the registry."""
-    for name, text in layout.files.items():
+    for name, content in layout.files.items():
         path = checkout / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        path.write_text(content, "utf-8")
     (checkout / REGISTRY).write_text(layout.registry, "utf-8")
 
 
@@ -148,11 +159,11 @@ def new_format(name: str, container: str, into: Path) -> None:
     """
     layout = lay_out(name, container, into)
     write(layout, into)
-    for path, text in layout.files.items():
-        click.echo(f"{path}: {text.count(chr(10))} lines")
+    for path, content in layout.files.items():
+        click.echo(f"{path}: {content.count(chr(10))} lines")
     click.echo(f"{REGISTRY}: 1 line")
     click.echo(f"{len(layout.files)} files and a line in FORMATS, {layout.lines} lines")
-    say(_NEXT.format(name=name, module=module_name(name)))
+    print_notice(_NEXT.format(name=name, module=module_name(name)))
 
 
 _NEXT: Final = """

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from conformance.commands.inspecting import read_records
-from conformance.commands.shell import OutputStyle, Progress, save, say, shares_output
+from conformance.commands.shell import (
+    OutputStyle,
+    Progress,
+    print_notice,
+    save_files,
+    shares_output,
+)
 from conformance.files import check
 from conformance.sheets import grid, marked
 from conformance.text import printable
@@ -69,7 +75,7 @@ def observe(
         )
     fmt = get(settings.formats[0])
     records = list(
-        itertools.islice(read_records(options["messages"], options["asked"], MOST), MOST)
+        itertools.islice(read_records(options["messages"], options["broker_options"], MOST), MOST)
     )
     profile, sentence = written_by(fmt, settings.writer_profile, records)
     tables = [user.table for user in settings.tables.schema.tables] if settings.tables else []
@@ -99,12 +105,12 @@ def finish(observed: Observed, style: OutputStyle, report: Path | None) -> int:
 
     if style != "pretty" and not shares_output():
         for line in summary(observed):
-            say(printable(line))
-    return save(lambda: write_all(observed.result, report)) if report else 0
+            print_notice(printable(line))
+    return save_files(lambda: write_all(observed.result, report)) if report else 0
 
 
 def written_by(
-    fmt: Format[Any], asked: str | Sequence[str], records: Sequence[ReadRecord]
+    fmt: Format[Any], profile_globs: str | Sequence[str], records: Sequence[ReadRecord]
 ) -> tuple[Profile, str]:
     """The profile under which messages are decoded, and a sentence of it: the one that the user
     names, else the newest that `inspect` finds in them. Raises UsageError where it finds none.
@@ -112,8 +118,8 @@ def written_by(
     from conformance.cases.catalogue import select_profiles
     from conformance.inspecting.inspector import inspect
 
-    if asked not in ("*", ("*",)):
-        return select_profiles(fmt, asked)[0], ""
+    if profile_globs not in ("*", ("*",)):
+        return select_profiles(fmt, profile_globs)[0], ""
     tally = inspect(records).tallies.get(fmt.name)
     names = tally.profiles() if tally else ()
     if not names:
@@ -126,10 +132,10 @@ def written_by(
                 " --writer-profile, if they are of one"
             )
         )
-    others = f", and so may {', '.join(names[1:])}" if names[1:] else ""
+    alternatives = f", and so may {', '.join(names[1:])}" if names[1:] else ""
     return (
         fmt.profile(names[0]),
-        f"decoded as {names[0]} writes them, which may have written them{others} (`inspect`)",
+        f"decoded as {names[0]} writes them, which may have written them{alternatives} (`inspect`)",
     )
 
 
@@ -142,18 +148,20 @@ def _show(observed: Observed, style: OutputStyle, sentence: str) -> None:
     lines = [*([sentence] if sentence else []), *summary(observed)]
     if style == "markdown":
         click.echo(
-            "\n".join([*marked(HEADS, _rows(observed)), "", *(f"- {line}" for line in lines)])
+            "\n".join(
+                [*marked(HEADS, _difference_cells(observed)), "", *(f"- {line}" for line in lines)]
+            )
         )
         return
     for failure in observed.result.failures:
         console.show(console.failure(failure))
     if observed.differences:
-        console.show(grid(HEADS, _rows(observed)))
+        console.show(grid(HEADS, _difference_cells(observed)))
     for line in lines:
         click.echo(printable(line))
 
 
-def _rows(observed: Observed) -> Iterator[tuple[str, ...]]:
+def _difference_cells(observed: Observed) -> Iterator[tuple[str, ...]]:
     for difference in observed.differences[:SHOWN]:
         cells = (
             difference.what,
@@ -173,10 +181,10 @@ def summary(observed: Observed) -> Sequence[str]:
     lines = [f"... and {more} more differences; --format json has all"] if more > 0 else []
     if observed.tables:
         lines.append(f"typed rows compared: {', '.join(observed.tables)}")
-    if refused := observed.refused_messages:
+    if refused_count := observed.refused_messages:
         lines.append(
-            f"the reference decoder refuses {refused:,} messages: are they of {fmt.format}, as"
-            f" {observed.profile} writes it?"
+            f"the reference decoder refuses {refused_count:,} messages: are they of {fmt.format},"
+            f" as {observed.profile} writes it?"
         )
     if observed.judged < observed.messages:
         lines.append(

@@ -82,7 +82,7 @@ def pipeline(
     limit: float,
     sink: Any,
     catalog: str,
-    asked: BrokerOptions,
+    broker_options: BrokerOptions,
     style: OutputStyle,
     **options: Any,
 ) -> None:
@@ -114,7 +114,10 @@ def pipeline(
         fmt, spec, writer_profile or "", nemesis, options["seed"], restart, tables, limit
     )
     session = SessionOptions(sink=sink, catalogue=catalog, conf=options["spark_conf"])
-    with Progress() as note, closing(judge_pipeline(settings, asked, session, note)) as judged:
+    with (
+        Progress() as note,
+        closing(judge_pipeline(settings, broker_options, session, note)) as judged,
+    ):
         for result in judged:
             results.append(result)
             if style == "json":
@@ -154,10 +157,10 @@ def new_pipeline(fmt: str, sink: Any, out: Path | None) -> None:
     from conformance.pipelines.writing import pipeline_text
 
     path = out or Path("pipeline.py")
-    text = pipeline_text(fmt, sink, str(path))
+    source = pipeline_text(fmt, sink, str(path))
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(source)
     except FileExistsError:
         raise UsageError(f"{path} is there already; name another file with --out") from None
     click.echo(f"{path}: judge it with")

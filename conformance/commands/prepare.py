@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.brokers import apicurio
-from conformance.brokers import archive as _archive
-from conformance.brokers import jars as _jars
-from conformance.brokers import spark as _spark
+from conformance.brokers import apicurio, archive, jars, spark
 from conformance.brokers.broker import ahead
 from conformance.brokers.jars import Note
 from conformance.commands.shell import FORMAT, OutputStyle, Progress
 from generators.errors import HarnessError
+from generators.model import Case, messages_of
 
 if TYPE_CHECKING:
     from conformance.engines.child import ChildEngine
@@ -36,13 +34,13 @@ CASES = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished step. `state`: the version or file that is ready now; `made`: it was not ready
+    """One finished step. `state`: the version or file that is ready now; `is_new`: it was not ready
     before; `seconds`: the time that it took after the steps before.
     """
 
     name: str
     state: str
-    made: bool
+    is_new: bool
     seconds: float
 
     def as_json(self) -> dict[str, object]:
@@ -50,7 +48,7 @@ class Step:
         return {
             "name": self.name,
             "found": self.state,
-            "made": self.made,
+            "made": self.is_new,
             "seconds": round(self.seconds, 1),
         }
 
@@ -59,43 +57,43 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
     """Runs the steps in order, those of the schema registry last, and skips what is ready. Raises
     HarnessError at the first failure.
     """
-    missing = _jars.cached_jars() is None
+    missing = jars.cached_jars() is None
     # The registry takes its time, the archives take the processor's.
     ahead("embedded", note)
-    began, (_, lacking) = time.monotonic(), _spark.state()
-    _spark.prepare_jars(_spark.MODULES, note)
+    began, (_, lacking) = time.monotonic(), spark.state()
+    spark.prepare_jars(spark.MODULES, note)
     yield Step(
         "Spark's modules",
-        "; ".join(_spark.state()[0].values()),
+        "; ".join(spark.state()[0].values()),
         bool(lacking),
         time.monotonic() - began,
     )
-    yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
+    yield _archived("Spark's classes", archive.spark_classes(), _session, note)
     began = time.monotonic()
-    jars = _jars.kafka_jars(note)
-    yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
-    yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
+    kafka_jars = jars.kafka_jars(note)
+    yield Step("Kafka's jars", str(kafka_jars[0].parent), missing, time.monotonic() - began)
+    yield _archived("Kafka's classes", archive.kafka_classes(), _broker, note)
     if registry:
-        began, missing = time.monotonic(), _jars.cached_bundle(apicurio.BUNDLE) is None
-        place = _jars.jars_of(apicurio.BUNDLE, note)[0].parent
+        began, missing = time.monotonic(), jars.cached_bundle(apicurio.BUNDLE) is None
+        place = jars.jars_of(apicurio.BUNDLE, note)[0].parent
         yield Step("Apicurio's jars", str(place), missing, time.monotonic() - began)
 
 
 def _archived(
-    name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note
+    name: str, archive_path: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note
 ) -> Step:
     began = time.monotonic()
-    if archive is None:
+    if archive_path is None:
         raise HarnessError(
             f"{name} cannot be archived without Java and pyspark. Try `cdc-conformance doctor`"
         )
-    missing = _archive.complete_archive(archive) is None
+    missing = archive.complete_archive(archive_path) is None
     if missing:
-        note(f"writing {archive}, once; this takes about half a minute")
-        with _archive.archive_writing(archive, note) as options:
+        note(f"writing {archive_path}, once; this takes about half a minute")
+        with archive.archive_writing(archive_path, note) as options:
             if options is not None:
                 start(options, note)
-    file = _archive.complete_archive(archive)
+    file = archive.complete_archive(archive_path)
     assert file is not None
     return Step(name, f"{file}, {file.stat().st_size >> 20} MB", missing, time.monotonic() - began)
 
@@ -121,7 +119,7 @@ def _session(options: tuple[str, ...], _note: Note) -> None:
 
     java = "spark.driver.extraJavaOptions"
     conf = {**OURS, java: " ".join((OURS[java], *(f'"{option}"' for option in options)))}
-    with ChildEngine(packages=tuple(_spark.MODULES), conf=conf) as engine:
+    with ChildEngine(packages=tuple(spark.MODULES), conf=conf) as engine:
         engine.started.result()
         for name in DECODED:
             _decode(engine, name)
@@ -137,13 +135,12 @@ def _decode(engine: ChildEngine, name: str) -> None:
 
     fmt = get(name)
     cases = list(named_cases(fmt, fmt.profiles[:1]))
-    some = [
-        case
-        for level in (1, 2)
-        for case in islice((named for named in cases if named.level == level), CASES)
-    ]
-    for number, call in enumerate(group_calls(fmt, some, (1, 2), 0)):
-        messages = [written.message for case in call.cases for written in case.written]
+    sample_cases: list[Case] = []
+    for level in (1, 2):
+        of_level = (case for case in cases if case.level == level)
+        sample_cases += islice(of_level, CASES)
+    for number, call in enumerate(group_calls(fmt, sample_cases, (1, 2), 0)):
+        messages = list(messages_of(call.cases))
         _, source = write_table(engine.directory, handle := f"{name}-{number}", messages)
         engine.open_records(handle, source)
         request = Request(
@@ -168,8 +165,8 @@ def prepare(style: OutputStyle, registry: bool) -> None:
     pretty = style != "json"
     with Progress() as note:
         for step in steps(note, registry=registry):
-            line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.state}" + (
-                f", {step.seconds:.0f} s" * step.made
+            line = f"{'made ' if step.is_new else 'ready'}  {step.name:16} {step.state}" + (
+                f", {step.seconds:.0f} s" * step.is_new
             )
             click.echo(line if pretty else json.dumps(step.as_json(), ensure_ascii=False))
 

@@ -21,13 +21,12 @@ from conformance.commands.shell import (
     PROFILE,
     Named,
     given_tables,
-    say,
+    print_notice,
     table_load,
     user_tables,
 )
 from conformance.commands.spark_options import MASTER
-from generators.bulk import orders
-from generators.bulk import traffic as load
+from generators.bulk import orders, traffic
 from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Message, Table
@@ -141,7 +140,12 @@ _INTERRUPTED = 130
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 @user_tables
 def publish(
-    name: str, profile: str | None, asked: BrokerOptions, topic: str, measure: bool, **given: Any
+    name: str,
+    profile: str | None,
+    broker_options: BrokerOptions,
+    topic: str,
+    measure: bool,
+    **command_options: Any,
 ) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
@@ -155,69 +159,103 @@ def publish(
     from conformance.brokers.broker import broker
     from conformance.commands.shell import Progress
 
-    if asked.spec == "auto":
+    if broker_options.spec == "auto":
         raise UsageError(
             "publish needs a running broker: --broker HOST:PORT, or bootstrap.servers in the file"
             " of --broker-config"
         )
     fmt = get(name)
-    own = table_load(fmt, profile, given_tables(given, given["seed"]), given["verbose"])
-    chosen = own[0] if own else fmt.profile(profile) if profile else fmt.profiles[-1]
-    options, tables = _options(given), None
-    if own:
-        tables = _of_tables(own[1], options, given, measure)
-    if given["master"] and not given["executors"]:
+    user_load = table_load(
+        fmt,
+        profile,
+        given_tables(command_options, command_options["seed"]),
+        command_options["verbose"],
+    )
+    selected_profile = (
+        user_load[0] if user_load else fmt.profile(profile) if profile else fmt.profiles[-1]
+    )
+    options, tables = _options(command_options), None
+    if user_load:
+        tables = _load_with_ops(user_load[1], options, command_options, measure)
+    if command_options["master"] and not command_options["executors"]:
         raise UsageError("--master URL needs --executors N")
-    if given["executors"] and (given["duration"] or measure):
+    if command_options["executors"] and (command_options["duration"] or measure):
         raise UsageError(
             "--executors takes --count; it cannot be combined with --duration or --measure"
         )
     pattern = parts(topic)
-    if pattern and (given["executors"] or measure):
+    if pattern and (command_options["executors"] or measure):
         raise UsageError(
             f"--topic {topic} names several topics; it cannot be combined with --executors or"
             " --measure"
         )
-    with Progress() as note, broker(asked.spec, note=note, cluster_at=asked.at) as started:
+    with (
+        Progress() as note,
+        broker(broker_options.spec, note=note, cluster_at=broker_options.at) as started,
+    ):
         if not pattern:
-            kafka.ensure_topic(started.cluster, topic, given["partitions"], given["timeout"])
+            kafka.ensure_topic(
+                started.cluster, topic, command_options["partitions"], command_options["timeout"]
+            )
         if measure:
-            count = given["count"] or _MEASURED
+            count = command_options["count"] or _MEASURED
             click.echo(
                 json.dumps(
-                    measured(
-                        started.cluster, topic, fmt, chosen, given["seed"], count, options, note
+                    compare_rates(
+                        started.cluster,
+                        topic,
+                        fmt,
+                        selected_profile,
+                        command_options["seed"],
+                        count,
+                        options,
+                        note,
                     )
                 )
             )
             return
-        if given["executors"]:
-            summary, code = _on_executors(fmt, chosen, started.cluster, topic, options, given, note)
+        if command_options["executors"]:
+            summary, code = _on_executors(
+                fmt, selected_profile, started.cluster, topic, options, command_options, note
+            )
         else:
-            count = given["count"] or (None if given["duration"] else 10_000)
-            asked_for = (fmt, chosen, given["seed"])
-            layout = Layout(partitions=given["partitions"])
-            made = load.messages(*asked_for, count=count, layout=layout, options=options)
+            count = command_options["count"] or (None if command_options["duration"] else 10_000)
+            asked_for = (fmt, selected_profile, command_options["seed"])
+            layout = Layout(partitions=command_options["partitions"])
+            seeded_messages = traffic.messages(
+                *asked_for, count=count, layout=layout, options=options
+            )
             if tables:
-                made = tables.messages(*asked_for, count, layout)
+                seeded_messages = tables.messages(*asked_for, count, layout)
             if not pattern:
-                summary, code = _from_here(made, started.cluster, topic, given, note)
+                summary, code = _from_here(
+                    seeded_messages, started.cluster, topic, command_options, note
+                )
             else:
                 with_table = zip(
-                    made, itertools.repeat(orders.load_table(chosen.source)), strict=False
+                    seeded_messages,
+                    itertools.repeat(orders.load_table(selected_profile.source)),
+                    strict=False,
                 )
                 routed = Routed(
                     started.cluster,
                     topic,
-                    given["partitions"],
+                    command_options["partitions"],
                     tables.messages_with_tables(*asked_for, count, layout)
                     if tables
                     else with_table,
                 )
-                summary, code = _from_here(routed, started.cluster, None, given, note)
+                summary, code = _from_here(routed, started.cluster, None, command_options, note)
                 summary["topics"] = sorted(routed.topics)
     click.echo(
-        json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary})
+        json.dumps(
+            {
+                "topic": topic,
+                "profile": selected_profile.name,
+                "seed": command_options["seed"],
+                **summary,
+            }
+        )
     )
     sys.exit(code)
 
@@ -244,25 +282,27 @@ class Routed:
             for message, table in self._messages
         )
 
-    def _topic(self, own: str, table: Table) -> str:
-        name = topic_of(self.pattern, own, table)
+    def _topic(self, message_topic: str, table: Table) -> str:
+        name = topic_of(self.pattern, message_topic, table)
         if name not in self.topics:
             kafka.ensure_topic(self.cluster, name, self.partitions)
             self.topics.add(name)
         return name
 
 
-def _options(given: dict[str, Any]) -> LoadOptions:
-    asked = {name: given[name] for name in ("keys", "rows", "transaction", "payload")}
-    if given["null_rate"] is not None:
-        asked["null_rate"] = given["null_rate"]
-    if given["ops"]:
-        asked["ops"] = orders.parse_ops(given["ops"])
-    return LoadOptions(**asked)
+def _options(command_options: dict[str, Any]) -> LoadOptions:
+    load_options = {
+        name: command_options[name] for name in ("keys", "rows", "transaction", "payload")
+    }
+    if command_options["null_rate"] is not None:
+        load_options["null_rate"] = command_options["null_rate"]
+    if command_options["ops"]:
+        load_options["ops"] = orders.parse_ops(command_options["ops"])
+    return LoadOptions(**load_options)
 
 
-def _of_tables(
-    own: TableLoad, options: LoadOptions, given: dict[str, Any], measure: bool
+def _load_with_ops(
+    user_load: TableLoad, options: LoadOptions, command_options: dict[str, Any], measure: bool
 ) -> TableLoad:
     """The load of a user's tables with the weights of the operations. Raises UsageError for options
     of `shop.orders` alone.
@@ -273,16 +313,16 @@ def _of_tables(
                 f"--{name.replace('_', '-')} belongs to the table of load; with --tables use"
                 " --values FILE"
             )
-    if given["executors"] or measure:
+    if command_options["executors"] or measure:
         raise UsageError("--tables cannot be combined with --executors or --measure")
-    return replace(own, ops=options.ops) if given["ops"] else own
+    return replace(user_load, ops=options.ops) if command_options["ops"] else user_load
 
 
 def _from_here(
     messages: Iterable[Message],
     bootstrap: Target,
     topic: str | None,
-    given: dict[str, Any],
+    command_options: dict[str, Any],
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
     """Publishes from this process; the summary and the exit code."""
@@ -292,11 +332,11 @@ def _from_here(
             bootstrap,
             topic,
             messages,
-            rate=given["rate"],
-            duration_s=given["duration"],
-            stamp=given["stamp"],
+            rate=command_options["rate"],
+            duration_s=command_options["duration"],
+            stamp=command_options["stamp"],
             progress=lambda n: note(f"{n} messages acknowledged"),
-            timeout_s=given["timeout"],
+            timeout_s=command_options["timeout"],
         )
     except PublishInterrupted as interruption:
         done, stopped, code = interruption.published, "interrupted", _INTERRUPTED
@@ -307,7 +347,7 @@ def _from_here(
 
 def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
     if stopped:
-        say(f"cdc-conformance: {stopped}")
+        print_notice(f"cdc-conformance: {stopped}")
     return {
         "sent": done.sent,
         "acknowledged": done.acknowledged,
@@ -328,42 +368,42 @@ def _on_executors(
     bootstrap: Target,
     topic: str,
     options: LoadOptions,
-    given: dict[str, Any],
+    command_options: dict[str, Any],
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
     """Publishes the same messages from Spark, in ranges; the summary and the exit code."""
     from conformance.engines.child import ChildEngine
     from conformance.engines.engine import ChildDied, DecodeRaised
 
-    count, master = given["count"] or 10_000, given["master"]
+    count, master = command_options["count"] or 10_000, command_options["master"]
     conf = {"spark.master": master} if master else {}
     request = {
         "format": fmt.name,
         "profile": profile.name,
-        "seed": given["seed"],
+        "seed": command_options["seed"],
         "options": orders.options_text(options),
-        "partitions": given["partitions"],
+        "partitions": command_options["partitions"],
         **fields(bootstrap),
         "topic": topic,
         "count": count,
-        "executors": given["executors"],
-        "rate": given["rate"],
-        "stamp": given["stamp"],
-        "timeout_s": given["timeout"],
+        "executors": command_options["executors"],
+        "rate": command_options["rate"],
+        "stamp": command_options["stamp"],
+        "timeout_s": command_options["timeout"],
     }
     before = kafka.records_in(bootstrap, topic)
     note("starting Spark")
-    with ChildEngine(cores=given["executors"], conf=conf, note=note) as engine:
+    with ChildEngine(cores=command_options["executors"], conf=conf, note=note) as engine:
         try:
             engine.started.result()
             began = time.monotonic()
-            asked = engine.ask_service("generate", request, float("inf"))
-            while not asked.done():
+            pending = engine.ask_service("generate", request, float("inf"))
+            while not pending.done():
                 time.sleep(0.2)
-                note(f"publishing {count} statements on {given['executors']} executors")
-            answer = dict(asked.result())
+                note(f"publishing {count} statements on {command_options['executors']} executors")
+            answer = dict(pending.result())
         except KeyboardInterrupt:
-            say("cdc-conformance: interrupted; the executors are stopped")
+            print_notice("cdc-conformance: interrupted; the executors are stopped")
             engine.close()
             return {
                 "acknowledged": kafka.records_in(bootstrap, topic) - before,
@@ -375,14 +415,14 @@ def _on_executors(
     answer.pop("id", None)
     stopped = answer.pop("stopped")
     for line in dict.fromkeys(stopped):
-        say(f"cdc-conformance: {line}")
+        print_notice(f"cdc-conformance: {line}")
     slowest = answer.pop("seconds")
     summary = {
         **answer,
         "seconds": round(seconds, 3),
         "publishing_seconds": round(slowest, 3),
         "per_second": round(answer["acknowledged"] / slowest) if slowest else 0,
-        "executors": given["executors"],
+        "executors": command_options["executors"],
         "complete": not stopped,
     }
     return summary, HarnessError.exit_code if stopped else 1 if answer["failed"] else 0
@@ -418,7 +458,7 @@ def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[in
     return acknowledged, time.monotonic() - began
 
 
-def measured(
+def compare_rates(
     bootstrap: Target,
     topic: str,
     fmt: Format[Any],
@@ -434,9 +474,9 @@ def measured(
     `ratio` is our rate over the bare client's per round: median, min and max. Raises HarnessError
     if a message is not delivered.
     """
-    made = list(itertools.islice(load.messages(fmt, profile, seed, options=options), count))
+    prepared = list(itertools.islice(traffic.messages(fmt, profile, seed, options=options), count))
 
-    def ours(messages: Iterable[Message]) -> float:
+    def time_ours(messages: Iterable[Message]) -> float:
         done = publish_paced(bootstrap, topic, messages, rate=None, count=count)
         if done.acknowledged != count:
             raise HarnessError(
@@ -445,36 +485,38 @@ def measured(
             )
         return done.seconds
 
-    def theirs() -> float:
-        acknowledged, seconds = bare(bootstrap, topic, made)
+    def time_bare() -> float:
+        acknowledged, seconds = bare(bootstrap, topic, prepared)
         if acknowledged != count:
             raise HarnessError(
                 f"the bare client did not deliver {count - acknowledged} of {count} messages"
             )
         return seconds
 
-    own, base, whole = list[float](), list[float](), list[float]()
+    our_seconds, bare_seconds, seconds_with_making = list[float](), list[float](), list[float]()
     for number in range(-1, ROUNDS):
         note(f"round {number + 1} of {ROUNDS}")
         runs: list[Callable[[], None]] = [
-            lambda: own.append(ours(made)),
-            lambda: base.append(theirs()),
-            lambda: whole.append(ours(load.messages(fmt, profile, seed, options=options))),
+            lambda: our_seconds.append(time_ours(prepared)),
+            lambda: bare_seconds.append(time_bare()),
+            lambda: seconds_with_making.append(
+                time_ours(traffic.messages(fmt, profile, seed, options=options))
+            ),
         ]
         for run in runs if number % 2 else reversed(runs):
             run()
         if number < 0:
-            for seconds in (own, base, whole):
+            for seconds in (our_seconds, bare_seconds, seconds_with_making):
                 seconds.clear()
-    ratios = [b / o for b, o in zip(base, own, strict=True)]
+    ratios = [b / o for b, o in zip(bare_seconds, our_seconds, strict=True)]
     return {
         "format": fmt.name,
         "profile": profile.name,
         "messages": count,
-        "bytes": sum(message.size for message in made),
-        "ours_per_second": round(count / statistics.median(own)),
-        "bare_per_second": round(count / statistics.median(base)),
-        "end_to_end_per_second": round(count / statistics.median(whole)),
+        "bytes": sum(message.size for message in prepared),
+        "ours_per_second": round(count / statistics.median(our_seconds)),
+        "bare_per_second": round(count / statistics.median(bare_seconds)),
+        "end_to_end_per_second": round(count / statistics.median(seconds_with_making)),
         "ratio": {
             "median": round(statistics.median(ratios), 3),
             "min": round(min(ratios), 3),

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from conformance.commands.shell import FORMAT, Progress, print_rows, say
+from conformance.commands.shell import FORMAT, Progress, print_notice, print_rows
 from generators.errors import UsageError
 
 COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
@@ -68,7 +68,7 @@ COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
     help="Writes the records as JSON lines.",
 )
 @FORMAT
-def record(**given: Any) -> None:
+def record(**command_options: Any) -> None:
     """Starts a real database and PRODUCT (debezium, canal), executes drawn histories as SQL, and compares what it publishes.
 
     \b
@@ -85,12 +85,14 @@ def record(**given: Any) -> None:
                 " whole wheel"
             ) from error
         raise
-    style = given.pop("style")
-    given["seed"] = secrets.randbelow(1 << 31) if given["seed"] is None else given["seed"]
+    style = command_options.pop("style")
+    command_options["seed"] = (
+        secrets.randbelow(1 << 31) if command_options["seed"] is None else command_options["seed"]
+    )
     with Progress() as note:
-        done = audits.perform(note=note, **given)
+        done = audits.perform(note=note, **command_options)
     print_rows(done.rows(), COLUMNS, style)
-    say(done.summary)
+    print_notice(done.summary)
     sys.exit(1 if done.unexplained else 0 if done.ok else 5)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 
 import click
 
@@ -20,12 +21,13 @@ def list_recordings(style: OutputStyle) -> None:
     """
     from generators.recorded import store
 
-    recordings = [
-        recording for product in store.PRODUCTS for recording in store.recordings(product)
-    ]
+    recordings = list(itertools.chain.from_iterable(map(store.recordings, store.PRODUCTS)))
     facts = ("product", "name", "format", "profile", "release", "server", "options", "how", "count")
-    rows = [{fact: getattr(recording, fact) for fact in facts} for recording in recordings]
-    print_rows(rows, ("product", "name", "format", "profile", "count"), style)
+    values_of = operator.attrgetter(*facts)
+    recording_rows = [
+        dict(zip(facts, values_of(recording), strict=True)) for recording in recordings
+    ]
+    print_rows(recording_rows, ("product", "name", "format", "profile", "count"), style)
 
 
 @click.command("audit")
@@ -62,7 +64,7 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: OutputS
         ]
         for agreed in agreements
     }
-    rows = [
+    agreement_rows = [
         {
             "format": agreed.recording.format,
             "recording": agreed.recording.name,
@@ -78,7 +80,7 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: OutputS
         }
         for agreed in agreements
     ]
-    shown = (
+    columns = (
         "format",
         "recording",
         "profile",
@@ -88,7 +90,7 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: OutputS
         "unexplained",
         "apart",
     )
-    print_rows(rows, shown, style)
+    print_rows(agreement_rows, columns, style)
     if style != "json":
-        for text in itertools.chain.from_iterable(texts.values()):
-            click.echo(text)
+        for line in itertools.chain.from_iterable(texts.values()):
+            click.echo(line)

@@ -57,8 +57,10 @@ class Named(ParamType):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """The names with this prefix, without those that a repeatable argument already has."""
-        given = ctx.params.get(param.name or "") if param.nargs == -1 else ()
-        return completions((name for name in self.legal() if name not in (given or ())), incomplete)
+        present = ctx.params.get(param.name or "") if param.nargs == -1 else ()
+        return completions(
+            (name for name in self.legal() if name not in (present or ())), incomplete
+        )
 
 
 class Glob(ParamType):
@@ -118,14 +120,14 @@ class DecoderSpec(ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The text. Raises UsageError for a `cmd:` decoder where a Spark decoder is required."""
-        text = str(value)
-        if self.spark and is_command(text):
+        spec = str(value)
+        if self.spark and is_command(spec):
             where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
             raise UsageError(
-                f"--decoder {text!r}: {where}needs a decoder in Spark; only run and replay take"
+                f"--decoder {spec!r}: {where}needs a decoder in Spark; only run and replay take"
                 " cmd:"
             )
-        return text
+        return spec
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -187,10 +189,10 @@ def _formats(ctx: click.Context) -> Sequence[str]:
     """The formats on the command line so far, or all of them."""
     params = ctx.params.get("formats") or ctx.params.get("name") or ()
     # Arguments before an option without its value are not among the parameters yet.
-    given = [name for name in ctx.args if name in FORMATS] or (
+    named_formats = [name for name in ctx.args if name in FORMATS] or (
         (params,) if isinstance(params, str) else params
     )
-    return [name for name in given if name in FORMATS] or FORMATS
+    return [name for name in named_formats if name in FORMATS] or FORMATS
 
 
 def _rule_ids(fmt: str) -> list[str]:
@@ -202,10 +204,8 @@ def _rule_ids(fmt: str) -> list[str]:
 def _case_ids(fmt: str, profile: str) -> list[str]:
     from conformance.cases.catalogue import named_cases
 
-    return [
-        case.id
-        for case in named_cases(get(fmt), [p for p in get(fmt).profiles if p.name == profile])
-    ]
+    profiles = [candidate for candidate in get(fmt).profiles if candidate.name == profile]
+    return [case.id for case in named_cases(get(fmt), profiles)]
 
 
 def _budgets() -> Iterable[str]:
@@ -324,11 +324,11 @@ def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def say(text: object) -> None:
+def print_notice(message: object) -> None:
     """Tells the user something, on stderr. Every message of a command goes this way, since names
     and texts of a stranger may be in it.
     """
-    click.echo(printable_lines(str(text)), err=True)
+    click.echo(printable_lines(str(message)), err=True)
 
 
 NOTES: Final = 5
@@ -360,12 +360,13 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
         _readers(options),
     )
     tables, notes = values.schema.tables, values.schema.notes
-    say(
+    print_notice(
         f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect});"
         f" {len(notes)} notes"
     )
     print_notes(
-        list(map(str, notes)) if options["verbose"] else of_each_kind(notes), options["verbose"]
+        list(map(str, notes)) if options["verbose"] else first_of_each_kind(notes),
+        options["verbose"],
     )
     return values
 
@@ -381,7 +382,7 @@ def _readers(options: Mapping[str, Any]) -> tuple[Profile, ...]:
     return selected_readers((names,) if isinstance(names, str) else names, globs)
 
 
-def of_each_kind(notes: Iterable[Note]) -> list[str]:
+def first_of_each_kind(notes: Iterable[Note]) -> list[str]:
     """The first of the notes on which the same is done, with how many more there are; what is left
     out first.
     """
@@ -389,8 +390,10 @@ def of_each_kind(notes: Iterable[Note]) -> list[str]:
     for note in notes:
         kinds.setdefault(note.action, []).append(note)
     more = {
-        action: f" (and {len(some) - 1} more of this kind)" if len(some) > 1 else ""
-        for action, some in kinds.items()
+        action: f" (and {len(notes_of_kind) - 1} more of this kind)"
+        if len(notes_of_kind) > 1
+        else ""
+        for action, notes_of_kind in kinds.items()
     }
     return [
         f"{kinds[action][0]}{more[action]}"
@@ -398,24 +401,26 @@ def of_each_kind(notes: Iterable[Note]) -> list[str]:
     ]
 
 
-def print_left_out(lines: Sequence[str], verbose: bool, of: str = "") -> None:
+def print_left_out(lines: Sequence[str], verbose: bool, suffix: str = "") -> None:
     """Prints which tables are left out, a line each."""
-    say(f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{of}:")
+    print_notice(
+        f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{suffix}:"
+    )
     print_notes(lines, verbose)
 
 
 def print_notes(lines: Sequence[str], verbose: bool) -> None:
     """Prints the first notes on tables, with `verbose` all of them."""
-    shown = lines if verbose else lines[:NOTES]
-    for line in shown:
-        say(f"  {printable(line)}")
-    if len(lines) > len(shown):
-        say(f"  ... {len(lines) - len(shown)} more; --verbose prints all")
+    first_lines = lines if verbose else lines[:NOTES]
+    for line in first_lines:
+        print_notice(f"  {printable(line)}")
+    if len(lines) > len(first_lines):
+        print_notice(f"  ... {len(lines) - len(first_lines)} more; --verbose prints all")
 
 
-def of_tables(
+def formats_of_tables(
     names: Sequence[str],
-    given: Sequence[str],
+    required_formats: Sequence[str],
     globs: Sequence[str],
     values: Values | None,
     verbose: bool,
@@ -431,7 +436,7 @@ def of_tables(
     from conformance.cases.tables import formats_for_tables
 
     return formats_for_tables(
-        names, given, globs, values.schema, lambda notes: print_left_out(notes, verbose)
+        names, required_formats, globs, values.schema, lambda notes: print_left_out(notes, verbose)
     )
 
 
@@ -445,11 +450,11 @@ def table_load(
         return None
     from conformance.cases.tables import table_load
 
-    of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
+    formats_of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
     return table_load(fmt, profile, values)
 
 
-def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
+def without_secrets(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
     """Arguments for a report, without secrets: a database's URL may hold a password, so only its
     scheme is left; a setting of Spark is shown without its value if its name says a secret.
     """
@@ -473,12 +478,12 @@ _SETTING: Final = "--spark-conf"
 
 
 def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
-    for source, shown in hidden.items():
-        argument = argument.replace(source, shown)
+    for source, replacement in hidden.items():
+        argument = argument.replace(source, replacement)
     return argument
 
 
-def known(
+def check_formats(
     names: Sequence[str],
     globs: Sequence[str] = ("*",),
     decoder: str | None = None,
@@ -501,20 +506,20 @@ def known(
     return tuple(names) or FORMATS
 
 
-def selected(
+def select_formats(
     options: Mapping[str, Any], decoder: str | None, *, watched: bool = False
 ) -> tuple[tuple[str, ...], Values | None]:
     """The formats of a command's options, and the user's tables. Raises UsageError, also for a
     decoder of several formats.
     """
-    given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
-    if given and options["everything"]:
+    named_formats, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
+    if named_formats and options["everything"]:
         raise UsageError("--all means every format; name formats or give --all, not both")
     names, tables = (
-        known(given, globs, decoder, watched=watched),
+        check_formats(named_formats, globs, decoder, watched=watched),
         given_tables(options, options["seed"]),
     )
-    names = of_tables(names, given, globs, tables, options["verbose"])
+    names = formats_of_tables(names, named_formats, globs, tables, options["verbose"])
     if decoder and len(names) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(names)}")
     return names, tables
@@ -529,19 +534,18 @@ class Progress:
     """
 
     def __init__(self) -> None:
-        from rich.progress import Progress as Spinner
-        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich import progress
 
         from conformance.reports.console import console
 
         self._console = console(stderr=True)
         columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            TimeElapsedColumn(),
+            progress.SpinnerColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            progress.TimeElapsedColumn(),
         )
         self._spinner = (
-            Spinner(*columns, console=self._console, transient=True)
+            progress.Progress(*columns, console=self._console, transient=True)
             if self._console.is_terminal
             else None
         )
@@ -550,21 +554,21 @@ class Progress:
         self._text, self._waiting = "", False
         self._lock, self._ended = threading.Lock(), threading.Event()
 
-    def __call__(self, text: str) -> None:
+    def __call__(self, message: str) -> None:
         """Shows a message."""
         with self._lock:
-            self._text, self._since, self._waiting = printable(text), time.monotonic(), True
+            self._text, self._since, self._waiting = printable(message), time.monotonic(), True
         if self._spinner is not None and self._task is not None:
             self._spinner.reset(self._task, description=self._text)
         else:
             self._due()
 
-    def line(self, text: str) -> None:
+    def line(self, line: str) -> None:
         """Prints a line that stays, at once."""
         if self._spinner is not None:
-            self._console.print(printable(text), markup=False, soft_wrap=True)
+            self._console.print(printable(line), markup=False, soft_wrap=True)
         else:
-            say(printable(text))
+            print_notice(printable(line))
 
     def _due(self) -> None:
         """Prints the last message if it waits and its time has come."""
@@ -574,7 +578,7 @@ class Progress:
             if now - self._last < QUIET_S or not (self._waiting or going):
                 return
             self._last, going, self._waiting = now, not self._waiting, False
-            say(f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}")
+            print_notice(f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}")
 
     def __enter__(self) -> Progress:
         if self._spinner is not None:
@@ -593,17 +597,17 @@ class Progress:
             self._spinner.stop()
 
 
-def save(write: Callable[[], Any]) -> int:
+def save_files(write: Callable[[], Any]) -> int:
     """Saves files after a verdict is printed, and names the reports. A failure is printed; returns
     its exit code, else 0.
     """
     try:
         saved = write()
     except HarnessError as error:
-        say(f"cdc-conformance: {error}")
+        print_notice(f"cdc-conformance: {error}")
         return error.exit_code
     for path in saved if isinstance(saved, list) else ():
-        say(f"report: {path}")
+        print_notice(f"report: {path}")
     return 0
 
 
@@ -617,12 +621,16 @@ def shares_output() -> bool:
     return (output.st_dev, output.st_ino) == (errors.st_dev, errors.st_ino)
 
 
-def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: OutputStyle) -> None:
+def print_rows(
+    table_rows: list[dict[str, Any]], columns: tuple[str, ...], style: OutputStyle
+) -> None:
     """One JSON list, or a table of the columns."""
     if style == "json":
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        click.echo(json.dumps(table_rows, ensure_ascii=False, indent=1))
         return
-    cells = [[_text(row[column]) for column in columns] for row in rows]
+    cells = []
+    for table_row in table_rows:
+        cells.append([_cell_text(table_row[column]) for column in columns])
     if style == "markdown":
         click.echo("\n".join(marked(columns, cells)))
         return
@@ -631,7 +639,7 @@ def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: Outp
     console().print(grid(columns, cells))
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     return (
         ", ".join(map(str, value))
         if isinstance(value, list | tuple)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from conformance.commands.shell import Assignment, ParamType
-from conformance.engines import spark_conf as conf
+from conformance.engines import spark_conf
 from conformance.engines.memory import DEFAULT_MB
 from generators.errors import UsageError
 
@@ -18,21 +18,21 @@ class SparkSetting(Assignment):
     """KEY=VALUE, a setting of Spark's session."""
 
     name = "setting"
-    names = conf.NAMES
+    names = spark_conf.NAMES
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
         """Name and value. Raises UsageError, also for a setting that the harness owns."""
-        name, equals, text = (
+        name, equals, setting = (
             (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
         )
-        if not equals or not name or not text:
-            safe_value = conf.HIDDEN if conf.is_secret(str(value)) else value
+        if not equals or not name or not setting:
+            safe_value = spark_conf.HIDDEN if spark_conf.is_secret(str(value)) else value
             raise UsageError(
                 f"--spark-conf {safe_value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false"
             )
-        return conf.check_setting(name, text)
+        return spark_conf.check_setting(name, setting)
 
 
 class Checked(ParamType):
@@ -50,7 +50,7 @@ class Checked(ParamType):
 MASTER = click.option(
     "--master",
     metavar="URL",
-    type=Checked("master", conf.master_url, conf.MASTERS),
+    type=Checked("master", spark_conf.master_url, spark_conf.MASTERS),
     help=(
         "The Spark cluster, as Spark names it: spark://HOST:PORT, yarn, k8s://https://HOST:PORT;"
         " default: this machine."
@@ -61,7 +61,7 @@ _OPTIONS: Final = (
     click.option(
         "--remote",
         metavar="URL",
-        type=Checked("server", conf.server_url, conf.SERVERS),
+        type=Checked("server", spark_conf.server_url, spark_conf.SERVERS),
         help="A server of Spark Connect: sc://HOST:PORT.",
     ),
     click.option(
@@ -69,7 +69,7 @@ _OPTIONS: Final = (
         "spark_packages",
         multiple=True,
         metavar="G:A:V,...",
-        type=Checked("packages", conf.parse_packages, conf.PACKAGE_LISTS),
+        type=Checked("packages", spark_conf.parse_packages, spark_conf.PACKAGE_LISTS),
         help="Packages of a Maven registry to add to Spark, with what they depend on; repeatable.",
     ),
     click.option(
@@ -98,16 +98,16 @@ _OPTIONS: Final = (
 
 def on_cluster(command: str, settings: Mapping[str, str]) -> None:
     """Refuses Spark Connect for what needs Spark's own process. Raises UsageError."""
-    if conf.REMOTE in settings:
+    if spark_conf.REMOTE in settings:
         raise UsageError(
-            f"--remote {settings[conf.REMOTE]}: {command} needs Spark's driver here; --master names"
-            " a cluster"
+            f"--remote {settings[spark_conf.REMOTE]}: {command} needs Spark's driver here;"
+            " --master names a cluster"
         )
 
 
-def not_away(settings: object) -> None:
+def check_local(settings: object) -> None:
     """Refuses other machines while a decoder's source changes. Raises UsageError."""
-    if isinstance(settings, Mapping) and (place := conf.cluster_url(settings)):
+    if isinstance(settings, Mapping) and (place := spark_conf.cluster_url(settings)):
         raise UsageError(
             f"--watch watches on this machine, since workers of {place} get a module once"
         )
@@ -119,24 +119,24 @@ def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(command)
-    def placed(
+    def run_with_session(
         *,
         master: str | None,
         remote: str | None,
         spark_packages: tuple[str, ...],
         memory: int,
-        **given: Any,
+        **command_options: Any,
     ) -> Any:
-        given["spark_conf"] = conf.settings_of_options(
-            dict(given["spark_conf"]),
+        command_options["spark_conf"] = spark_conf.settings_of_options(
+            dict(command_options["spark_conf"]),
             master=master or "",
             remote=remote or "",
             added_packages=spark_packages,
         )
         if memory != DEFAULT_MB:
-            given["spark_conf"][conf.BOUND] = str(memory)
-        return command(**given)
+            command_options["spark_conf"][spark_conf.BOUND] = str(memory)
+        return command(**command_options)
 
     for option in reversed(_OPTIONS):
-        placed = option(placed)
-    return placed
+        run_with_session = option(run_with_session)
+    return run_with_session

@@ -23,7 +23,7 @@ from conformance.commands.shell import (
     OutputStyle,
     Progress,
     print_left_out,
-    selected,
+    select_formats,
     user_tables,
 )
 from conformance.commands.spark_options import on_cluster, spark_options
@@ -88,7 +88,7 @@ def stream(
     used_topics: bool,
     decoder: str | None,
     limit: float,
-    asked: BrokerOptions,
+    broker_options: BrokerOptions,
     style: OutputStyle,
     **options: Any,
 ) -> None:
@@ -114,14 +114,14 @@ def stream(
     from conformance.reports.console import console
     from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
-    if restart and not asked.kafka:
+    if restart and not broker_options.kafka:
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
-    if used_topics and not asked.kafka:
+    if used_topics and not broker_options.kafka:
         raise UsageError("--used-topics needs a broker; --broker none has no topics")
-    if asked.kafka:
-        asked.check_spark()
+    if broker_options.kafka:
+        broker_options.check_spark()
     on_cluster("stream", options["spark_conf"])
-    names, tables = selected(options, decoder)
+    names, tables = select_formats(options, decoder)
     if tables is not None:
         check_keys(tables, options["verbose"])
     profiles, seed, pattern = (
@@ -136,9 +136,12 @@ def stream(
     conf = merge_settings({**QUICK, **CONSUMERS}, options["spark_conf"])
     with Progress() as note:
         child = partial(
-            ChildEngine, packages=required_packages(names, kafka=asked.kafka), conf=conf, note=note
+            ChildEngine,
+            packages=required_packages(names, kafka=broker_options.kafka),
+            conf=conf,
+            note=note,
         )
-        with serve_engine(names, asked, conf, note, child) as (engine, cluster, _):
+        with serve_engine(names, broker_options, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if style == "json":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from conformance.commands.shell import Progress
-from conformance.commands.spark_options import not_away
+from conformance.commands.spark_options import check_local
 from conformance.text import printable
 from generators.errors import UsageError
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from conformance.running.watching import Turn
 
 
-def watch(settings: Settings, spark_conf: Mapping[str, str], asked: BrokerOptions) -> NoReturn:
+def watch(
+    settings: Settings, spark_conf: Mapping[str, str], broker_options: BrokerOptions
+) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected
     and HarnessError.
     """
@@ -32,14 +34,14 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: BrokerOption
     from conformance.running.started import start_run
     from conformance.running.watching import FRESH, turns
 
-    def tell(rule: Rule, seconds: float) -> None:
+    def print_broken_rule(rule: Rule, seconds: float) -> None:
         click.echo(printable(f"{_clock()} ✗ {rule.id}, after {seconds:.1f} s: {rule.statement}"))
 
     gc.set_threshold(200_000, 50, 100)
     conf = merge_settings({**QUICK, **FRESH}, spark_conf)
-    with Progress() as note, start_run(settings, asked, conf, note) as (ready, engine):
+    with Progress() as note, start_run(settings, broker_options, conf, note) as (ready, engine):
         for turn in turns(
-            ready, engine, together(noting(note), FirstBroken(tell, settings.strict))
+            ready, engine, together(noting(note), FirstBroken(print_broken_rule, settings.strict))
         ):
             show(turn, note)
     raise AssertionError("watching has no end but Ctrl-C")
@@ -52,25 +54,25 @@ def show(turn: Turn, note: Progress) -> None:
 
     if turn.result is None:
         click.echo(printable(turn.error))
-        left = "not judged"
+        state = "not judged"
     elif turn.again:
-        failing = sum(True for fmt in turn.result.formats for _ in fmt.counting(turn.result.strict))
+        failing = sum(len(list(fmt.counting(turn.result.strict))) for fmt in turn.result.formats)
         if failing:
             console.show(console.render(turn.result, table=False))
-        left = f"{turn.again - failing} of the {turn.again} cases that failed pass"
+        state = f"{turn.again - failing} of the {turn.again} cases that failed pass"
         if not failing:
-            click.echo(f"{_clock()} {left}, in {turn.seconds:.1f} s; all cases follow")
+            click.echo(f"{_clock()} {state}, in {turn.seconds:.1f} s; all cases follow")
             return
     else:
         console.show(console.render(turn.result, table=False))
-        left = WORDS[turn.result.exit_code]
-    click.echo(f"{_clock()} {left}, in {turn.seconds:.1f} s; watching {_files(turn)}; Ctrl-C ends")
+        state = WORDS[turn.result.exit_code]
+    click.echo(f"{_clock()} {state}, in {turn.seconds:.1f} s; watching {_files(turn)}; Ctrl-C ends")
     note("waiting for a change")
 
 
-def refused(settings: Settings, options: Mapping[str, object]) -> None:
+def check_watch_options(settings: Settings, options: Mapping[str, object]) -> None:
     """Raises UsageError for what makes no sense while watching."""
-    not_away(options["spark_conf"])
+    check_local(options["spark_conf"])
     if settings.decoder is None:
         raise UsageError("--watch watches a decoder; name it with --decoder")
     for name in ("report", "update", "differential"):

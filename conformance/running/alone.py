@@ -29,7 +29,7 @@ from conformance.running import laws, readings
 from conformance.running.isolating import AGAIN, stray_finding
 from conformance.running.prepared import Prepared, decode_request
 from generators.errors import HarnessError
-from generators.model import Case, Origin
+from generators.model import Case, Origin, messages_of
 
 LIMIT_S: Final = 30.0
 """Limit of the time in which failures are judged alone."""
@@ -72,9 +72,7 @@ class Alone:
         neighbours, which are before them.
         """
         handle = f"alone-{next(_NUMBERS)}"
-        laid, source = write_table(
-            engine.directory, handle, [w.message for c in (*neighbours, case) for w in c.written]
-        )
+        laid, source = write_table(engine.directory, handle, list(messages_of((*neighbours, case))))
         engine.open_records(handle, source)
         neighbour_places, places = (
             tuple(laid[: -len(case.written)]),
@@ -99,8 +97,8 @@ class Alone:
         """
         try:
             outputs = read(self.future.result(), self.case.level)
-            rows = [outputs.get(place, ()) for place in self.places]
-            findings = list(judge.judge(self.case, rows).findings)
+            output_rows = [outputs.get(place, ()) for place in self.places]
+            findings = list(judge.judge(self.case, output_rows).findings)
             if (
                 stray := stray_finding(
                     judge, self.case.id, outputs, (*self.neighbour_places, *self.places)
@@ -112,7 +110,7 @@ class Alone:
                 findings += laws.try_each_circumstance(engine, self.request, owners, judge)
             if rule.law in readings.LAWS:
                 of_case = readings.Readings(judge)
-                of_case.take(self.case, rows)
+                of_case.take(self.case, output_rows)
                 findings += of_case.findings()
             return findings
         finally:

@@ -42,8 +42,8 @@ class Clock:
         """When the clock shows this: two instants in the hour that occurs twice, and in the one
         that the clock leaves out.
         """
-        shown = (_EPOCH + wall * _MICRO).replace(tzinfo=self._info)
-        first, second = shown.utcoffset(), shown.replace(fold=1).utcoffset()
+        wall_time = (_EPOCH + wall * _MICRO).replace(tzinfo=self._info)
+        first, second = wall_time.utcoffset(), wall_time.replace(fold=1).utcoffset()
         assert first is not None and second is not None
         return wall - first // _MICRO, wall - second // _MICRO
 
@@ -74,12 +74,12 @@ class Reading(NamedTuple):
 @cache
 def zones() -> tuple[str, ...]:
     """Every zone: those of the tz database, one of each rules, and each quarter of an hour."""
-    named = sorted(available_timezones() - {"localtime", "Factory"})
+    database_zones = sorted(available_timezones() - {"localtime", "Factory"})
     fixed = (
         f"{'-' if quarter < 0 else '+'}{abs(quarter) // 4:02}:{abs(quarter) % 4 * 15:02}"
         for quarter in range(-_QUARTERS, _QUARTERS + 1)
     )
-    return ("UTC", *fixed, *named)
+    return ("UTC", *fixed, *database_zones)
 
 
 def readings_of(time_zone: str) -> Iterator[Reading]:
@@ -95,12 +95,12 @@ def fitting(clock: Clock, reading: Reading, pairs: Iterable[Pair]) -> frozenset[
     return frozenset(pair for pair in pairs if _explains(clock, reading, *pair))
 
 
-def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], given: int) -> bool:
+def _explains(clock: Clock, reading: Reading, options: tuple[int, ...], decoded: int) -> bool:
     read = Clock(reading.zone)
     for option in options:
         digits = option if reading.wire == "UTC" else clock.to_wall(option)
-        if reading.direction == "shown as" and read.to_wall(digits) == given:
+        if reading.direction == "shown as" and read.to_wall(digits) == decoded:
             return True
-        if reading.direction == "read as" and given in read.to_instants(digits):
+        if reading.direction == "read as" and decoded in read.to_instants(digits):
             return True
     return False

@@ -8,6 +8,7 @@ losses, which are counted; everything else is a difference.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from conformance.engines.engine import DecodeRaised, ProcessLost, Request, write
 from conformance.engines.specs import decoder_spec
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
-from generators.drawing import shared_history as differential
+from generators.drawing import shared_history
 from generators.drawing.shared_history import KEY, Reference
 from generators.model import Cell, Layout, State, Value
 from generators.profiles import Profile
@@ -86,11 +87,11 @@ def compare_profile(
     """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder
     cannot be loaded.
     """
-    expected = differential.history_of(fmt, profile, seed)
+    expected = shared_history.history_of(fmt, profile, seed)
     written = fmt.write(expected.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
     carried = {column.name for column in expected.table.columns}
-    missing = tuple(name for name in differential.COLUMNS if name not in carried)
+    missing = tuple(name for name in shared_history.COLUMNS if name not in carried)
     outcome = Comparison(
         fmt.name, profile.name, len(expected.history.events), len(expected.rows), columns=missing
     )
@@ -111,7 +112,7 @@ def compare_profile(
         return outcome
     finally:
         engine.release(handle)
-    ordered = [row for place in places for row in outputs.get(place, ())]
+    ordered = list(itertools.chain.from_iterable(outputs.get(place, ()) for place in places))
     _compare(expected, _apply_changes(ordered, outcome), losses, outcome)
     return outcome
 

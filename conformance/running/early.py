@@ -26,7 +26,7 @@ from conformance.running.isolating import find_error_of_every_call
 from conformance.running.mixing import ACQUITTING
 from conformance.running.prepared import Prepared, Settings, decode_request
 from generators.errors import HarnessError
-from generators.model import Case
+from generators.model import Case, messages_of
 from generators.wire_format import Format
 
 __all__ = ["Early", "start_early"]
@@ -108,7 +108,7 @@ def start_early(
     if settings.decoder is None or settings.selection or settings.tables is not None:
         return None
     cases = list(named_cases(fmt, select_profiles(fmt, settings.writer_profile)[:1]))
-    messages = [w.message for case in cases for w in case.written]
+    messages = list(messages_of(cases))
     handle = f"{fmt.name}-first"
     places, source = write_table(engine.directory, handle, messages)
     engine.open_records(handle, source)  # if it fails, so does the decode call

@@ -30,18 +30,18 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """A stage of long work, as text."""
+    """A stage of long work, in words for the user."""
 
-    text: str
+    stage: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A decode call hung, or ended the decoder's process; `text` says how. The messages that do it
-    are not known yet.
+    """A decode call hung, or ended the decoder's process; `failure` says how. Which messages
+    cause it is not known yet.
     """
 
-    text: str
+    failure: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def ignore(_event: Event) -> None:
 
 def working(listen: Listener) -> Callable[[str], None]:
     """A function that passes its text on as Working."""
-    return lambda text: listen(Working(text))
+    return lambda stage: listen(Working(stage))
 
 
 def failing(listen: Listener, call: str, error: Exception) -> None:
@@ -122,16 +122,16 @@ def noting(
     judged: Callable[[FormatResult], None] = lambda _result: None,
     line: Callable[[str], None] | None = None,
 ) -> Listener:
-    """A listener that notes a run's stages as text, failing calls by `line`, and passes on each
+    """A listener that notes a run's stages, failing calls by `line`, and passes on each
     format's result.
     """
 
     def listen(event: Event) -> None:
         match event:
-            case Working(text=text):
-                note(text)
-            case Failing(text=text):
-                (line or note)(text)
+            case Working(stage=stage):
+                note(stage)
+            case Failing(failure=failure):
+                (line or note)(failure)
             case Drawn():
                 note(
                     f"{event.format}: {event.messages:,} messages of {event.cases:,} cases;"

@@ -25,8 +25,7 @@ from conformance.engines.engine import ChildDied, DecodeRaised, write_records
 from conformance.engines.specs import decoder_spec
 from conformance.files import put
 from conformance.rules.book import law
-from conformance.rules.rules import Aspect, Obligation, Rule, Subject, rules
-from conformance.rules.rules import owner as first
+from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner, rules
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
 from generators.profiles import Profile
@@ -236,7 +235,7 @@ class Fuzzer:
         under_way: list[tuple[_Chunk, Future[Mapping[str, Any]]]] = []
         try:
             for chunk in self._chunks():
-                under_way.append((chunk, self._ask(chunk, chunk.low, chunk.high)))
+                under_way.append((chunk, self._request_tallies(chunk, chunk.low, chunk.high)))
                 if len(under_way) == 2:
                     self._settle(*under_way.pop(0))
             for chunk, future in under_way:
@@ -266,38 +265,40 @@ class Fuzzer:
             mutants = Mutants(self._fmt, group, self._settings.seed, self._histories)
             number = 0
             while number < count:
-                some: list[Mutant] = []
+                chunk_mutants: list[Mutant] = []
                 size = 0
-                while number < count and len(some) < CHUNK and size < CHUNK_BYTES:
-                    some.append(mutants(number))
-                    size += some[-1].message.size
+                while number < count and len(chunk_mutants) < CHUNK and size < CHUNK_BYTES:
+                    chunk_mutants.append(mutants(number))
+                    size += chunk_mutants[-1].message.size
                     number += 1
-                yield self._write(group, some, FILE)
+                yield self._write(group, chunk_mutants, FILE)
             if self._settings.huge and group is self._groups[0]:
                 huge = [
                     replace(mutant, number=HUGE_START - mutant.number) for mutant in mutants.huge()
                 ]
                 yield self._write(group, huge, 1)
 
-    def _write(self, group: tuple[Profile, ...], some: Sequence[Mutant], per_file: int) -> _Chunk:
+    def _write(
+        self, group: tuple[Profile, ...], chunk_mutants: Sequence[Mutant], per_file: int
+    ) -> _Chunk:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         records, expected = [], []
-        for start in range(0, len(some), per_file):
-            part = some[start : start + per_file]
+        for start in range(0, len(chunk_mutants), per_file):
+            part = chunk_mutants[start : start + per_file]
             self._files += 1
             paths = [
                 self._engine.directory / f"fuzz-{what}-{self._files}.parquet"
                 for what in ("records", "expected")
             ]
-            placed = [
+            messages = [
                 replace(m.message, topic=TOPIC, partition=m.number % PARTITIONS) for m in part
             ]
-            write_records(paths[0], placed, [m.number for m in part])
+            write_records(paths[0], messages, [m.number for m in part])
             columns = {
                 "topic": pa.array([TOPIC] * len(part), pa.string()),
-                "partition": pa.array([m.partition for m in placed], pa.int32()),
+                "partition": pa.array([m.partition for m in messages], pa.int32()),
                 "offset": pa.array([m.number for m in part], pa.int64()),
                 "way": pa.array([m.way for m in part], pa.string()),
                 "state": pa.array([m.remains.state.value for m in part], pa.string()),
@@ -307,17 +308,17 @@ class Fuzzer:
             pq.write_table(pa.table(columns), paths[1])
             records.append(paths[0])
             expected.append(paths[1])
-        numbers = [m.number for m in some]
+        numbers = [m.number for m in chunk_mutants]
         return _Chunk(
             group,
             tuple(records),
             tuple(expected),
             min(numbers),
             max(numbers),
-            {m.number: m for m in some},
+            {m.number: m for m in chunk_mutants},
         )
 
-    def _ask(self, chunk: _Chunk, low: int, high: int) -> Future[Mapping[str, Any]]:
+    def _request_tallies(self, chunk: _Chunk, low: int, high: int) -> Future[Mapping[str, Any]]:
         request = {
             "records": [str(path) for path in chunk.records],
             "expected": [str(path) for path in chunk.expected],
@@ -339,9 +340,9 @@ class Fuzzer:
 
     def _look(self) -> None:
         pid = self._engine.pid
-        seen = None if pid is None else peak_memory(pid)
-        if seen is not None:
-            self._peak = max(self._peak or 0, seen)
+        peak = None if pid is None else peak_memory(pid)
+        if peak is not None:
+            self._peak = max(self._peak or 0, peak)
 
     def _settle(self, chunk: _Chunk, future: Future[Mapping[str, Any]]) -> None:
         self._note(
@@ -349,11 +350,11 @@ class Fuzzer:
             f" {self._settings.count} mutants"
         )
         offenders = 0
-        open_ = [(chunk.low, chunk.high, future)]
-        while open_:
-            low, high, asked = open_.pop()
+        pending = [(chunk.low, chunk.high, future)]
+        while pending:
+            low, high, answer = pending.pop()
             try:
-                for fields in self._wait(asked)["tallies"]:
+                for fields in self._wait(answer)["tallies"]:
                     self._add(chunk, Tally(**fields))
             except (DecodeRaised, ChildDied) as error:
                 numbers = [n for n in chunk.mutants if low <= n <= high]
@@ -372,8 +373,8 @@ class Fuzzer:
                         f" {str(error)[:80]}"
                     )
                     middle = numbers[len(numbers) // 2]
-                    open_ += [
-                        (*part, self._ask(chunk, *part))
+                    pending += [
+                        (*part, self._request_tallies(chunk, *part))
                         for part in ((middle, high), (low, middle - 1))
                     ]
         for path in (*chunk.records, *chunk.expected):
@@ -388,13 +389,14 @@ class Fuzzer:
             tally.kinds,
             tally.error.partition("\n")[0],
         )
-        seen = self._tallies.setdefault(key, tally)
-        if seen is tally or tally.size < seen.size:
+        tally_before = self._tallies.setdefault(key, tally)
+        if tally_before is tally or tally.size < tally_before.size:
             mutant = chunk.mutants.get(tally.offset)
             self._examples[key] = chunk.group, None if mutant is None else mutant.message
-        if seen is not tally:
+        if tally_before is not tally:
             self._tallies[key] = replace(
-                min(seen, tally, key=lambda t: t.size), count=tally.count + seen.count
+                min(tally_before, tally, key=lambda t: t.size),
+                count=tally.count + tally_before.count,
             )
 
     def _findings(self) -> Iterator[Finding]:
@@ -404,25 +406,25 @@ class Fuzzer:
             if tally.outcome not in BAD:
                 continue
             group, message = self._examples[key]
-            rule = owner(self._fmt.name, group[0].name, tally)
+            rule = owning_rule(self._fmt.name, group[0].name, tally)
             place = (tally.way, rule.id, tally.outcome)
             finding = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
-            other = merged.setdefault(place, finding)
-            if other is not finding:
+            finding_before = merged.setdefault(place, finding)
+            if finding_before is not finding:
                 small, count = (
-                    min((finding, other), key=lambda f: f.tally.size),
-                    tally.count + other.tally.count,
+                    min((finding, finding_before), key=lambda f: f.tally.size),
+                    tally.count + finding_before.tally.count,
                 )
                 merged[place] = replace(small, tally=replace(small.tally, count=count))
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
 
 
 def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
-    left = mutant.remains
+    remains = mutant.remains
     return Tally(
         mutant.way,
-        left.state.value,
-        left.reason,
+        remains.state.value,
+        remains.reason,
         outcome,
         "",
         count,
@@ -443,7 +445,7 @@ _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
 """The named fault for a reason that the format has none for: both leave no well-formed document."""
 
 
-def owner(fmt: str, profile: str, tally: Tally) -> Rule:
+def owning_rule(fmt: str, profile: str, tally: Tally) -> Rule:
     """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises
     UnknownName.
     """
@@ -453,7 +455,7 @@ def owner(fmt: str, profile: str, tally: Tally) -> Rule:
     named_tags = {fault.tag for fault in get(fmt).faults}
     alike = tally.reason if tally.reason in named_tags else _ALIKE.get(tally.reason, tally.reason)
     tags = frozenset({f"fault:{alike}"})
-    rule = first(
+    rule = owner(
         rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags)
     )
     assert rule is not None, f"{fmt} has no rule on {tags}"

@@ -4,6 +4,7 @@ returns rows of no message.
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -21,7 +22,7 @@ from conformance.running import laws
 from conformance.running.hangs import PROBE_S, Search, divided, probe_s
 from conformance.running.prepared import Prepared, decode_request
 from generators.errors import HarnessError
-from generators.model import Case, Message, Origin, Written
+from generators.model import Case, Message, Origin, Written, messages_of
 
 CALLS: Final = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
@@ -188,11 +189,8 @@ def isolate_failing_cases(
         f"not isolated within {performed} calls: a batch with this case makes the decoder"
         f" {_FAILED[verdict]}: {first}"
     )
-    return outputs, blamed + [
-        BlamedCase(case, verdict, why, alone=False)
-        for suspects in search.waiting
-        for case in suspects
-    ]
+    undecided = itertools.chain.from_iterable(search.waiting)
+    return outputs, blamed + [BlamedCase(case, verdict, why, alone=False) for case in undecided]
 
 
 def _same_error_everywhere(
@@ -238,8 +236,8 @@ def find_stray_rows(
     def stray(
         part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()
     ) -> Finding | None:
-        sent = (*(w.message for case in part for w in case.written), *more)
-        return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, sent)))
+        published = (*messages_of(part), *more)
+        return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, published)))
 
     call_alone, cases = replace(call, foreign=()), call.cases
     finding = smaller = stray(cases, outputs, call.foreign)
@@ -267,10 +265,8 @@ def stray_finding(
     foreign_places = sorted((place for place in outputs if place not in requested), key=str)
     if not foreign_places:
         return None
-    number, total = (
-        sum(map(len, rows))
-        for rows in ([outputs[place] for place in foreign_places], outputs.values())
-    )
+    number = sum(len(outputs[place]) for place in foreign_places)
+    total = sum(map(len, outputs.values()))
     first_row = outputs[foreign_places[0]][0]
     topic, partition, offset = (
         "NULL" if value is None else value for value in tuple[object, ...](foreign_places[0])

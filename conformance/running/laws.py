@@ -6,6 +6,7 @@ compared with those of a plain call on the sample.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
@@ -57,7 +58,8 @@ def choose_calls(calls: Sequence[Call], seed: int) -> list[Call]:
     uncompressed, then with a time zone other than UTC; one table by the seed at level two, of those
     with the most cases: a sample of fewer shows little.
     """
-    flat, tables = ([call for call in calls if call.level == level] for level in (1, 2))
+    flat = [call for call in calls if call.level == 1]
+    tables = [call for call in calls if call.level == 2]
     plainest = sorted(
         flat,
         key=lambda call: (
@@ -154,7 +156,9 @@ def submit_trials(engine: Engine, prepared: Prepared) -> list[Sample]:
 
 def pending_futures(samples: Sequence[Sample]) -> Iterator[Future[Any]]:
     """All calls of the samples, some of which may wait."""
-    return (future for sample in samples for trial in sample.trials for future in trial.futures)
+    for sample in samples:
+        for trial in sample.trials:
+            yield from trial.futures
 
 
 def _corrupt(case: Case, number: int) -> bool:
@@ -251,7 +255,7 @@ def try_each_circumstance(
         return Trial(
             (law,),
             environment,
-            tuple(place for part in parts for place in part),
+            tuple(itertools.chain.from_iterable(parts)),
             tuple(futures),
             changed,
         )
@@ -270,7 +274,7 @@ def try_each_circumstance(
     )
     trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
     trials.append(Trial(("batch",), EMPTY, (), (engine.decode(replace(plain, ranges=())),)))
-    all_futures = [future for trial in trials for future in trial.futures]
+    all_futures = list(itertools.chain.from_iterable(trial.futures for trial in trials))
     baseline.add_done_callback(partial(_cancel_after_failure, all_futures, _FAILURES))
     _ended_by_one(all_futures)
     try:
@@ -308,12 +312,12 @@ def _without_culprits(
     these messages; one finding if they are all or none.
     """
 
-    def ask(part: Sequence[Place], within_s: float) -> object:
+    def decode_part(part: Sequence[Place], within_s: float) -> object:
         return engine.decode(
             replace(plain, ranges=ranges_of(part), limit_s=within_s, **trial.changed)
         ).result()
 
-    culprits = find_culprits(ask, trial.places, limit_s)
+    culprits = find_culprits(decode_part, trial.places, limit_s)
     separated = 0 < len(culprits) < len(trial.places)
     blamed: Mapping[Place, BaseException] = culprits if separated else {min(trial.places): error}
     findings = [_failure_finding(judge, trial, owners[place], why) for place, why in blamed.items()]
@@ -430,15 +434,13 @@ def _failure_finding(
     )
 
 
+def _without_unstable_fields(output_row: OutputRow) -> OutputRow:
+    stable = {name: value for name, value in output_row.fields.items() if name not in _UNSTABLE}
+    return replace(output_row, fields=stable, error=None)
+
+
 def _stable_rows(output_rows: Sequence[OutputRow]) -> list[OutputRow]:
-    return [
-        replace(
-            output_row,
-            fields={k: v for k, v in output_row.fields.items() if k not in _UNSTABLE},
-            error=None,
-        )
-        for output_row in output_rows
-    ]
+    return [_without_unstable_fields(output_row) for output_row in output_rows]
 
 
 def _describe_difference(

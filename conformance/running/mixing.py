@@ -11,6 +11,7 @@ calls do so in the budget `nightly` (docs/limits.md).
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
@@ -72,7 +73,8 @@ def group_compatible(calls: Sequence[Call], separate: Sequence[str], seed: int) 
 def merge_calls(calls: Sequence[Call]) -> Call:
     """One call with the cases and foreign messages of all, under the deployment of the largest."""
     largest = max(calls, key=lambda call: len(call.cases))
-    foreign = {id(message): message for call in calls for message in call.foreign}
+    foreign_messages = itertools.chain.from_iterable(call.foreign for call in calls)
+    foreign = {id(message): message for message in foreign_messages}
     return replace(
         largest,
         cases=tuple(chain.from_iterable(call.cases for call in calls)),

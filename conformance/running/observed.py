@@ -33,13 +33,14 @@ from conformance.inspecting.opening import ReadRecord
 from conformance.judging.clusters import smallest_failures
 from conformance.judging.compare import Typed
 from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VALUES, Capabilities
-from conformance.judging.known import EntryTracker as Known
+from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import Header, RunResult, circumstances
 from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
+from conformance.running.finishing import finish_format
 from conformance.running.prepared import Prepared, Settings, decode_request
-from conformance.running.run import finish, load
+from conformance.running.preparing import start_loading
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Kind, Message, Table, Written
 from generators.profiles import Profile
@@ -111,7 +112,7 @@ def observe_messages(
         raise UsageError("there is no message to judge")
     note(f"{fmt.name}: {len(read_records):,} messages")
     settings = replace(settings, writer_profile=profile.name)
-    loaded = load(settings, engine, fmt).result()
+    loaded = start_loading(settings, engine, fmt).result()
     if 1 not in loaded.levels:
         raise UsageError("--messages needs a decoder of level one; --tables adds level two")
     prepared = _prepare_messages(settings, fmt, profile, read_records, loaded)
@@ -131,7 +132,7 @@ def observe_messages(
     evidence: dict[str, Outputs] = {}
     prepared.futures.append(engine.decode(decode_request(prepared, call, call.cases)))
     prepared.laws = laws.submit_trials(engine, prepared)
-    result = finish(engine, prepared, listen, evidence)
+    result = finish_format(engine, prepared, listen, evidence)
     listen(Judged(result))
     by_case = dict(zip((case.id for case in prepared.owners.values()), read_records, strict=True))
     comparison = _Differences(prepared, by_case, call, loaded.capabilities)
@@ -171,7 +172,7 @@ def observe_messages(
         circumstances(java_words()),
         settings.arguments,
     )
-    failures = smallest_failures(result, Known(settings.expect), settings.causes)
+    failures = smallest_failures(result, EntryTracker(settings.expect), settings.causes)
     run_result = RunResult(
         head, (result,), tuple(failures), time.monotonic() - began, settings.strict
     )

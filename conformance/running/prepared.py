@@ -22,7 +22,7 @@ from conformance.judging.output import Outputs, Place
 from conformance.judging.selection import Selection
 from conformance.rules.rules import Rule, rules
 from conformance.running.mixing import Mixed
-from generators.model import Case, Message
+from generators.model import Case, Message, messages_of
 from generators.publishing.cluster import Target
 from generators.wire_format import Format, get
 
@@ -176,7 +176,7 @@ class Prepared:
 
 def decode_request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
     """The decode request for some cases of a call, with its foreign messages."""
-    messages = [w.message for case in cases for w in case.written]
+    messages = list(messages_of(cases))
     ranges = ranges_of(prepared.place(m) for m in (*messages, *call.foreign))
     call_request = Request(
         prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table

@@ -41,7 +41,7 @@ class Spot(NamedTuple):
 
     case: str
     message: int
-    row: int
+    row_number: int
     side: str
     column: str
 
@@ -68,10 +68,10 @@ class ClockKey(NamedTuple):
 
 
 class ReadCell(NamedTuple):
-    """A cell of a row with what a decoder made of it; `text` is what stands on the wire."""
+    """A cell of a row with what a decoder made of it; `wire_text` is what stands on the wire."""
 
     spot: Spot
-    text: str
+    wire_text: str
     cell: Cell
     value: Typed | None
 
@@ -102,43 +102,49 @@ class Readings:
         if not any(map(self.judge.law, LAWS)):
             return
         table = next((table.name for table in case.tables), None)
-        for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
-            by_row = {row.row: row for row in rows if row.kind == Kind.ROW}
+        for number, (written, output_rows) in enumerate(zip(case.written, outputs, strict=True)):
+            by_row = {
+                output_row.row: output_row
+                for output_row in output_rows
+                if output_row.kind == Kind.ROW
+            }
             for change in written.changes:
                 if change.kind is not Kind.ROW or (case.level == 2 and not change.is_row_of(table)):
                     continue
-                if (row := by_row.get(change.row)) is not None:
-                    self._take_row(case, number, change, row)
+                if (output_row := by_row.get(change.row)) is not None:
+                    self._take_row(case, number, change, output_row)
 
     def findings(self) -> list[Finding]:
         """What breaks the laws; counts it, and what was compared, in the judge."""
-        found = [*self._images]
-        if form := self.judge.law(ONE_FORM):
+        findings = [*self._images]
+        if form_law := self.judge.law(ONE_FORM):
             for cells in self._cells.values():
-                found += (_form_finding(form.id, *pair) for pair in _conflicts(cells))
-        if zone := self.judge.law(ONE_ZONE):
+                findings += (_form_finding(form_law.id, *pair) for pair in _conflicts(cells))
+        if zone_law := self.judge.law(ONE_ZONE):
             for key, moments in self._moments.items():
-                found += _zone_findings(zone.id, key.deployment.time_zone, moments)
+                findings += _zone_findings(zone_law.id, key.deployment.time_zone, moments)
         self.judge.compared.update(self._compared)
-        self.judge.broken.update(finding.rule for finding in found)
-        return found
+        self.judge.broken.update(finding.rule for finding in findings)
+        return findings
 
-    def _take_row(self, case: Case, number: int, change: Change, row: OutputRow) -> None:
+    def _take_row(self, case: Case, number: int, change: Change, output_row: OutputRow) -> None:
         if case.level == 1:
-            self._take_commit_time(case, number, change, row)
+            self._take_commit_time(case, number, change, output_row)
         for side in _SIDES:
-            expected, actual = change.image(side, case.level), getattr(row, side)
+            expected, actual = change.image(side, case.level), getattr(output_row, side)
             if expected is None:
-                self._take_image(case, number, change, row, side)
+                self._take_image(case, number, change, output_row, side)
             elif actual is None:
                 continue
             elif case.level == 2:
                 wire = change.image(side, 1) or {}
                 for column, cell in expected.items():
                     spot = Spot(case.id, number, change.row, side, column)
-                    text = wire[column].text if column in wire else cell.text
-                    if column in actual and text is not None:
-                        self._take_cell(case, change, ReadCell(spot, text, cell, actual[column]))
+                    wire_text = wire[column].text if column in wire else cell.text
+                    if column in actual and wire_text is not None:
+                        self._take_cell(
+                            case, change, ReadCell(spot, wire_text, cell, actual[column])
+                        )
 
     def _take_cell(self, case: Case, change: Change, read: ReadCell) -> None:
         cell, logical, side = read.cell, read.cell.type.logical, read.spot.side
@@ -161,8 +167,10 @@ class Readings:
         if options and read.value is not None and type(read.value.value) is int:
             self._take_moment(case, law, owner, ReadMoment(read.spot, options, read.value.value))
 
-    def _take_commit_time(self, case: Case, number: int, change: Change, row: OutputRow) -> None:
-        expected, actual = change.commit_time_us, row.fields.get("commit_time")
+    def _take_commit_time(
+        self, case: Case, number: int, change: Change, output_row: OutputRow
+    ) -> None:
+        expected, actual = change.commit_time_us, output_row.fields.get("commit_time")
         law = self.judge.law(ONE_ZONE)
         if law is None or expected is None or not isinstance(actual, int):
             return
@@ -180,7 +188,7 @@ class Readings:
             self._moments[key].append(moment)
 
     def _take_image(
-        self, case: Case, number: int, change: Change, row: OutputRow, side: str
+        self, case: Case, number: int, change: Change, output_row: OutputRow, side: str
     ) -> None:
         """An image that is not owed has what the message's other image has, or nothing."""
         law = self.judge.law(OWN_ROW)
@@ -188,15 +196,20 @@ class Readings:
         if law is None or owner.obligation is Obligation.MUST:
             return
         self._compared[law.id] += 1
-        other = "after" if side == "before" else "before"
-        owed, beside = change.image(other, case.level) or {}, getattr(row, other) or {}
-        for column, value in (getattr(row, side) or {}).items():
-            if value is None or beside.get(column) == value:
+        opposite = "after" if side == "before" else "before"
+        expected_opposite, actual_opposite = (
+            change.image(opposite, case.level) or {},
+            getattr(output_row, opposite) or {},
+        )
+        for column, value in (getattr(output_row, side) or {}).items():
+            if value is None or actual_opposite.get(column) == value:
                 continue
-            if column in owed and _is_same(owed[column], case.level, value):
+            if column in expected_opposite and _is_same(
+                expected_opposite[column], case.level, value
+            ):
                 continue
             spot = Spot(case.id, number, change.row, side, column)
-            expected = f"NULL, or what the message has: {image(beside)}"
+            expected = f"NULL, or what the message has: {image(actual_opposite)}"
             self._images.append(_finding(law.id, spot, expected, typed(value)))
             return
 
@@ -240,7 +253,7 @@ def _options(cell: Cell) -> tuple[Value, ...]:
 
 def _finding(rule: str, spot: Spot, expected: str, actual: str) -> Finding:
     aspect = Aspect.VALUE if spot.side else Aspect.FIELD
-    place = (spot.case, rule, spot.message, spot.row, aspect, spot.path)
+    place = (spot.case, rule, spot.message, spot.row_number, aspect, spot.path)
     return Finding(*place, expected, actual, spot.side, spot.column if spot.side else None)
 
 
@@ -249,14 +262,16 @@ class Conflict(NamedTuple):
 
     cell: ReadCell
     why: str
-    other: ReadCell | None = None
+    conflicting: ReadCell | None = None
 
 
-def _form_finding(rule: str, cell: ReadCell, why: str, other: ReadCell | None) -> Finding:
+def _form_finding(rule: str, cell: ReadCell, why: str, conflicting: ReadCell | None) -> Finding:
     words = typed(cell.value)
-    if other is not None:
-        words = f"{words}, {why} {cell_text(other.cell, 2)} of {other.spot.case}"
-    return _finding(rule, cell.spot, cell_text(cell.cell, 2), words if other else f"{words}, {why}")
+    if conflicting is not None:
+        words = f"{words}, {why} {cell_text(conflicting.cell, 2)} of {conflicting.spot.case}"
+    return _finding(
+        rule, cell.spot, cell_text(cell.cell, 2), words if conflicting else f"{words}, {why}"
+    )
 
 
 def _conflicts(cells: Iterable[ReadCell]) -> Iterator[Conflict]:
@@ -265,18 +280,18 @@ def _conflicts(cells: Iterable[ReadCell]) -> Iterator[Conflict]:
     """
     by_text: dict[str, ReadCell] = {}
     by_value: dict[Any, ReadCell] = {}
-    for read in sorted(cells, key=lambda each: each.spot):
+    for read in sorted(cells, key=lambda cell: cell.spot):
         value = comparable(read.value)
         if _is_cut(read):
             yield Conflict(read, "cut")
             continue
-        first = by_text.setdefault(read.text, read)
+        first = by_text.setdefault(read.wire_text, read)
         if comparable(first.value) != value:
             yield Conflict(read, "another value than the same text has in", first)
             continue
-        alike = by_value.setdefault(value, read)
-        if alike.text != read.text and _differs(alike.cell, read.cell):
-            yield Conflict(read, "the value of another,", alike)
+        same_value = by_value.setdefault(value, read)
+        if same_value.wire_text != read.wire_text and _differs(same_value.cell, read.cell):
+            yield Conflict(read, "the value of another,", same_value)
 
 
 def comparable(value: Typed | None) -> Any:
@@ -289,15 +304,15 @@ def comparable(value: Typed | None) -> Any:
     return tuple(plain) if isinstance(plain, list) else plain
 
 
-def _differs(one: Cell, other: Cell) -> bool:
+def _differs(left_cell: Cell, right_cell: Cell) -> bool:
     """Whether two cells hold different values in every reading: a BINARY(n) is filled up with zero
     bytes, and two members of an ENUM may have one label.
     """
-    first, second = one.value, other.value
-    if one.type.name == "binary" and isinstance(first, bytes) and isinstance(second, bytes):
+    first, second = left_cell.value, right_cell.value
+    if left_cell.type.name == "binary" and isinstance(first, bytes) and isinstance(second, bytes):
         return first.rstrip(b"\0") != second.rstrip(b"\0")
-    if one.type.logical is Logical.ENUM:
-        return _label(one) != _label(other)
+    if left_cell.type.logical is Logical.ENUM:
+        return _label(left_cell) != _label(right_cell)
     return first != second
 
 
@@ -308,12 +323,12 @@ def _label(cell: Cell) -> str:
 
 def _is_cut(read: ReadCell) -> bool:
     """Whether a text or binary is the beginning of what it should be."""
-    whole, part = read.cell.value, read.value and read.value.value
-    if isinstance(whole, str) and isinstance(part, str):
-        return part != whole and whole.startswith(part)
-    if isinstance(whole, bytes) and isinstance(part, bytes) and whole.startswith(part):
-        left = whole[len(part) :]
-        return bool(left.strip(b"\0")) or (bool(left) and read.cell.type.name != "binary")
+    expected, part = read.cell.value, read.value and read.value.value
+    if isinstance(expected, str) and isinstance(part, str):
+        return part != expected and expected.startswith(part)
+    if isinstance(expected, bytes) and isinstance(part, bytes) and expected.startswith(part):
+        cut_off = expected[len(part) :]
+        return bool(cut_off.strip(b"\0")) or (bool(cut_off) and read.cell.type.name != "binary")
     return False
 
 

@@ -115,7 +115,7 @@ def save(
     decoder: str,
     level: str,
     mapping: Mapping[str, str],
-    seen: Mapping[str, str],
+    versions: Mapping[str, str],
 ) -> Path:
     """Writes a crash file. Raises HarnessError when writing fails."""
     finding, rule = failure.finding, failure.rule
@@ -140,7 +140,7 @@ def save(
         "decoder": decoder,
         "level": level,
         "mapping": dict(mapping),
-        "versions": dict(seen),
+        "versions": dict(versions),
         "case": codec.dump_case(failure.result.case),
         **(
             {"neighbours": [codec.dump_case(case) for case in failure.neighbours]}
@@ -158,7 +158,7 @@ def save(
     )
 
 
-def named(result: RunResult, directory: Path, settings: Settings) -> RunResult:
+def with_crash_files(result: RunResult, directory: Path, settings: Settings) -> RunResult:
     """The result with the crash file of every failure that is not on record, and the options that
     replay it; saves nothing.
     """
@@ -258,7 +258,7 @@ def load(path: Path) -> Crash:
         crash = replace(
             crash,
             neighbours=tuple(
-                codec.load_case(other, str(path)) for other in data.get("neighbours", ())
+                codec.load_case(neighbour, str(path)) for neighbour in data.get("neighbours", ())
             ),
         )
         texts = (
@@ -269,7 +269,7 @@ def load(path: Path) -> Crash:
             *crash.mapping.values(),
             *crash.versions.values(),
         )
-        if not all(isinstance(text, str) for text in (*texts, crash.instead)):
+        if not all(isinstance(fact, str) for fact in (*texts, crash.instead)):
             raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
         if not isinstance(crash.alone, bool):
             raise TypeError("shown_alone must be true or false")
@@ -296,9 +296,9 @@ def failures_of_decoder(
     }
 
 
-def _is_same(some: str, other: str) -> bool:
+def _is_same(spec: str, other_spec: str) -> bool:
     """Whether two specifications name one decoder, however they spell its file."""
-    return some == other or _resolved(some) == _resolved(other)
+    return spec == other_spec or _resolved(spec) == _resolved(other_spec)
 
 
 def _resolved(decoder: str) -> tuple[Path, str]:
@@ -325,22 +325,22 @@ def failed_cases(directory: Path, settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys(case.id.partition("#")[0] for case in cases))
 
 
-def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]) -> list[str]:
+def code_of_files(
+    crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]
+) -> list[str]:
     """The foreign decoders and expressions that only the files name: a file may be a stranger's,
     and a replay would run them.
     """
-    named = [
+    code_in_files = [
         f"decoder {crash.decoder!r}"
         for crash in crashes
         if not decoder and not trusted(crash.decoder)
     ]
-    named += [
-        f"--map {f'{k}={v}'!r}"
-        for crash in crashes
-        for k, v in crash.mapping.items()
-        if mapping.get(k) != v
-    ]
-    return list(dict.fromkeys(named))
+    for crash in crashes:
+        for column, expression in crash.mapping.items():
+            if mapping.get(column) != expression:
+                code_in_files.append(f"--map {f'{column}={expression}'!r}")
+    return list(dict.fromkeys(code_in_files))
 
 
 def replay_all(

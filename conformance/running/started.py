@@ -35,7 +35,7 @@ def start_run(
     """
     decoder, formats = settings.decoder if decoder is None else decoder, settings.formats
 
-    def made() -> AbstractContextManager[Engine]:
+    def create_engine() -> AbstractContextManager[Engine]:
         return engine_for(
             decoder,
             formats,
@@ -46,7 +46,7 @@ def start_run(
             spark=spark,
         )
 
-    with serve_engine(formats, broker_options, conf, note, engine or made, decoder) as (
+    with serve_engine(formats, broker_options, conf, note, engine or create_engine, decoder) as (
         ready,
         cluster,
         described,

@@ -17,7 +17,7 @@ from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.results import RunResult
 from conformance.running.events import Listener, ignore
 from conformance.running.prepared import Settings
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.errors import NothingSelected, UsageError
 
 POLL_S: Final = 0.1
@@ -61,15 +61,15 @@ def turns(
     wait, failed, files = wait or changed, tuple[str, ...](), tuple[Path, ...]()
     while True:
         files = sources(settings.decoder, engine, files)
-        seen, began = state(files), time.monotonic()
+        state_before, began = state(files), time.monotonic()
         for again in (True, False):
             if again and not failed:
                 continue
-            asked = (
+            turn_settings = (
                 replace(settings, select=failed, exclude=(), reduce=False) if again else settings
             )
             try:
-                result = run(asked, engine, listen)
+                result = run_formats(turn_settings, engine, listen)
             except NothingSelected:
                 if not again:
                     raise
@@ -79,13 +79,13 @@ def turns(
                 break
             # What a decoder imports is known once it is loaded.
             now = sources(settings.decoder, engine, files, keep=True)
-            seen, files = {**state(now), **seen}, now
+            state_before, files = {**state(now), **state_before}, now
             yield Turn(result, "", len(failed) * again, files, time.monotonic() - began)
             failing = first(result)
             if again and failing:
                 break
             failed = failing
-        wait(seen)
+        wait(state_before)
 
 
 def first(result: RunResult) -> tuple[str, ...]:
@@ -98,37 +98,34 @@ def first(result: RunResult) -> tuple[str, ...]:
             for rule in {finding.rule for finding in case.findings}:
                 size = sum(written.message.size for written in case.case.written)
                 by_rule.setdefault(rule, []).append((size, case.case.id.partition("#")[0]))
-    ranked = sorted(
-        (place, size, name)
-        for cases in by_rule.values()
-        for place, (size, name) in enumerate(sorted(cases))
-    )
+    ranked = []
+    for cases in by_rule.values():
+        for place, (size, name) in enumerate(sorted(cases)):
+            ranked.append((place, size, name))
+    ranked.sort()
     return tuple(dict.fromkeys(name for _, _, name in ranked))[:FIRST]
 
 
 def sources(
-    decoder: str | None, engine: Engine, known: Iterable[Path] = (), *, keep: bool = False
+    decoder: str | None, engine: Engine, sources_before: Iterable[Path] = (), *, keep: bool = False
 ) -> tuple[Path, ...]:
-    """The decoder's source files: its own, and what it imports from the working directory; `known`
-    ones stay.
+    """The decoder's source files: its own, and what it imports from the working directory. Those
+    of `sources_before` stay.
 
     Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads
     the files again. A command's sources are the files that it names, and those beside them with the
     same suffix.
     """
-    paths = set(known)
+    paths = set(sources_before)
     if decoder and is_command(decoder):
-        named = [
+        command_files = [
             Path(word)
             for word in shlex.split(decoder.removeprefix(COMMAND))
             if Path(word).is_file()
         ]
-        paths |= {
-            beside.resolve()
-            for file in named
-            for beside in file.parent.glob(f"*{file.suffix}")
-            if beside.is_file()
-        }
+        for file in command_files:
+            siblings = file.parent.glob(f"*{file.suffix}")
+            paths.update(sibling.resolve() for sibling in siblings if sibling.is_file())
     elif isinstance(engine, ChildEngine):
         paths |= {Path(file) for file in engine.sources(forget=not keep).result()}
         if decoder and ".py" in decoder:
@@ -149,16 +146,16 @@ def _state(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def changed(seen: State, pause: Callable[[float], Any] = time.sleep) -> None:
+def changed(state_before: State, pause: Callable[[float], Any] = time.sleep) -> None:
     """Waits until a file differs from its state and then stays as it is for a moment, since editors
     write in steps.
     """
-    now = state(seen)
-    while now == seen:
+    now = state(state_before)
+    while now == state_before:
         pause(POLL_S)
-        now = state(seen)
+        now = state(state_before)
     before: State = {}
     while before != now:
         before = now
         pause(POLL_S)
-        now = state(seen)
+        now = state(state_before)

@@ -45,7 +45,7 @@ from generators.families.debezium.values import (
     Modes,
     Wire,
     double_of,
-    left_of,
+    wire_values,
     wired,
 )
 from generators.families.flat import json_text
@@ -610,7 +610,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
 
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     """What the messages do not hold of a row."""
-    remaining = left_of(_wires(profile))
+    remaining = wire_values(_wires(profile))
     dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
     return (
         Loss(

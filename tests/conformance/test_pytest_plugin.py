@@ -17,7 +17,7 @@ from conformance.judging.results import Failure, FormatResult, Header, RuleResul
 from conformance.pytest_plugin import DecoderSuite as Suite
 from conformance.pytest_plugin import outcomes, resolve
 from conformance.rules.rules import Aspect, Obligation, rules
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.model import Case, Deployment, Message, Written
 
 pytest_plugins = ["pytester"]
@@ -350,8 +350,8 @@ def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine,
     said = []
     monkeypatch.setitem(BUDGETS, "smoke", Budget("smoke", 0, 4, covering=True))
     monkeypatch.setattr(
-        "conformance.running.run.run",
-        lambda settings, engine: run(replace(settings, reduce=False), engine),
+        "conformance.running.run.run_formats",
+        lambda settings, engine: run_formats(replace(settings, reduce=False), engine),
     )
     monkeypatch.setattr(
         "conformance.engines.command.ChildEngine", lambda **_given: Lent(engine, said.append)

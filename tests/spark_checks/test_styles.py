@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.catalogue import Budget, group_calls, named_cases
 from conformance.running.prepared import Settings
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.model import Kind
 from generators.wire_format import get, module_name
 
@@ -215,7 +215,7 @@ def test_a_right_decoder_is_not_accused(engine, tmp_path, chosen):
         select=chosen.cases,
         strict=not chosen.broken,
     )
-    result = run(settings, engine)
+    result = run_formats(settings, engine)
     assert [(f.rule.id, f.finding) for f in result.failures if f.rule.id not in chosen.broken] == []
     assert {f.rule.id for f in result.failures} == chosen.broken and result.exit_code == 0
     assert sum(rule.compared for rule in result.formats[0].rules) > 400

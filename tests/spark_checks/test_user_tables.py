@@ -11,7 +11,7 @@ import pytest
 from conformance.cases.catalogue import Budget
 from conformance.judging.judge import Verdict
 from conformance.running.prepared import Settings
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.model import Column, Table
 from generators.sources import postgresql
 from generators.tables.reading import read_schema
@@ -79,7 +79,7 @@ def judged(engine, name, profile, values, **more):
     settings = Settings(
         (name,), Budget("tables", 12, 4), 1, writer_profile=(profile,), tables=values, **more
     )
-    return run(settings, engine)
+    return run_formats(settings, engine)
 
 
 def test_the_reference_decoder_conforms_on_a_user_s_tables(engine):

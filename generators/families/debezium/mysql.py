@@ -187,7 +187,7 @@ def wire(
         type, value, modes, snapshot
     )
     if meaning.value is None and not nullable:
-        meaning = _epoch(type, schema_, meaning, modes)
+        meaning = _not_null_fallback(type, schema_, meaning, modes)
     return wired(
         schema_,
         type,
@@ -208,15 +208,17 @@ def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
             return "spatial"
         case Logical.DECIMAL, str() if "E" in meaning.value:
             return "exponent"
-        case Logical.BINARY, _ if isinstance(meaning.meant, bytes):
-            return mysql.value_class(type, meaning.meant)
+        case Logical.BINARY, _ if isinstance(meaning.canonical, bytes):
+            return mysql.value_class(type, meaning.canonical)
     return cls
 
 
-def _epoch(type: SourceType, schema_: Schema, meaning: Meaning, modes: Modes) -> Meaning:
+def _not_null_fallback(
+    type: SourceType, schema_: Schema, meaning: Meaning, modes: Modes
+) -> Meaning:
     """What stands for a value that the connector has none for, in a NOT NULL column."""
-    meant: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
-    return Meaning(fallback(schema_, modes), meant, meaning.reason)
+    zero: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
+    return Meaning(fallback(schema_, modes), zero, meaning.reason)
 
 
 def fallback(schema_: Schema, modes: Modes) -> Any:
@@ -289,23 +291,25 @@ def _spelled(
             return Meaning(value - high - 1, value, _SIGNED, lost=True, corrupt=True)
         case bytes() if schema_.type == "string":
             stored = value.rstrip(b"\0") if type.name == "binary" else value
-            text = stored.decode("latin-1" if reading.value == _LATIN else "utf-8", "replace")
+            as_text = stored.decode("latin-1" if reading.value == _LATIN else "utf-8", "replace")
             # A VARBINARY may hold the bytes that the text would stand for; a BINARY(n) cannot.
-            others = _taken_for(text, modes) if type.name == "binary" else ()
-            return Meaning(text, None, _AS_TEXT, others, lost=True, corrupt=True)
+            misreadings = _bytes_of_text(as_text, modes) if type.name == "binary" else ()
+            return Meaning(as_text, None, _AS_TEXT, misreadings, lost=True, corrupt=True)
         case bytes() if not value.rstrip(b"\0"):
             return Meaning(values.binary_value(b"", modes), b"", _BARE, options=(b"", b"\0"))
     return None
 
 
-def _taken_for(text: str, modes: Modes) -> tuple[Value, ...]:
+def _bytes_of_text(wire_text: str, modes: Modes) -> tuple[Value, ...]:
     """The bytes that the text would stand for, were it in the mode's form: none of the column's
     length. An empty text stands for the same bytes in every form.
     """
     if modes.binary == "hex":
-        return (bytes.fromhex(text),) if re.fullmatch("(?:[0-9a-f]{2})+", text) else ()
+        return (bytes.fromhex(wire_text),) if re.fullmatch("(?:[0-9a-f]{2})+", wire_text) else ()
     return (
-        (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})+", text, re.ASCII) else ()
+        (base64.b64decode(wire_text, b"-_"),)
+        if re.fullmatch("(?:[\\w-]{4})+", wire_text, re.ASCII)
+        else ()
     )
 
 
@@ -316,11 +320,11 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.DECIMAL, Decimal():
             return values.decimal_value(value, type.precision or 0, type.scale or 0, modes)
         case Logical.FLOAT, float() if snapshot:
-            shown = mysql.to_float32(float(f"{value:.6g}"))
+            single = mysql.to_float32(float(f"{value:.6g}"))
             return Meaning(
-                shown,
-                shown,
-                "" if shown == value else "a snapshot reads FLOAT with six significant digits",
+                single,
+                single,
+                "" if single == value else "a snapshot reads FLOAT with six significant digits",
             )
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
@@ -329,26 +333,28 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.BIT, int():
             return Meaning(value.to_bytes((type.length or 1) + 7 >> 3, "little"), value)
         case Logical.TEXT, str():
-            kept = value.rstrip(" ") if type.name == "char" else value
-            kept = (
-                "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept)
-                if not _encodes(kept)
-                else kept
+            stored = value.rstrip(" ") if type.name == "char" else value
+            stored = (
+                "".join("?" if "\ud800" <= c <= "\udfff" else c for c in stored)
+                if not _encodes(stored)
+                else stored
             )
             return Meaning(
-                kept, kept, "" if kept == value else "MySQL strips the trailing spaces of CHAR"
+                stored,
+                stored,
+                "" if stored == value else "MySQL strips the trailing spaces of CHAR",
             )
         case Logical.BINARY, bytes():
-            kept_ = value.ljust(type.length or 0, b"\0") if type.name == "binary" else value
+            padded = value.ljust(type.length or 0, b"\0") if type.name == "binary" else value
             return Meaning(
-                values.binary_value(kept_, modes),
-                kept_,
-                "" if kept_ == value else "BINARY is padded with zero bytes",
+                values.binary_value(padded, modes),
+                padded,
+                "" if padded == value else "BINARY is padded with zero bytes",
             )
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
             if type.logical is Logical.TIMESTAMP and not snapshot and modes.zero_timestamp_is_epoch:
-                text = values.zoned_text(0, _width(type, modes, snapshot))
-                return Meaning(text, 0, _ZERO_TIMESTAMP, options=(0, value))
+                zoned = values.zoned_text(0, _width(type, modes, snapshot))
+                return Meaning(zoned, 0, _ZERO_TIMESTAMP, options=(0, value))
             return Meaning(None, None, _ZERO)
         case Logical.DATE, dt.date():
             date, reason = _adjusted(value, modes)
@@ -372,14 +378,16 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.YEAR, int():
             return _year(value, modes, snapshot)
         case Logical.ENUM, int():
-            shown_ = (
+            label_text = (
                 label(type.members[value - 1], modes.escapes_labels and not snapshot, modes)
                 if value
                 else ""
             )
-            options = (0, type.members.index("") + 1) if not shown_ and "" in type.members else ()
+            options = (
+                (0, type.members.index("") + 1) if not label_text and "" in type.members else ()
+            )
             return Meaning(
-                shown_,
+                label_text,
                 value,
                 "the empty label and the empty value are written alike" if options else "",
                 options,
@@ -412,11 +420,11 @@ def misread_time(value: int, fsp: int) -> int:
     if value >= 0 or fraction:
         return value
     packed = (seconds // 3600 << 12 | seconds // 60 % 60 << 6 | seconds % 60) - 1
-    hours, minutes, rest = packed >> 12, packed >> 6 & 63, packed & 63
-    if not fsp and rest < 59:
-        rest += 1
+    hours, minutes, second = packed >> 12, packed >> 6 & 63, packed & 63
+    if not fsp and second < 59:
+        second += 1
     over = 0 if not fsp else _LARGEST_INT // 1000 if fsp <= 4 else 1 << 20
-    return -(((hours * 60 + minutes) * 60 + rest) * mysql.MICROS + over)
+    return -(((hours * 60 + minutes) * 60 + second) * mysql.MICROS + over)
 
 
 _LARGEST_INT: Final = (1 << 31) - 1
@@ -430,9 +438,9 @@ def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
     return Meaning(values.wrap(value), value)
 
 
-def _encodes(text: str) -> bool:
+def _encodes(value: str) -> bool:
     try:
-        text.encode()
+        value.encode()
     except UnicodeEncodeError:
         return False
     return True
@@ -453,9 +461,9 @@ def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
 
 
 def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
-    days, rest = divmod(value, mysql.DAY)
+    days, micros_of_day = divmod(value, mysql.DAY)
     date, reason = _adjusted(_EPOCH_DATE + dt.timedelta(days=days), modes)
-    moved = (date - _EPOCH_DATE).days * mysql.DAY + rest
+    moved = (date - _EPOCH_DATE).days * mysql.DAY + micros_of_day
     meaning = values.datetime_value(moved, fsp, modes)
     return replace(meaning, reason=reason or meaning.reason)
 
@@ -482,12 +490,12 @@ def _spatial(type: SourceType, value: Json) -> Meaning:
     """
     wkb = bytes.fromhex(value.value["wkb"])
     x, y = struct.unpack("<dd", wkb[5:]) if type.name == "point" else (None, None)
-    shown: dict[str, Any] = {"wkb": wkb, "srid": value.value["srid"] or None}
+    fields: dict[str, Any] = {"wkb": wkb, "srid": value.value["srid"] or None}
     if type.name == "point":
-        shown = {"x": x, "y": y, **shown}
+        fields = {"x": x, "y": y, **fields}
     return Meaning(
-        shown,
-        Json({**shown, "wkb": base64.b64encode(wkb).decode()}),
+        fields,
+        Json({**fields, "wkb": base64.b64encode(wkb).decode()}),
         "a spatial value is a struct with its WKB",
     )
 

@@ -74,19 +74,19 @@ def parse_readings(toml_text: str) -> ColumnReadings:
     data = tomllib.loads(toml_text)
     connectors = tuple(data["connectors"])
     columns = {
-        definition: _by_connector(definition, rows, connectors)
-        for definition, rows in data["columns"].items()
+        definition: _by_connector(definition, definition_rows, connectors)
+        for definition, definition_rows in data["columns"].items()
     }
     return ColumnReadings(connectors, columns)
 
 
 def _by_connector(
-    definition: str, rows: Sequence[Mapping[str, Any]], connectors: Sequence[str]
+    definition: str, definition_rows: Sequence[Mapping[str, Any]], connectors: Sequence[str]
 ) -> Mapping[str, ColumnReading]:
     readings: dict[str, ColumnReading] = {}
-    for row in rows:
-        facts = {name: fact for name, fact in row.items() if name != "in"}
-        for connector in row.get("in", connectors):
+    for definition_row in definition_rows:
+        facts = {name: fact for name, fact in definition_row.items() if name != "in"}
+        for connector in definition_row.get("in", connectors):
             if connector in readings or connector not in connectors:
                 raise UsageError(
                     f"{FILE}: {definition!r} has two rows of {connector!r}, or the file does not"
@@ -95,7 +95,7 @@ def _by_connector(
                 )
             readings[connector] = ColumnReading(**facts)
     missing = [connector for connector in connectors if connector not in readings]
-    if missing and rows:
+    if missing and definition_rows:
         raise UsageError(
             f"{FILE}: {definition!r} has no row of {missing[0]!r}. Write the file again with"
             " `python -m recorders.debezium_types`."
@@ -134,14 +134,14 @@ def spelling_words(declared: str) -> str:
     `float(7,3) default 1` gives "FLOAT(M,D)", `Varchar(5) charset binary` "VARCHAR CHARACTER SET
     BINARY", `datetime(3)` "DATETIME(3)".
     """
-    text = " ".join(_CLAUSES.sub("", declared).upper().split())
-    text = _BINARY_CHARSET.sub("CHARACTER SET BINARY", text)
-    match = _PARENTHESES.search(text)
+    words = " ".join(_CLAUSES.sub("", declared).upper().split())
+    words = _BINARY_CHARSET.sub("CHARACTER SET BINARY", words)
+    match = _PARENTHESES.search(words)
     if match is None:
-        return text
-    name, rest = text[: match.start()].rstrip(), text[match.end() :].strip()
-    parameters = match[0] if rest.startswith("BINARY") else _parameters(name, match[1])
-    return f"{name}{parameters} {rest}".strip()
+        return words
+    name, suffix = words[: match.start()].rstrip(), words[match.end() :].strip()
+    parameters = match[0] if suffix.startswith("BINARY") else _parameters(name, match[1])
+    return f"{name}{parameters} {suffix}".strip()
 
 
 def _parameters(name: str, listed: str) -> str:
@@ -158,16 +158,16 @@ def _parameters(name: str, listed: str) -> str:
 @cache
 def _by_spelling(connector: str) -> Mapping[str, ColumnReading]:
     """The readings of definitions without a default or NOT NULL, by the words that decide."""
-    found: dict[str, ColumnReading] = {}
+    readings_by_words: dict[str, ColumnReading] = {}
     for definition, readings in column_readings().columns.items():
         if not _CLAUSES.search(definition):
             words, reading = spelling_words(definition), readings[connector]
-            if found.setdefault(words, reading) != reading:
+            if readings_by_words.setdefault(words, reading) != reading:
                 raise UsageError(
                     f"{FILE}: {connector} reads {definition!r} otherwise than another definition of"
                     f" the words {words!r}. Let spelling_words tell them apart."
                 )
-    return found
+    return readings_by_words
 
 
 def find_reading(declared: str, connector: str) -> ColumnReading | None:

@@ -190,7 +190,7 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             Meaning(None, None, "the server sends the old key alone"),
             modes,
         )
-    shown: Any = (
+    fallback_value: Any = (
         {}
         if schema_.type == "map"
         else _JSON_OBJECT
@@ -199,12 +199,12 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     )
     if type.logical is Logical.DECIMAL and schema_.type == "string":
         scale = 0 if postgresql_values.unconstrained(type) else _wire_scale(type)
-        shown = java_decimal(0, scale, plain=modes.plain_decimals)
+        fallback_value = java_decimal(0, scale, plain=modes.plain_decimals)
     return wired(
         schema_,
         type,
         "fallback",
-        Meaning(shown, None, "a fallback for a value that was not sent", lost=True),
+        Meaning(fallback_value, None, "a fallback for a value that was not sent", lost=True),
         modes,
     )
 
@@ -295,41 +295,43 @@ def _unwritten(type: SourceType, modes: Modes) -> bool:
 
 
 def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
-    shown: Any = UNAVAILABLE
+    placeholder: Any = UNAVAILABLE
     match type.name:
         case "bytea":
-            shown = (
+            placeholder = (
                 UNAVAILABLE
                 if modes.binary == "hex"
                 else values.binary_value(UNAVAILABLE.encode(), modes)
             )
         case "text[]" | "varchar[]" | "json[]" | "jsonb[]":
-            shown = [UNAVAILABLE]
+            placeholder = [UNAVAILABLE]
         case "bytea[]":
-            shown = [values.binary_value(UNAVAILABLE.encode(), modes)]
+            placeholder = [values.binary_value(UNAVAILABLE.encode(), modes)]
         case "uuid[]":
-            shown = [_UUID]
+            placeholder = [_UUID]
         case "hstore" if modes.hstore == "map":
-            shown = {UNAVAILABLE: UNAVAILABLE}
+            placeholder = {UNAVAILABLE: UNAVAILABLE}
         case "hstore" if modes.unavailable_hstore_is_object:
-            shown = json.dumps({UNAVAILABLE: UNAVAILABLE}, separators=(",", ":"))
+            placeholder = json.dumps({UNAVAILABLE: UNAVAILABLE}, separators=(",", ":"))
         case "integer[]" | "bigint[]" | "date[]":
-            shown = list(UNAVAILABLE.encode())
+            placeholder = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = type.logical is Logical.DECIMAL or (
-        type.logical is Logical.JSON and shown == UNAVAILABLE
+        type.logical is Logical.JSON and placeholder == UNAVAILABLE
     )
-    meaning = Meaning(shown, None, _HIDDEN, (_typed(type, shown),), lost=True, corrupt=corrupt)
+    meaning = Meaning(
+        placeholder, None, _HIDDEN, (_typed(type, placeholder),), lost=True, corrupt=corrupt
+    )
     return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
 
 
-def _typed(type: SourceType, shown: Any) -> Value:
+def _typed(type: SourceType, placeholder: Any) -> Value:
     """The placeholder as the typed value of a column, which the column does not have."""
     if type.name.endswith("[]"):
         return Json(
             [
                 base64.b64encode(element).decode() if isinstance(element, bytes) else element
-                for element in shown
+                for element in placeholder
             ]
         )
     return UNAVAILABLE.encode() if type.name == "bytea" else UNAVAILABLE
@@ -370,12 +372,12 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
         ):
             return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
-            shown = (
+            bits = (
                 bool(value)
                 if type.length == 1
                 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
             )
-            return Meaning(shown, value)
+            return Meaning(bits, value)
         case Logical.BINARY, bytes():
             return Meaning(values.binary_value(value, modes), value)
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), str()):
@@ -389,8 +391,8 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
             return meaning if _is_common(value) else _beyond(meaning.value)
         case Logical.TIMESTAMP, int():
             width = type.fsp if type.fsp and modes.pads_timestamps else None
-            text = values.zoned_text(value, width)
-            return Meaning(text, value) if _is_common(value) else _beyond(text)
+            zoned = values.zoned_text(value, width)
+            return Meaning(zoned, value) if _is_common(value) else _beyond(zoned)
         case Logical.TIME, int():
             return values.time_value(value, type.fsp, modes)
         case Logical.JSON, Json() if type.name.endswith("[]"):
@@ -398,7 +400,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
         case Logical.JSON, Json():
             return _document(type, value, modes)
         case Logical.TEXT, str():
-            return _text(type, value, modes)
+            return _text_meaning(type, value, modes)
     raise TypeError(f"{value!r} is no value of {type.key}")
 
 
@@ -419,9 +421,9 @@ def _is_common(micros: int) -> bool:
     return postgresql_values.TIMESTAMP_MIN <= micros <= postgresql_values.TIMESTAMP_MAX
 
 
-def _beyond(shown: Any) -> Meaning:
+def _beyond(wire_value: Any) -> Meaning:
     """A moment that Python's and Spark's types do not hold."""
-    return Meaning(shown, None, _BEYOND, lost=True, corrupt=True)
+    return Meaning(wire_value, None, _BEYOND, lost=True, corrupt=True)
 
 
 def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
@@ -449,23 +451,23 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
         double = modes.money_is_double or (snapshot and modes.snapshot_money_is_double)
         read = Decimal(double_text(float(value))) if double else value
         if double and _money(modes) == "string":
-            text = double_text(float(value))
-            lost = Decimal(text) != value
-            return Meaning(text, None if lost else value, _MONEY, lost=lost, corrupt=lost)
+            printed_double = double_text(float(value))
+            lost = Decimal(printed_double) != value
+            return Meaning(printed_double, None if lost else value, _MONEY, lost=lost, corrupt=lost)
         digits = modes.money_digits if modes.precise else 2
         rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
         meaning = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
         if not double:
             return (
-                replace(meaning, meant=value)
+                replace(meaning, canonical=value)
                 if rounded == value
                 else replace(meaning, reason=_ROUNDED)
             )
         lost = abs(rounded) > Decimal(type.high or 0) / 100
         return replace(meaning, reason=_MONEY, lost=lost, corrupt=lost)
     if not postgresql_values.unconstrained(type):
-        shown = scale if modes.decimal == "double" else _wire_scale(type)
-        return values.decimal_value(value, precision, shown, modes)
+        wire_scale = scale if modes.decimal == "double" else _wire_scale(type)
+        return values.decimal_value(value, precision, wire_scale, modes)
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     stored = max(-exponent, 0)
@@ -487,7 +489,7 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     if type.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
         return Meaning(items, value)
     element = postgresql.element(type)
-    shown = [
+    elements = [
         (
             None
             if item is None or isinstance(item, list)
@@ -495,7 +497,7 @@ def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
         )
         for item in items
     ]
-    return Meaning(shown, Json(json.loads(payload_text(schema(type, modes), shown))), _FORMS)
+    return Meaning(elements, Json(json.loads(payload_text(schema(type, modes), elements))), _FORMS)
 
 
 _LAST_JULIAN: Final = -141_428
@@ -515,8 +517,8 @@ def _element_value(element: SourceType, value: Value, modes: Modes) -> Any:
         case Logical.DATE, str():
             return values.date_value(_INFINITE_READ[value], modes)
         case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
-            day, rest = divmod(value, DAY)
-            value = _julian_day(day) * DAY + rest
+            day, micros_of_day = divmod(value, DAY)
+            value = _julian_day(day) * DAY + micros_of_day
         case Logical.TIME, int():
             value = value % DAY // 1000 * 1000
     if element.name == "timetz" and isinstance(value, str):
@@ -546,10 +548,10 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
         case "point":
             x, y = float(value.value["x"]), float(value.value["y"])
             wkb = struct.pack("<BIdd", 1, 1, x, y)
-            shown = {"x": x, "y": y, "wkb": wkb, "srid": None}
+            fields = {"x": x, "y": y, "wkb": wkb, "srid": None}
             return Meaning(
-                shown,
-                Json({**shown, "wkb": base64.b64encode(wkb).decode()}),
+                fields,
+                Json({**fields, "wkb": base64.b64encode(wkb).decode()}),
                 "a point is a struct with its WKB",
             )
         case "hstore":
@@ -561,7 +563,7 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
     return Meaning(value.text or postgresql_text.json_text(type, value.value), value)
 
 
-def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
+def _text_meaning(type: SourceType, value: str, modes: Modes) -> Meaning:
     match type.name:
         case "timetz":
             micros, offset = postgresql_text.timetz_parts(value)
@@ -589,14 +591,14 @@ def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
     if _is_unknown(type.name, modes):
         # The driver prints the numbers of the shapes that it knows as doubles
         # (debezium#unknown-types).
-        shown = (
+        driver_text = (
             _NUMBER.sub(lambda m: double_text(float(m[0])), value)
             if type.name in ("box", "circle")
             else value
         )
         return Meaning(
-            values.binary_value(shown.encode(), modes),
-            shown,
+            values.binary_value(driver_text.encode(), modes),
+            driver_text,
             "the text of a type that the connector does not know",
         )
     return Meaning(value, value)
@@ -616,17 +618,19 @@ def micro_duration(months: int, days: int, micros: int) -> int:
     sign = -1 if micros < 0 else 1
     seconds, fraction = divmod(abs(micros), MICROS)
     hours, minutes = sign * (seconds // 3600), sign * (seconds // 60 % 60)
-    rest = sign * float(f"{seconds % 60}.{fraction:06d}")
+    seconds_of_minute = sign * float(f"{seconds % 60}.{fraction:06d}")
     all_days = months * _DAYS_OF_MONTH + days
-    return int((((all_days * 24 + hours) * 60 + minutes) * 60 + rest) * 1e6)
+    return int((((all_days * 24 + hours) * 60 + minutes) * 60 + seconds_of_minute) * 1e6)
 
 
 def interval_text(months: int, days: int, micros: int) -> str:
     """`io.debezium.time.Interval`: every field, each with its sign (debezium#interval)."""
-    years, rest = divmod(abs(months), 12)
+    years, months_of_year = divmod(abs(months), 12)
     sign, clock = (-1 if months < 0 else 1), (-1 if micros < 0 else 1)
     seconds, fraction = divmod(abs(micros), MICROS)
-    shown = str(seconds % 60) + (f".{fraction:06d}".rstrip("0") if fraction else "")
+    seconds_text = str(seconds % 60) + (f".{fraction:06d}".rstrip("0") if fraction else "")
     minus = "-" if clock < 0 and (seconds % 60 or fraction) else ""
     hours, minutes = clock * (seconds // 3600), clock * (seconds // 60 % 60)
-    return f"P{sign * years}Y{sign * rest}M{days}DT{hours}H{minutes}M{minus}{shown}S"
+    return (
+        f"P{sign * years}Y{sign * months_of_year}M{days}DT{hours}H{minutes}M{minus}{seconds_text}S"
+    )

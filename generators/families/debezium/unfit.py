@@ -31,8 +31,8 @@ class _Unfit:
     mysql: str
     postgresql: str
     value: Value
-    bad: Mapping[str, str]
-    kept: Value | None = None
+    unfit_json: Mapping[str, str]
+    readable_as: Value | None = None
 
 
 def _base64(raw: bytes) -> str:
@@ -79,7 +79,7 @@ _UNFIT: Final = (
             "string": '"123456789.25"',
             "double": "123456789.25",
         },
-        kept=Decimal("123456789.25"),
+        readable_as=Decimal("123456789.25"),
     ),
     _Unfit(
         "cell-decimal-text",
@@ -142,18 +142,18 @@ _UNFIT: Final = (
 )
 
 
-def cell_faults(wire: Wire, of: str) -> tuple[CellFault, ...]:
+def cell_faults(wire: Wire, source_name: str) -> tuple[CellFault, ...]:
     """The unfit cells of a source's types as `wire` writes them; the column's name makes each
     fragment unique.
     """
     faults = []
     for unfit in _UNFIT:
-        name = unfit.mysql if of == "mysql" else unfit.postgresql
+        name = unfit.mysql if source_name == "mysql" else unfit.postgresql
         if not name:
             continue
-        cell = wire(source(of).types[name], unfit.value)
-        bad = unfit.bad.get(cell.schema.name.rpartition(".")[2] or cell.schema.type)
-        if bad is not None:
+        cell = wire(source(source_name).types[name], unfit.value)
+        unfit_json = unfit.unfit_json.get(cell.schema.name.rpartition(".")[2] or cell.schema.type)
+        if unfit_json is not None:
             member = f'"c_{slug(name)}":'
             faults.append(
                 CellFault(
@@ -161,8 +161,8 @@ def cell_faults(wire: Wire, of: str) -> tuple[CellFault, ...]:
                     f"c_{slug(name)}",
                     unfit.value,
                     member + cell.json,
-                    member + bad,
-                    unfit.kept,
+                    member + unfit_json,
+                    unfit.readable_as,
                 )
             )
     return tuple(faults)

@@ -121,14 +121,14 @@ class Modes:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A Connect value, and what a reader of it has: `meant` the canonical value, or `options` when
+    """A Connect value, and what a reader of it has: `canonical` the value, or `options` when
     the bytes leave several; a `reason` where that is not the source's value. `lost` says that
     nothing can be recovered but what the value is not, in `options`; `corrupt` that the wire's
     value no longer fits the column, so that refusing the message is as good.
     """
 
     value: Any
-    meant: Value = None
+    canonical: Value = None
     reason: str = ""
     options: tuple[Value, ...] = ()
     lost: bool = False
@@ -155,14 +155,14 @@ Wire: TypeAlias = Callable[[SourceType, Value], DebeziumCell]
 """A value of a column of that type on the wire."""
 
 
-def left_of(wire: Wire) -> Callable[[SourceType, Value], Value]:
+def wire_values(wire: Wire) -> Callable[[SourceType, Value], Value]:
     """What the wire holds of a value."""
 
-    def left(type: SourceType, value: Value) -> Value:
+    def wire_value(type: SourceType, value: Value) -> Value:
         cell = wire(type, value).cell
         return cell.options[0] if cell.state is State.ONE_OF else cell.value
 
-    return left
+    return wire_value
 
 
 def wired(
@@ -181,17 +181,33 @@ def wired(
             Cell(State.NULL, type, cls=cls, reason=meaning.reason),
             meaning.corrupt,
         )
-    text, is_json = (modes.avro and _avro_text(schema, value)) or wire_text(value, json)
+    cell_text, is_json = (modes.avro and _avro_text(schema, value)) or wire_text(value, json)
     if meaning.lost:
         cell = Cell(
-            State.ANY, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason
+            State.ANY,
+            type,
+            meaning.canonical,
+            cell_text,
+            cls,
+            is_json,
+            meaning.options,
+            meaning.reason,
         )
     elif meaning.options:
         cell = Cell(
-            State.ONE_OF, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason
+            State.ONE_OF,
+            type,
+            meaning.canonical,
+            cell_text,
+            cls,
+            is_json,
+            meaning.options,
+            meaning.reason,
         )
     else:
-        cell = Cell(State.VALUE, type, meaning.meant, text, cls, is_json, reason=meaning.reason)
+        cell = Cell(
+            State.VALUE, type, meaning.canonical, cell_text, cls, is_json, reason=meaning.reason
+        )
     return DebeziumCell(schema, value, json, cell, meaning.corrupt)
 
 
@@ -230,7 +246,7 @@ def shortest(value: float) -> str:
     """The fewest digits of a binary32; Java has others."""
     single = to_float32(value)
     texts = (f"{single:.{digits}e}" for digits in range(9))
-    return next(text for text in texts if to_float32(float(text)) == single)
+    return next(digits_text for digits_text in texts if to_float32(float(digits_text)) == single)
 
 
 def semantic(type_: str, name: str, optional: bool, *parameters: tuple[str, str]) -> Schema:
@@ -320,10 +336,10 @@ _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
 
 
 def double_of(
-    value: Decimal, precision: int, scale: int, text: Callable[[float], str] = double_text
+    value: Decimal, precision: int, scale: int, print_double: Callable[[float], str] = double_text
 ) -> Meaning:
-    """A decimal as a double, printed as `text` does: exact up to 15 digits; beyond, a reader may
-    round the printed or the binary number.
+    """A decimal as a double, printed as `print_double` does: exact up to 15 digits;
+    beyond, a reader may round the printed or the binary number.
     """
     double = float(value)
     if math.isinf(double):
@@ -333,8 +349,10 @@ def double_of(
     with localcontext() as context:
         context.prec = 1100 + max(scale, 0)
         quantum = Decimal(1).scaleb(-scale)
-        printed, binary = Decimal(text(double)), Decimal(double)
-        near = tuple(dict.fromkeys(n.quantize(quantum, ROUND_HALF_UP) for n in (printed, binary)))
+        printed_number, binary = Decimal(print_double(double)), Decimal(double)
+        near = tuple(
+            dict.fromkeys(n.quantize(quantum, ROUND_HALF_UP) for n in (printed_number, binary))
+        )
         if near == (value,):
             return Meaning(double, value)
         if any(abs(n) >= Decimal(10) ** (precision - scale) for n in near):
@@ -345,7 +363,9 @@ def double_of(
                 lost=True,
                 corrupt=True,
             )
-        return Meaning(double, value, _DOUBLE, options=(*near, printed) if precision > 38 else near)
+        return Meaning(
+            double, value, _DOUBLE, options=(*near, printed_number) if precision > 38 else near
+        )
 
 
 # Dates and times
@@ -459,23 +479,24 @@ def zoned_text(micros: int, digits: int | None) -> str:
     """`io.debezium.time.ZonedTimestamp` in UTC: as many fraction digits as needed, or exactly
     `digits` of them.
     """
-    text = iso_datetime(micros)
+    instant_text = iso_datetime(micros)
     if digits:
-        text = f"{text.partition('.')[0]}.{f'{micros % MICROS:06d}'.ljust(digits, '0')[:digits]}"
-    return f"{text}Z"
+        fraction = f"{micros % MICROS:06d}".ljust(digits, "0")[:digits]
+        instant_text = f"{instant_text.partition('.')[0]}.{fraction}"
+    return f"{instant_text}Z"
 
 
 def iso_datetime(micros: int) -> str:
     """`DateTimeFormatter.ISO_LOCAL_DATE_TIME`: as many fraction digits as needed."""
-    days, rest = divmod(micros, DAY)
-    return f"{iso_date(days)}T{iso_time(rest)}"
+    days, micros_of_day = divmod(micros, DAY)
+    return f"{iso_date(days)}T{iso_time(micros_of_day)}"
 
 
 def iso_time(micros: int) -> str:
     """`DateTimeFormatter.ISO_LOCAL_TIME`: as many fraction digits as needed."""
     seconds, fraction = divmod(micros, MICROS)
-    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{text}.{fraction:06d}".rstrip("0") if fraction else text
+    time_text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{time_text}.{fraction:06d}".rstrip("0") if fraction else time_text
 
 
 def iso_date(days: int) -> str:
@@ -483,8 +504,8 @@ def iso_date(days: int) -> str:
     0000 is 1 BC.
     """
     year, month, day = civil(days)
-    shown = f"+{year}" if year > 9999 else f"{year:04d}" if year >= 0 else f"-{-year:04d}"
-    return f"{shown}-{month:02d}-{day:02d}"
+    year_text = f"+{year}" if year > 9999 else f"{year:04d}" if year >= 0 else f"-{-year:04d}"
+    return f"{year_text}-{month:02d}-{day:02d}"
 
 
 def civil(days: int) -> tuple[int, int, int]:
@@ -555,14 +576,13 @@ _DATES: Final = {
 
 def _date_text(ms: int) -> str:
     """A `java.util.Date` in UTC: before 1970-01-02 its time alone, a midnight its date alone."""
-    days, rest = divmod(ms, _DAY_MS)
-    date, time = (
-        iso_date(days).lstrip("+"),
-        (
-            f"{rest // 3_600_000:02d}:{rest // 60_000 % 60:02d}:{rest // 1000 % 60:02d}.{rest % 1000:03d}Z"
-        ),
-    )
-    return time if ms < _DAY_MS else f"{date}T{time}" if rest else date
+    days, ms_of_day = divmod(ms, _DAY_MS)
+    date = iso_date(days).lstrip("+")
+    seconds, milliseconds = divmod(ms_of_day, 1000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    time = f"{hour:02d}:{minute:02d}:{second:02d}.{milliseconds:03d}Z"
+    return time if ms < _DAY_MS else f"{date}T{time}" if ms_of_day else date
 
 
 def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | None:

@@ -12,7 +12,7 @@ from functools import partial
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium import unfit
-from generators.families.debezium.values import DebeziumCell, left_of
+from generators.families.debezium.values import DebeziumCell, wire_values
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.garbage.faults import CellFault
 from generators.model import Logical, SourceType, Value
@@ -33,7 +33,7 @@ def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
 
 
 def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
-    left = left_of(partial(wire_of, profile))
+    left = wire_values(partial(wire_of, profile))
     if profile.image == "minimal":
         statement = "UPDATE and DELETE of a MINIMAL row image are not emitted"
         yield Loss((), statement, "debezium#minimal-image", None)

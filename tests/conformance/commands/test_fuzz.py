@@ -21,7 +21,7 @@ from conformance.running.fuzzing import (
     Fuzzer,
     FuzzSettings,
     Tally,
-    owner,
+    owning_rule,
     peak_memory,
     save,
 )
@@ -247,7 +247,7 @@ def test_doubtful_messages_are_counted_by_class_and_never_fail(tmp_path):
 )
 def test_a_finding_belongs_to_the_rule_of_its_fault(fmt, reason, outcome, rule):
     state = "doubtful" if reason == "bom" else "unreadable" if reason else "readable"
-    culprit = owner(
+    culprit = owning_rule(
         fmt, get(fmt).profiles[0].name, Tally("way", state, reason, outcome, "ROW", 1, 1, 1)
     )
     assert (culprit.id, culprit.obligation) == (f"{fmt}/{rule}", Obligation.MUST)
@@ -267,7 +267,7 @@ def test_only_acceptance_that_no_must_forbids_is_forgiven(outcome, obligation, f
         Finding(
             FORMAT,
             ("1.0",),
-            replace(owner(FORMAT, "1.0", tally), obligation=obligation),
+            replace(owning_rule(FORMAT, "1.0", tally), obligation=obligation),
             tally,
             None,
         ).fails
@@ -331,7 +331,7 @@ def test_memory_beyond_the_limit_fails():
 def test_verdicts_are_printed():
     tally = Tally("tail", "unreadable", "truncated", "accepted", "ROW", 3, 5, 9)
     message = Message("cdc", 0, None, b'{"a":-Infinity}')
-    finding = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, message)
+    finding = Finding(FORMAT, ("1.0",), owning_rule(FORMAT, "1.0", tally), tally, message)
     result = fuzzed(tallies=(tally,), findings=(finding,), peak_bytes=3 << 30)
     (of_message,) = [part for part in fuzz.render([result]).renderables if "-Infinity" in str(part)]
     assert of_message.plain == '    message {"a":-Infinity}'

@@ -14,7 +14,7 @@ from cramjam import zstd
 
 from conformance.cases import kept
 from conformance.commands import shell
-from conformance.commands.shell import say
+from conformance.commands.shell import print_notice
 from conformance.running import replay
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, UsageError
@@ -167,7 +167,7 @@ ESCAPES = "a\x1b]0;title\x07\n::error::pwned\n  ::set-output name=x::y\nlook ##[
 
 
 def test_a_message_of_a_command_is_safe_in_a_terminal_and_in_the_log_of_ci(capsys):
-    say(f"cdc-conformance: {ESCAPES}")
+    print_notice(f"cdc-conformance: {ESCAPES}")
     assert capsys.readouterr().err == (
         "cdc-conformance: a\\x1b]0;title\\x07\n"
         "\\x3a:error::pwned\n"

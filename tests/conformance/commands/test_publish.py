@@ -16,7 +16,7 @@ from remembered import done
 
 from conformance.commands import bulk_corpora
 from conformance.commands.observing import written_by
-from conformance.commands.shell import unnamed
+from conformance.commands.shell import without_secrets
 from conformance.engines.engine import DecodeRaised
 from conformance.inspecting.opening import ReadRecord
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -132,7 +132,7 @@ def test_a_report_does_not_hold_the_url_of_a_database():
         "--tables",
         "a.sql",
     )
-    assert unnamed(given, [url, "a.sql"]) == expected
+    assert without_secrets(given, [url, "a.sql"]) == expected
 
 
 def test_the_cases_of_the_tables_are_listed():

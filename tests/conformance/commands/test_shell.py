@@ -62,12 +62,12 @@ def test_what_cannot_be_saved_is_named_and_has_a_code(capsys):
     def full():
         raise HarnessError("cannot write the report to x: No space left on device")
 
-    assert shell.save(full) == 3
+    assert shell.save_files(full) == 3
     assert (
         capsys.readouterr().err
         == "cdc-conformance: cannot write the report to x: No space left on device\n"
     )
-    assert shell.save(lambda: ["a", "b"]) == 0
+    assert shell.save_files(lambda: ["a", "b"]) == 0
     assert capsys.readouterr().err == "report: a\nreport: b\n"
 
 
@@ -115,7 +115,7 @@ except BaseException:
 INTERRUPTED = """
 import gc, os, signal, sys, tempfile, threading, time
 from pathlib import Path
-from conformance.commands.interrupts import heed, kept
+from conformance.commands.interrupts import install_handlers, surface_interrupts
 
 write, number = os.write, int(sys.argv[1])
 
@@ -126,10 +126,10 @@ def slow(file, data):
     write(file, data)
     time.sleep(float(sys.argv[2]))
 
-heed()
+install_handlers()
 os.write = slow
 try:
-    with kept():
+    with surface_interrupts():
         exec(compile(sys.argv[3], "moment", "exec"))
 except KeyboardInterrupt:
     print("interrupted")
@@ -165,13 +165,13 @@ def test_an_ignored_interrupt_stays_ignored():
 
 # Every other exception of a finaliser is shown as Python shows it.
 SHOWN = """
-from conformance.commands.interrupts import heed
+from conformance.commands.interrupts import install_handlers
 
 class Wrong:
     def __del__(self):
         raise ValueError("a fault of a finaliser")
 
-heed()
+install_handlers()
 Wrong()
 """
 
@@ -214,4 +214,4 @@ def test_whether_both_streams_go_to_one_place(monkeypatch, tmp_path):
     ],
 )
 def test_the_arguments_in_a_report_hold_no_secret(given, shown):
-    assert shell.unnamed(["run", *given], ["mysql://me@db/shop"]) == ("run", *shown)
+    assert shell.without_secrets(["run", *given], ["mysql://me@db/shop"]) == ("run", *shown)

@@ -23,7 +23,8 @@ from conformance.judging.results import Header, RunResult
 from conformance.reports import facts
 from conformance.rules.rules import Obligation
 from conformance.running.prepared import Part, Settings
-from conformance.running.run import _draw_telling_cases, run
+from conformance.running.preparing import _draw_telling_cases
+from conformance.running.run import run_formats
 from generators.errors import UsageError
 from generators.wire_format import get
 
@@ -37,7 +38,7 @@ def judged(spec, profile="v7.1.6", trace=None, **options):
         (NAME,), Budget("tiny", 0, 12), 7, decoder=spec, writer_profile=profile, **options
     )
     with CommandEngine(fmt=NAME, trace=trace) as started:
-        return run(settings, started)
+        return run_formats(settings, started)
 
 
 def broken(result):
@@ -87,7 +88,7 @@ def test_a_quick_run_judges_forty_cases_of_one_profile_and_says_what_it_leaves_o
         reduce=False,
     )
     with CommandEngine(fmt=NAME) as started:
-        result = run(settings, started)
+        result = run_formats(settings, started)
     (fmt,) = result.formats
     assert (result.exit_code, len(fmt.cases)) == (0, 40)
     assert {case.case.profile for case in fmt.cases} == {"new-8.5.6"}

@@ -8,7 +8,7 @@ from conformance.cases.catalogue import Budget, named_cases
 from conformance.judging.judge import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.running.prepared import Settings
-from conformance.running.run import _cases_of_claimed_types
+from conformance.running.preparing import _cases_of_claimed_types
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import get
 

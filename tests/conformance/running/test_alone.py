@@ -22,7 +22,7 @@ from conformance.rules.rules import rules
 from conformance.running import alone, replay
 from conformance.running.prepared import Settings
 from conformance.running.replay import ReplayOutcome
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.wire_format import get
 from tests.shared.right import owed_changes, row_of_change
 
@@ -121,7 +121,7 @@ def decoder(tmp_path_factory):
 def judged(spec, folder, **changed):
     settings = replace(SETTINGS, decoder=spec, **changed)
     with engine_for(spec, (NAME,), timeout_s=60) as engine:
-        result = replay.named(run(settings, engine), folder, settings)
+        result = replay.with_crash_files(run_formats(settings, engine), folder, settings)
     replay.save_all(result, settings)
     crashes = {path: replay.load(path) for path in sorted(folder.glob("*.json"))}
     return result, {

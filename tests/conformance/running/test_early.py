@@ -12,7 +12,7 @@ from conformance.reports.console import FirstBroken
 from conformance.running import early
 from conformance.running.events import Broken, Decoded, Started, ignore
 from conformance.running.prepared import Settings
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -41,7 +41,7 @@ def judged(tmp_path, engine):
         path = tmp_path / "mine.py"
         path.write_text(text, "utf-8")
         events = []
-        result = run(replace(SETTINGS, decoder=f"{path}:decode"), engine, events.append)
+        result = run_formats(replace(SETTINGS, decoder=f"{path}:decode"), engine, events.append)
         return result, events
 
     return judge

@@ -17,7 +17,7 @@ from conformance.judging.judge import Verdict
 from conformance.running.events import noting
 from conformance.running.hangs import HANGS, find_culprits
 from conformance.running.prepared import Settings
-from conformance.running.run import run
+from conformance.running.run import run_formats
 
 NAME = "ticdc-canal-json"
 GUILTY = f"{NAME}/v7.1.6/int/max"
@@ -57,7 +57,7 @@ def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(
         time.monotonic(),
     )
     with CommandEngine(fmt=NAME, timeout_s=limit_s) as started:
-        result = run(settings, started)
+        result = run_formats(settings, started)
     assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + SLACK_S
     (fmt,) = result.formats
     assert [case.case.id for case in fmt.cases if case.verdict is verdict] == [GUILTY]
@@ -94,7 +94,7 @@ def test_a_command_that_fails_on_every_message_is_asked_three_times_before_the_v
     settings = replace(settings, timeout_s=limit_s, reduce=False)
     events = []
     with Counting(fmt=NAME, timeout_s=limit_s) as started:
-        result = run(settings, started, events.append)
+        result = run_formats(settings, started, events.append)
         assert started.calls == 3
     lines = []
     for event in events:

@@ -14,7 +14,7 @@ from conformance.engines.engine import DecodeRaised, Loaded, assign_places
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
-from conformance.running import isolating, mixing, run
+from conformance.running import finishing, isolating, mixing, preparing
 from conformance.running.mixing import group_compatible, merge_calls
 from conformance.running.prepared import Prepared, Settings, decode_request
 from generators.wire_format import get
@@ -58,7 +58,7 @@ def judged(written, monkeypatch):
     came of each case.
     """
     grouped, places, truth = written
-    for module in (run, mixing, isolating):
+    for module in (finishing, mixing, isolating):
         monkeypatch.setattr(module, "read", lambda rows, _level: rows)
 
     def judge(lie, *, together_first=True):
@@ -79,14 +79,14 @@ def judged(written, monkeypatch):
             counted_rules=kept,
         )
         alike = [[0, 1]] if together_first else []
-        work.mixed = run._submit_groups(engine, work, alike)
+        work.mixed = preparing._submit_groups(engine, work, alike)
         for number, call in enumerate(work.calls):
             work.futures.append(
                 Future()
                 if number in work.mixed
                 else engine.decode(decode_request(work, call, call.cases))
             )
-        result = run.finish(engine, work)
+        result = finishing.finish_format(engine, work)
         outcome = {case.case.id: (case.verdict, case.findings) for case in result.cases}
         counted = {rule.rule.id: (rule.compared, rule.broken) for rule in result.rules}
         return [asked.deployment.time_zone for asked in engine.asked], outcome, counted

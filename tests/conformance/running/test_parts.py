@@ -13,9 +13,10 @@ from conformance.engines.engine import Loaded
 from conformance.judging.judge import Capabilities, CaseResult, Judge, Verdict
 from conformance.judging.results import FormatResult, Header, RunResult
 from conformance.rules.rules import rules
-from conformance.running import run as job
+from conformance.running import preparing
+from conformance.running.finishing import _rule_result
 from conformance.running.prepared import Settings
-from conformance.running.run import _own_tables, _rule_result
+from conformance.running.run import _own_tables
 from generators.errors import HarnessError
 from generators.model import Case, Deployment, Message
 from generators.publishing import kafka
@@ -50,7 +51,7 @@ def published(monkeypatch, placed, *errors):
     places = [SimpleNamespace(topic="run-1", partition=p, offset=o) for p, o in placed]
     result = SimpleNamespace(placed=places, failed=len(errors), errors=errors)
     monkeypatch.setattr(kafka, "publish", lambda bootstrap, topic, messages: result)
-    return job.publish(SETTINGS, SimpleNamespace(), NAME, MESSAGES)
+    return preparing.publish(SETTINGS, SimpleNamespace(), NAME, MESSAGES)
 
 
 def test_places_are_the_broker_s_and_ranges_hold_them(monkeypatch):
@@ -79,7 +80,7 @@ def test_claimed_types_leave_tables_of_these_types_at_level_two():
         replace(SETTINGS, budget=replace(BUDGETS["smoke"], drawn=0)),
         Capabilities(types=("int", "varchar")),
     )
-    cases = job._cases_of_claimed_types(settings, get(NAME), claims, frozenset())
+    cases = preparing._cases_of_claimed_types(settings, get(NAME), claims, frozenset())
     assert {case.level for case in cases} == {2}
     # A format's own cases have tables of their own, which `claimed` leaves out.
     every = [case for case in cases if case.scenario.startswith("rows/every-type/")]

@@ -202,7 +202,7 @@ HEADER = Header(1, "smoke", "mine.py:decode", "none", "", {"python": "0.0"})
 
 def test_failures_get_files_and_the_options_that_replay_them(tmp_path):
     run = RunResult(HEADER, (), (failure(), replace(failure(), on_record=1)), 0.0)
-    new, known = replay.named(run, tmp_path, SETTINGS).failures
+    new, known = replay.with_crash_files(run, tmp_path, SETTINGS).failures
     assert (Path(new.file).parent, new.naming) == (
         tmp_path,
         ("--decoder", "mine.py:decode", "--map", "op=upper(op)"),
@@ -217,13 +217,16 @@ def test_failures_get_files_and_the_options_that_replay_them(tmp_path):
         {"op": "upper(op)"},
         CASE,
     )
-    assert replay.unnamed([crash], None, {}) == ["decoder 'mine.py:decode'", "--map 'op=upper(op)'"]
-    assert replay.unnamed([crash], "mine.py:decode", {"op": "upper(op)"}) == []
+    assert replay.code_of_files([crash], None, {}) == [
+        "decoder 'mine.py:decode'",
+        "--map 'op=upper(op)'",
+    ]
+    assert replay.code_of_files([crash], "mine.py:decode", {"op": "upper(op)"}) == []
 
 
 def test_a_failure_that_cannot_be_saved_names_no_file(tmp_path):
     (tmp_path / "taken").write_text("")
-    (named,) = replay.named(
+    (named,) = replay.with_crash_files(
         RunResult(HEADER, (), (failure(),), 0.0), tmp_path / "taken", SETTINGS
     ).failures
     kept, error = replay.save_all(RunResult(HEADER, (), (named,), 0.0), SETTINGS)
@@ -374,7 +377,7 @@ def test_failed_cases_are_judged_before_all_others(monkeypatch, verdict, words):
     header = Header(1, "smoke", "mine", "none", "")
     result = RunResult(header, (judged,), (), 1.0)
     monkeypatch.setattr(
-        "conformance.running.run.run", lambda settings, *_: given.append(settings) or result
+        "conformance.running.run.run_formats", lambda settings, *_: given.append(settings) or result
     )
     settings = Settings((NAME,), BUDGETS["smoke"], 1, decoder="mine")
     note = SimpleNamespace(line=lines.append)

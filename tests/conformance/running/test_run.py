@@ -16,7 +16,7 @@ from conformance.judging.known_files import under
 from conformance.rules.rules import Aspect
 from conformance.running import replay
 from conformance.running.prepared import Settings, seeded_sample
-from conformance.running.run import run
+from conformance.running.run import run_formats
 from generators.errors import HarnessError
 
 NAME = "ticdc-canal-json"
@@ -77,7 +77,7 @@ def test_messages_of_other_tables_are_to_be_left_out(engine, decoder, tmp_path):
     """,
         "decode_rows",
     )
-    result = run(replace(SETTINGS, decoder=spec, select=LEVEL_TWO, causes=1), engine)
+    result = run_formats(replace(SETTINGS, decoder=spec, select=LEVEL_TWO, causes=1), engine)
     assert {failure.finding.aspect for failure in result.failures} == {Aspect.EXTRA}
     named = {finding.case for case in result.formats[0].cases for finding in case.findings}
     assert any("#in-" in name for name in named) and any(
@@ -96,7 +96,7 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
             rows = reference.decode(records, deployment=deployment)
             return rows.withColumn("database", F.when(bad, F.raise_error("no such table")).otherwise(F.col("database")))
     """)
-    result = run(replace(SETTINGS, decoder=spec, select=SHAPES), engine)
+    result = run_formats(replace(SETTINGS, decoder=spec, select=SHAPES), engine)
     (fmt,) = result.formats
     assert [c.case.id for c in fmt.cases if c.verdict is Verdict.ERRORED] == [
         f"{PROFILE}/shape/delete"
@@ -122,7 +122,7 @@ def test_records_that_cannot_be_read_are_no_verdict(fake):
     opened = engine.open_records
     engine.open_records = lambda handle, source: opened(handle, replace(source, parquet="harness"))
     with pytest.raises(HarnessError, match="told so"):
-        run(replace(SETTINGS, decoder="fine", select=SHAPES), engine)
+        run_formats(replace(SETTINGS, decoder="fine", select=SHAPES), engine)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generators.families.debezium.mysql import _taken_for
+from generators.families.debezium.mysql import _bytes_of_text
 from generators.families.debezium.values import Modes
 
 
@@ -21,4 +21,4 @@ def test_only_a_text_that_reads_otherwise_in_the_modes_form_excludes_bytes(
     mode, text, bytes_of_other_form
 ) -> None:
     """An empty text stands for no bytes in every form: a right reading of it is not excluded."""
-    assert _taken_for(text, Modes(binary=mode)) == bytes_of_other_form
+    assert _bytes_of_text(text, Modes(binary=mode)) == bytes_of_other_form
