@@ -1,5 +1,5 @@
-"""`python -m scoreboard.pipelines [NEMESIS...]`: judges public recipes that keep a table by MERGE, in
-Delta Lake or Iceberg as they are printed, and the pipelines that `new-pipeline` writes in their
+"""`python -m scoreboard.pipelines [NEMESIS...]`: judges public recipes that keep a table by MERGE,
+in Delta Lake or Iceberg as they are printed, and the pipelines that `new-pipeline` writes in their
 place; AUTO CDC where Spark 4.2 is installed. Writes their page.
 """
 
@@ -38,7 +38,7 @@ FORMATS: Final = {
 NEMESES: Final = (
     *("stale", "none", "duplicate", "behind-deletes", "replay", "reorder", "changed-columns"),
 )
-"""The disturbances that recipes claim to stand, or that their readers meet, the most telling first."""
+"""The disturbances that recipes claim to stand, or that their readers meet."""
 SINKS: Final[tuple[Sink, ...]] = ("delta", "iceberg")
 HOME: Final = Path(__file__).parent
 RESULTS: Final = HOME / "results" / "pipelines.json"
@@ -126,7 +126,8 @@ def _session_of(sink: str) -> tuple[dict[str, str], str]:
         **conf,
         "spark.driver.extraClassPath": ":".join(map(str, jars)),
         "spark.sql.catalog.lake": (
-            "org.apache.spark.sql.connector.catalog.SharedTablesInMemoryRowLevelOperationTableCatalog"
+            "org.apache.spark.sql.connector.catalog."
+            "SharedTablesInMemoryRowLevelOperationTableCatalog"
         ),
         # An update asks for Spark Connect; the tables live in the JVM of this session.
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
@@ -156,10 +157,11 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield "<!-- Written by `python -m scoreboard.pipelines --page`; a test compares. -->"
     yield ""
-    yield "Public recipes, judged by [`pipeline`](../from-rows-to-a-table.md). The harness's own decoder reads the messages, so that the MERGE"
-    yield "alone is judged; its steps are written again in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. The"
-    yield "repaired form is what `cdc-conformance new-pipeline` writes. A cell has the rules that are broken, the one that is told first in"
-    yield "front."
+    yield "Public recipes, judged by [`pipeline`](../from-rows-to-a-table.md). The harness's own"
+    yield "decoder reads the messages, so that the MERGE alone is judged; its steps are written again"
+    yield "in our own words (`scoreboard/recipes`), in SQL where a page uses Delta's builder. The"
+    yield "repaired form is what `cdc-conformance new-pipeline` writes. A cell has the rules that are"
+    yield "broken, the one that is told first in front."
     for sink in FORMATS:
         names = judged_names(results, sink)
         if not names:
@@ -170,7 +172,8 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield f"## {TITLES[sink]}"
         yield ""
-        yield f"{FORMATS[sink]}, profile {profile}, into {session['packages']} on Spark {session['spark']}. {REMARKS[sink]}".rstrip()
+        yield f"{FORMATS[sink]}, profile {profile}, into {session['packages']} on Spark"
+        yield f"{session['spark']}. {REMARKS[sink]}".rstrip()
         yield ""
         titles = {r.name: f"[{r.publisher}: {r.title}](#{r.anchor})" for r in run}
         titles |= {repaired_name(s): f"`{REPAIRED} {FORMATS[s]} --sink {s}`" for s in SINKS}
@@ -183,7 +186,8 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"## {recipe.anchor}"
         yield ""
         published = f" of {recipe.published}" if recipe.published else ""
-        yield f"[{recipe.title}]({recipe.address}), {recipe.publisher}{published}, read on {recipe.read}."
+        yield f"[{recipe.title}]({recipe.address}),"
+        yield f"{recipe.publisher}{published}, read on {recipe.read}."
         yield ""
         yield f"- Steps: {recipe.steps}."
         for nemesis in nemeses_of(results, recipe.sink):
@@ -197,7 +201,8 @@ def _page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"- [{recipe.title}]({recipe.address}), {recipe.publisher}: {recipe.why}."
     for recipe in run:
         if recipe.name not in results:
-            yield f"- [{recipe.title}]({recipe.address}), {recipe.publisher}: it has its file, `{recipe.name}.py`, and no result yet."
+            where = f"[{recipe.title}]({recipe.address}), {recipe.publisher}"
+            yield f"- {where}: it has its file, `{recipe.name}.py`, and no result yet."
     yield ""
 
 
@@ -206,9 +211,11 @@ REMARKS: Final = {
     "delta": "",
     "iceberg": "",
     AUTO_CDC: (
-        "No lakehouse takes it: Spark 4.2.0 refuses Delta Lake 4.4.0 (`AUTOCDC_TARGET_DOES_NOT_SUPPORT_MERGE`,"
-        " which [a pull request](https://github.com/apache/spark/pull/56683) would drop), and Iceberg has no"
-        " runtime for Spark 4.2. So its target are Spark's own tables for tests, and each stage is one update."
+        "No lakehouse takes it: Spark 4.2.0 refuses Delta Lake 4.4.0"
+        " (`AUTOCDC_TARGET_DOES_NOT_SUPPORT_MERGE`, which [a pull"
+        " request](https://github.com/apache/spark/pull/56683) would drop), and Iceberg has no"
+        " runtime for Spark 4.2. So its target are Spark's own tables for tests, and each stage is"
+        " one update."
     ),
 }
 
