@@ -120,8 +120,9 @@ Given: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What the file of a format says. `order` is its table as it stands, and `place` where, for
-    errors; `like` is the format whose rules it has too.
+    """The contents of one format's file of rules. `order` is the file's table `[order]`, not yet
+    parsed (`conformance.rules.order` does it); `place` is the file and line of that table, for
+    error messages. `like` is the format whose rules this format has too, "" for none.
     """
 
     rules: tuple[Rule, ...]
@@ -134,10 +135,10 @@ _OUTSIDE: Final[dict[str, Path]] = {}
 
 
 def register(fmt: str, path: Path) -> None:
-    """Has the rules of a format from outside this package read from a file, as a rule beside the
-    module that calls this.
+    """Registers the file of rules of a format that is defined outside this package; `book` then
+    reads `path` for it.
 
-    Raises UsageError for a format that has another file.
+    Raises UsageError if the format has another file already.
     """
     if fmt in FORMATS or _OUTSIDE.setdefault(fmt, path) != path:
         raise UsageError(f"format {fmt!r} has a file of rules already")
@@ -145,8 +146,8 @@ def register(fmt: str, path: Path) -> None:
 
 @cache
 def book(fmt: str) -> Book:
-    """The book of a format. Raises UnknownName for the format, UsageError with file and line for
-    what is wrong in its file.
+    """The contents of a format's file of rules. Raises UnknownName for an unknown format, and
+    UsageError, which names file and line, for an error in the file.
     """
     if path := _OUTSIDE.get(fmt):
         return parse_book(fmt, str(path), path.read_text("utf-8"))
@@ -156,8 +157,8 @@ def book(fmt: str) -> Book:
 
 
 def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
-    """The book of a format from its TOML text; `file_name` is the file, for errors. Raises
-    UsageError.
+    """Parses the TOML text of a format's file of rules. `file_name` only stands in error messages.
+    Raises UsageError for an error in the text.
     """
     file = TableFile(file_name, toml_text, PARTS)
     with named_place(file.place("family")):
@@ -203,7 +204,9 @@ def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
 
 
 def kinds_of(family: str = "") -> Mapping[str, Given]:
-    """The kinds of every format, with those of a family. Raises UnknownName for the family."""
+    """The kinds (rules without a format) by name: those of every format, in the words of the family
+    where it has words of its own. Raises UnknownName for an unknown family.
+    """
     general, families = _catalogue()
     of_family = families[check_name(family, "family", families)] if family else {}
     return {
@@ -214,6 +217,9 @@ def kinds_of(family: str = "") -> Mapping[str, Given]:
 
 @cache
 def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
+    """The kinds of kinds.toml by name: those of every format, and, for each family, what it changes
+    in them or adds to them.
+    """
     file = _kinds_file()
     tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
     general, *families = (_entries_by_name(file, table) for table in tables)
@@ -230,29 +236,34 @@ def _kinds_file() -> TableFile:
 
 
 def _orders() -> Mapping[str, Mapping[str, Any]]:
-    """What the orders of several formats of a family have in common, by the family."""
+    """The parts of a table `[order]` that all formats of a family share, by the family's name."""
     orders: Mapping[str, Mapping[str, Any]] = _kinds_file().data["order"]
     return orders
 
 
 @cache
 def read_laws() -> Mapping[str, Given]:
-    """What no selector owns, for every format, by its name: the laws of decoding (law/*) and of
-    kept tables (stream/*), and what mutated messages are owed (garbage/*).
+    """The rules that every format has and no selector owns, from laws.toml. The key is the rule's
+    name: law/* for decoding, stream/* for tables kept from a stream, pipeline/* for a user's
+    pipeline, and garbage/* for mutated messages. The value has the fields of a Rule, and `needs`.
     """
     file = TableFile(*ours(__package__, "laws"), {"rules": dict})
     return {name: entry for _, name, entry in _entries(file, "rules")}
 
 
 def law(fmt: str, name: str) -> Rule:
-    """An entry of `read_laws` as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
+    """The rule of a format for one entry of `read_laws`. It is MUST and ASSUMED unless the entry
+    says otherwise.
+    """
     fields = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **read_laws()[name]}
     fields.pop("needs", "")
     return Rule(id=f"{fmt}/{name}", **fields)
 
 
 def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
-    """The entries of a table: place, name and what they say; a key may have several names."""
+    """Yields for each entry of a table: its place (for error messages), its name, and its fields
+    parsed for a Rule. An entry whose key has several names is yielded once under each name.
+    """
     places: dict[str, str] = {}
     for place, key, value in file.entries(table):
         fields = {"cites": value} if isinstance(value, str) else value
@@ -277,7 +288,9 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
 
 
 def parse_field(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """What a field of an entry says of a Rule."""
+    """Parses one field of an entry into fields of a Rule, as (name, value); a `grade` gives one or
+    two, every other field one. Raises UsageError for an illegal field or value.
+    """
     fit(name, value, FIELD[check_name(name, "field", FIELD)])
     words_text = " ".join(value.split())
     match name:
@@ -302,7 +315,9 @@ def parse_field(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def parse_selector(conditions_text: str) -> Selector:
-    """A selector from its text. Raises UsageError for an unknown, empty or repeated condition."""
+    """Parses a selector, such as `field=cell; aspect=null; op=UPDATE`. Raises UsageError for an
+    unknown, empty or repeated condition.
+    """
     fields: dict[str, tuple[Any, ...]] = {}
     for condition, values in _conditions(conditions_text):
         field, legal = CONDITIONS[condition]
@@ -313,7 +328,9 @@ def parse_selector(conditions_text: str) -> Selector:
 
 
 def _conditions(selector_text: str) -> Iterator[tuple[str, str]]:
-    """The conditions of a selector with their values."""
+    """Splits the text of a selector into conditions: (name, text of its values). A short form, such
+    as `change=missing`, gives the two conditions that it stands for.
+    """
     for part in filter(None, selector_text.split("; ")):
         name, _, values = part.partition("=")
         check_name(name, "condition", (*CONDITIONS, *SHORT))
@@ -335,8 +352,8 @@ def _values(condition: str, values_text: str, legal: Iterable[str] | None) -> It
 
 
 def parse_citations(facts_text: str) -> tuple[Citation, ...]:
-    """Citations from their text. Raises UsageError for none, UnknownName for what the catalogue of
-    sources does not have.
+    """Parses the ids of facts, separated by blanks, into citations. Raises UsageError for an empty
+    text, and UnknownName for a fact that is not in the catalogue of sources.
     """
     if not facts_text:
         raise UsageError("cites is empty.")

@@ -26,22 +26,22 @@ KEYS: Final = ("change", "schema", "table")
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What says which of two changes of one row is the newer one.
+    """How a format tells which of two changes of one row is the newer one.
 
-    `positions` are patterns of `position`, each with the numbers of its groups from the most
-    significant one on; a position that none matches says nothing, and `commit_time` stands in.
-    Without patterns arrival decides among changes of one commit time. `deletes_first` says that of
-    several changes of one position a delete is the older; otherwise, and among the rest, what came
-    later is the newer. `arrival` says that the messages do not tell their order: whatever position
-    and commit time some have, what came later is the newer. `keys` is where the key's columns are
-    told: change (each row), schema (messages of their own, by version), table (not always: whoever
-    reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
-    position. `compacted` says that records have the key of their row, so that topics of them may be
-    compacted. `placeholders` are the texts that stand for a value that was not sent.
-    `fixed_width` says that all positions have one number of digits.
-    `stamps_in_order` says that the timestamps of records are in the order of the commits. `tried`
-    is the profile on which the self test tries wrong keepers of tables, if the first that can be
-    kept does not give each stream rule something to own.
+    `positions` are regular expressions for the field `position`. Each comes with the numbers of its
+    groups, the most significant group first. Where no expression matches, `commit_time` decides;
+    without expressions, changes of one commit time are ordered by arrival. `deletes_first`: of
+    several changes at one position a delete is the older one. All other changes at one position are
+    ordered by arrival. `arrival`: the messages do not tell the order, so that arrival alone
+    decides, whatever position and commit time they have. `keys` says where the key's columns are
+    named: change (in each row), schema (in messages of their own, by version), table (not in every
+    message: the reader must know the table). `watermarks`: a WATERMARK closes its partition up to
+    its position. `compacted`: a record's key is the key of its row, so that the topic may be
+    compacted. `placeholders` are texts that stand for a value that was not sent. `fixed_width`: all
+    positions have the same number of digits. `stamps_in_order`: the timestamps of records are in
+    the order of the commits. `tried` is the profile with which the self test tries wrong keepers of
+    tables; it is only set where the first profile that can be kept does not exercise every stream
+    rule.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
@@ -58,9 +58,10 @@ class Order:
     tried: str = ""
 
     def has(self, need: str) -> bool:
-        """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks,
-        compacted, unsent values, positions that are finer than commits, without watermarks, such
-        positions of several lengths, or "" for nothing.
+        """Whether the format has what a stream rule, or a mistake of a keeper, needs to show.
+        `need` is one of: "order" (messages tell the order), "positions" (finer than commits,
+        without watermarks), "lengths" (such positions with different numbers of digits), "schema",
+        "watermarks", "compacted", "unsent" (placeholders), or "" for nothing.
         """
         return {
             "": True,
@@ -92,8 +93,8 @@ _FIELDS: Final[Mapping[str, Legal]] = {
 
 @cache
 def order_of(fmt: str) -> Order:
-    """The order of a format. Raises UnknownName, and UsageError with file and line for what is
-    wrong in its file.
+    """How a format orders the changes of a row. Raises UnknownName for an unknown format, and
+    UsageError, which names file and line, for an error in its file.
     """
     rule_book = book(fmt)
     try:
@@ -103,7 +104,7 @@ def order_of(fmt: str) -> Order:
 
 
 def read(data: Mapping[str, Any]) -> Order:
-    """An order from the table of a file of rules. Raises UsageError."""
+    """Parses the table `[order]` of a file of rules. Raises UsageError for an error in it."""
     checked(data, _FIELDS)
     return Order(
         tuple(

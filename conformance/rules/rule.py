@@ -22,7 +22,9 @@ class Obligation(enum.StrEnum):
 
     @property
     def binds(self) -> int:
-        """How much it binds, for comparison: MUST most."""
+        """How binding the obligation is, as a number to compare: 2 for MUST, 1 for SHOULD, 0 for
+        the others.
+        """
         return {Obligation.MUST: 2, Obligation.SHOULD: 1}.get(self, 0)
 
 
@@ -61,7 +63,7 @@ class Effect(enum.StrEnum):
 
 
 class Aspect(enum.StrEnum):
-    """What about a field is compared."""
+    """The property of a field that a comparison compares."""
 
     MISSING = "missing"  # a change that should be there is not
     EXTRA = "extra"  # a change that should not be there is
@@ -124,9 +126,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which subjects a rule owns: every given condition must hold; () is no condition. Entries of
-    `profiles`, `classes`, `types` and `tags` are globs; of `tags` at least one must match one of
-    the case's tags.
+    """A set of conditions; a rule owns the comparisons (`Subject`) that fulfil all of them. An
+    empty tuple is no condition. `profiles`, `classes`, `types` and `tags` hold globs; for `tags`
+    one glob must match one of the case's tags.
     """
 
     fields: tuple[str, ...] = ()
@@ -143,7 +145,9 @@ class Selector:
     levels: tuple[int, ...] = ()
 
     def concerns(self, field: str, aspect: Aspect, level: int) -> bool:
-        """Whether subjects of this field, aspect and level may be this selector's."""
+        """Whether a comparison of this field, aspect and level can fulfil the conditions; the
+        conditions on anything else are not looked at.
+        """
         return (
             (not self.fields or field in self.fields)
             and ((not self.aspects and aspect is not Aspect.DIGITS) or aspect in self.aspects)
@@ -151,7 +155,7 @@ class Selector:
         )
 
     def matches(self, s: Subject) -> bool:
-        """Whether the subject is this selector's."""
+        """Whether the comparison fulfils all conditions."""
         return (
             self.concerns(s.field, s.aspect, s.level)
             and (not self.kinds or s.kind in self.kinds)
@@ -182,7 +186,7 @@ class Citation:
 
     @property
     def address(self) -> str:
-        """Where its first evidence on the web is; "" for none."""
+        """The first web address among the fact's evidence; "" if there is none."""
         return next(
             (
                 evidence.address
@@ -199,8 +203,8 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A cited rule. `id` is `<format>/<area>/<name>`; `law` names a check of its own instead of a
-    selector.
+    """A rule with its citations. `id` is `<format>/<area>/<name>`. A rule either owns the
+    comparisons that `selector` selects, or names in `law` the check of its own that judges it.
     """
 
     id: str
@@ -215,14 +219,18 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Sighted:
-    """Rules, and what their selectors see of a case: most cases look the same to them."""
+    """The rules of a format, with a cache of views: cases whose profile and tags no selector tells
+    apart have one view, so that ownership is computed once for all of them.
+    """
 
     rules: tuple[Rule, ...]
     views: dict[View, View] = field(default_factory=dict)
     alike: dict[tuple[bool, ...], str] = field(default_factory=dict)
 
     def view(self, profile: str, tags: frozenset[str]) -> View:
-        """The first profile that matches the same globs, and the tags that a selector names."""
+        """The view of a case: a profile that stands for all profiles that match the same globs of
+        selectors, and those of the case's tags that some selector's glob matches.
+        """
         view = self.views.get((profile, tags))
         if view is None:
             selectors = [rule.selector for rule in self.rules]
@@ -239,7 +247,9 @@ class Sighted:
 
 
 def owner(rules: tuple[Rule, ...], subject: Subject) -> Rule | None:
-    """The first rule that owns the subject."""
+    """The first rule, in the given order, whose selector matches the comparison; None if no rule
+    owns it.
+    """
     for rule in rules:
         if not rule.law and rule.selector.matches(subject):
             return rule

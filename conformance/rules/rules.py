@@ -38,8 +38,8 @@ __all__ = [
 
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
-    """The rules of a format, special before general, laws last. Raises UnknownName, and UsageError
-    for a wrong file of rules.
+    """The rules of a format: special ones before general ones, laws last. Raises UnknownName for an
+    unknown format, and UsageError for an error in its file of rules.
     """
     format_rules = book(fmt).rules
     laws_of_format = (
@@ -55,7 +55,10 @@ _FORMS: Final = frozenset(Logical) - _MOMENTS - {Logical.FLOAT, Logical.DOUBLE, 
 
 
 def leaves_open(format_rules: Iterable[Rule], need: str) -> bool:
-    """Whether a format's rules leave open what a law of readings needs; "" needs nothing."""
+    """Whether a law of readings applies to a format: one of the format's rules that is not MUST
+    covers what the law is about. `need` is "open-forms" (values), "open-zones" (dates with times),
+    "open-images", or "" for a law that always applies.
+    """
     loose = (rule.selector for rule in format_rules if rule.obligation is not Obligation.MUST)
     match need:
         case "open-forms":
@@ -78,7 +81,9 @@ def _is_of_rows(selector: Selector) -> bool:
 
 
 def _owns_values(selector: Selector, logicals: Iterable[Logical]) -> bool:
-    """Whether it owns values of these types, of which only one reading is right."""
+    """Whether a rule with this selector owns the values (level two) of cells of one of these
+    logical types, where the expected cell has exactly one right value.
+    """
     typed = bool(selector.logicals) and not set(selector.logicals).isdisjoint(logicals)
     settled = not selector.states or State.VALUE in selector.states
     return typed and settled and selector.concerns("cell", Aspect.VALUE, 2)

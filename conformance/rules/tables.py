@@ -1,5 +1,5 @@
-"""The project's own tables in TOML: whatever is wrong in one is told with its file and line, the
-legal values and the nearest.
+"""Reads and checks the project's own TOML tables. Each error names the file and the line, the legal
+values and the nearest match.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _KEY: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
 
 
 class TableFile:
-    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for
-    a part that is not legal, or is another than it may be.
+    """A parsed TOML file that knows the line of each part and entry, for error messages. `parts`
+    are the legal top-level keys with what their values may be. Raises UsageError if the text is no
+    TOML, or a part is unknown or has an illegal value.
     """
 
     def __init__(self, file_name: str, toml_text: str, parts: Mapping[str, Legal]) -> None:
@@ -47,7 +48,9 @@ class TableFile:
                 raise UsageError(f"{self.place(part)}: {error}") from None
 
     def _duplicate(self, number: int) -> str:
-        """What is wrong with the entry that ends on a line: its key, and where that stands first."""
+        """The error message for an entry with a repeated key. `number` is the line on which the
+        second entry ends; the message names the key and the line of the first entry.
+        """
         key_line = next((n for n in range(number, 0, -1) if _KEY.match(self.lines[n - 1])), number)
         match = _KEY.match(self.lines[key_line - 1])
         key = match[1] if match else ""
@@ -63,13 +66,13 @@ class TableFile:
         return f"{key} is there twice" + (f", first on line {first}" if first else "")
 
     def place(self, part: str) -> str:
-        """Where a part of the file is; its first line for a part that it does not have."""
+        """FILE:LINE of a top-level part; line 1 if the file does not have the part."""
         head = re.compile(rf"\[*{re.escape(part)}\b")
         return f"{self.where}:{next((number for number, line in enumerate(self.lines, 1) if head.match(line)), 1)}"
 
     def entries(self, table: str) -> Iterator[tuple[str, str, Any]]:
-        """The entries of a table, or of an array of tables with a `name`, in their order: place,
-        name and what they say.
+        """Yields the entries of a table, or of an array of tables that have a `name`, in the order
+        of the file: FILE:LINE, name and value.
         """
         data: Any = self.data
         for part in table.split("."):
@@ -82,7 +85,9 @@ class TableFile:
             yield f"{self.where}:{max(number, 1)}", name, entry
 
     def _line(self, start: str, after: int) -> int:
-        """The number of the first line behind that one that begins so; that one if none does."""
+        """The number of the first line after line `after` that matches the regular expression
+        `start`; `after` if no line does.
+        """
         begin = re.compile(start)
         return next(
             (
@@ -95,7 +100,7 @@ class TableFile:
 
 
 def ours(package: str, name: str) -> tuple[str, str]:
-    """A file of a package: what errors call it, and its text."""
+    """Reads NAME.toml of a package: the file's name for error messages, and its text."""
     return f"{package.replace('.', '/')}/{name}.toml", resources.files(package).joinpath(
         f"{name}.toml"
     ).read_text("utf-8")
@@ -103,7 +108,7 @@ def ours(package: str, name: str) -> tuple[str, str]:
 
 @contextmanager
 def named_place(place: str) -> Iterator[None]:
-    """Names the place in what is wrong there."""
+    """A context that puts `place` in front of the message of a UsageError raised inside it."""
     try:
         yield
     except UsageError as error:
@@ -111,7 +116,9 @@ def named_place(place: str) -> Iterator[None]:
 
 
 def check_name(value: str, what: str, legal: Iterable[str]) -> str:
-    """The value. Raises UnknownName for one that is not legal."""
+    """Returns `value` if it is one of the legal names. Raises UnknownName otherwise; `what` says
+    there what the name is a name of.
+    """
     legal_names = legal if isinstance(legal, Mapping) else tuple(map(str, legal))
     if value not in legal_names:
         raise UnknownName(what, value, filter(None, legal_names))
@@ -119,7 +126,9 @@ def check_name(value: str, what: str, legal: Iterable[str]) -> str:
 
 
 def fit(name: str, value: Any, legal: Legal) -> None:
-    """Raises UsageError for a value that is none of the legal ones, or not of the type."""
+    """Checks that `value` is one of the legal values, or of the legal type. Raises UsageError
+    otherwise; `name` is the field's name in the message.
+    """
     if isinstance(legal, tuple):
         if isinstance(value, bool) or value not in legal:
             raise UnknownName(name, str(value), map(str, legal))
@@ -135,8 +144,9 @@ def checked(
     *,
     empty: Container[str] = (),
 ) -> Mapping[str, Any]:
-    """What an entry says. Raises UsageError for a field that is unknown, another than it may be,
-    not there, or empty, but for those that may be `empty`.
+    """Returns `value_by_name` if it is a table whose fields are all known and legal, with every
+    `needed` field. Raises UsageError otherwise, and for an empty value in a field that is not in
+    `empty`.
     """
     if not isinstance(value_by_name, dict):
         raise UsageError(f"{value_by_name!r} is no table of {', '.join(fields)}.")
@@ -152,9 +162,10 @@ def checked(
 def called(
     words: Any, what: str, legal: Mapping[str, Callable[..., T]], arguments: Mapping[str, Legal]
 ) -> T:
-    """What the first word makes of the others; `arguments` are what they may be, by the names of
-    parameters. Raises UsageError for an unknown word, and for others that are too few, too many, or
-    another than they may be.
+    """Calls the function that the first item of the list `words` names, with the other items as its
+    arguments. `legal` are the functions by name; `arguments` says, by the name of a parameter, what
+    an argument may be. Raises UsageError for an unknown function, and for a wrong number or kind of
+    arguments.
     """
     if not isinstance(words, list) or not words:
         raise UsageError(
@@ -177,8 +188,8 @@ def called(
 
 
 def pattern(expression: str, alternative: str = "", flags: int = 0) -> re.Pattern[str]:
-    """The regular expression, whose matches `alternative` may replace. Raises UsageError for texts
-    that are none.
+    """Compiles a regular expression, and checks that `alternative` is a valid replacement for its
+    matches. Raises UsageError if either is invalid.
     """
     try:
         compiled = re.compile(expression, flags)

@@ -29,8 +29,11 @@ Text: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A state (spark_checks.keepers) as the check reads it. A user's level three has
-    `rows_alone`.
+    """The last state of the tables kept from a stream (`spark_checks.keepers`), as it was read from
+    disk. `rows` has (key, image) of each row by table, `corrupt` the (partition, offset) of
+    unreadable messages, `seen` the (number, last offset) of the messages read by partition,
+    `watermarks` the highest watermark by partition. `rows_alone`: a decoder that keeps its own
+    tables (level three) wrote it, so that it only has `rows`.
     """
 
     rows: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, str | None]]]]
@@ -41,7 +44,7 @@ class Kept:
 
 
 def read_state(directory: Path) -> Kept:
-    """The last state in a directory; rows by table. Raises HarnessError if there is none."""
+    """Reads the newest state in a directory. Raises HarnessError if there is none."""
     import pyarrow.parquet as pq
 
     ids = sorted(int(p.name) for p in directory.glob("*") if p.name.isdigit())
@@ -74,8 +77,8 @@ def read_state(directory: Path) -> Kept:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The rows of a history by the text of their key. A key whose text is a JSON number is compared
-    by its value.
+    """Makes comparable texts of the keys of a history's table. `names` are the key's columns;
+    `numbers` those that messages hold as JSON numbers, which are compared by value (1.0 equals 1).
     """
 
     names: tuple[str, ...]
@@ -83,7 +86,9 @@ class Keys:
 
     @classmethod
     def of_history(cls, story: Streamed) -> Keys:
-        """The keys of a history."""
+        """The key columns of a history's table, and which of them its messages hold as JSON
+        numbers.
+        """
         images = (
             image
             for w in story.written
@@ -100,18 +105,20 @@ class Keys:
         )
 
     def key_text(self, texts: Mapping[str, str | None]) -> Text:
-        """The key among texts by column."""
+        """The key of a row, given the texts of its columns by name."""
         return tuple(
             _plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name))
             for name in self.names
         )
 
     def expected(self, image: Image) -> Text:
-        """The key of an image."""
+        """The key of a row, given an expected image."""
         return self.key_text({name: image[name].text for name in self.names if name in image})
 
     def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
-        """The former keys of rows that were moved, and the keys of deleted rows."""
+        """Two sets of keys that must not be in the final table: those that an UPDATE of the key
+        replaced, and those of deleted rows.
+        """
         texts: dict[Key, Text] = {}
         for image in (
             image
@@ -128,8 +135,9 @@ class Keys:
         return moved, gone
 
     def row_key(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
-        """The key under which a row is kept: its image's if both have the same texts, since readers
-        order a key's columns.
+        """The key of a kept row. A keeper may order a key's columns in its own way, so the key is
+        taken from the row's image if that has the same texts in its key columns, else from `key` in
+        its order.
         """
         own = [image.get(name) for name in self.names]
         same = None not in own and sorted(map(str, own)) == sorted(key)
@@ -137,7 +145,7 @@ class Keys:
 
 
 def _plain(text: str) -> str:
-    """A number's canonical text."""
+    """A number's canonical text; a text that is no number stays as it is."""
     try:
         return str(Decimal(text).normalize())
     except InvalidOperation:
@@ -149,11 +157,13 @@ def _key(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
 
 
 def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Key, Image]]:
-    """The expected rows by their key's text: the model's key, and the expected cells.
+    """The rows that the table must have at the end of the stream. The key is the text of the row's
+    key; the value has the model's key and the expected cells.
 
-    An event without a message does not change the row; a placeholder of an unsent value stands for
-    the older image's cell, which may be lost if the topic was `compacted`. Raises HarnessError if a
-    row of the model has no message, which is a writer's bug.
+    An event without a message does not change the row. A placeholder for a value that was not sent
+    stands for the cell of the row's older image; if the topic was `compacted`, that image may be
+    gone, and any value is right. Raises HarnessError if no message has a row of the model, which is
+    a bug of the writer.
     """
     known = Keys.of_history(story)
     names = known.names
@@ -192,6 +202,9 @@ def _key_repr(key: Sequence[object]) -> str:
 
 
 def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool) -> Cell:
+    """The cell that the table must hold after an image with this `cell`: a placeholder of
+    Debezium's is replaced by the cell of the row's older image.
+    """
     if (
         cell.text is None
         or "__debezium_unavailable_value" not in cell.text
@@ -207,7 +220,9 @@ def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool
 
 
 def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
-    """The results of a group's streams, by profile. `how` names what was killed while reading."""
+    """Compares the kept tables with what each stream of the group must leave, and returns the
+    results by profile. `how` names what was killed while reading ("restart" ...), "" for nothing.
+    """
     outcomes: list[StreamResult] = []
     wrong: set[tuple[str, str, str]] = set()
     for stream in group.streams:
@@ -226,8 +241,8 @@ def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
 
 
 def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamResult]:
-    """The results of a group's streams for each profile that writes them, in the order of the
-    profiles.
+    """Repeats each stream's result for every profile that writes the same messages; in the order of
+    the format's profiles.
     """
     order = [profile.name for profile in group.fmt.profiles]
     each = [
@@ -239,6 +254,9 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
 
 
 def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -> StreamResult:
+    """Compares the kept table of one stream with its expected rows. A difference that no special
+    rule explains is a difference of `rule`, or of the restart if `how` names a killed process.
+    """
     story, order = stream.story, order_of(group.fmt.name)
     name = stream.nemesis.name + (f"+{how}" if how else "")
     outcome = StreamResult(
@@ -291,7 +309,8 @@ def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -
 
 
 def _schemas_late(stream: ReadStream) -> bool:
-    """Whether a row comes in an earlier batch than the first message with its schema."""
+    """Whether the stream's first batch with a row has no message with a schema before it or in it.
+    """
     for stage in stream.stages:
         if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for w in stage for c in w.changes):
             return False
@@ -308,11 +327,11 @@ def _coverage(
     outcome: StreamResult,
     how: str,
 ) -> set[Text]:
-    """Checks that every offset was seen and every unreadable message kept; blames the restart for
-    what it lost.
+    """Checks that every offset was read and every unreadable message was recorded; differences
+    belong to the restart if `how` names a killed process.
 
-    Returns the keys of rows in messages that were refused although they could be read, where the
-    writer's format leaves both open: such a row is unknown from there on.
+    Returns the keys of rows whose message may be refused or read, both being right, and was
+    refused: their later state is unknown.
     """
     counts: Counter[int] = Counter()
     there: dict[int, tuple[int, int]] = {}
@@ -402,6 +421,8 @@ def _cells(
     outcome: StreamResult,
     rule: str,
 ) -> None:
+    """Compares the cells of one kept row with the expected `image`; differences belong to `rule`.
+    """
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
@@ -425,6 +446,9 @@ def _cells(
 
 
 def _same(cell: Cell, held: str | None, there: bool) -> bool:
+    """Whether a kept text is right for the expected cell; `there` says whether the kept row has the
+    column at all.
+    """
     match cell.state:
         case State.NULL:
             return held is None and there

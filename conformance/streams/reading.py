@@ -93,8 +93,9 @@ class GroupReader:
     def read(
         self, stage: int = 0, hold: Mapping[str, Any] | None = None
     ) -> Future[Mapping[str, Any]]:
-        """Starts reading to the present end. The future raises the errors of `ChildEngine.ask`, but
-        HarnessError where the time limit expires: it is no verdict.
+        """Asks the child to read from where it stopped to the present end of the source. The future
+        raises the errors of `ChildEngine.ask_service`, but HarnessError when the time limit
+        expires: slowness is no verdict on a decoder.
         """
         request = {
             "source": dict(self.source),
@@ -118,7 +119,9 @@ class GroupReader:
         )
 
     def _in_time(self, error: BaseException) -> BaseException:
-        """The error of a reading; of an expired limit in the words of who can raise it."""
+        """Replaces an expired time limit by a HarnessError that tells the user how to raise the
+        limit; other errors stay.
+        """
         if not isinstance(error, AnswerTimeout):
             return error
         return HarnessError(
@@ -128,23 +131,23 @@ class GroupReader:
         )
 
     def read_tables(self, maker: str = REFERENCE) -> Kept:
-        """The current tables."""
+        """The tables that a maker (a keeper of tables, by name) has kept so far."""
         return read_state(self.directory / maker)
 
 
 def ended_words(error: BaseException) -> str:
-    """Why a query ended, in a line."""
+    """The message of the error that ended a query, on one line."""
     return " ".join(str(error).split())[:900]
 
 
 def where_it_was(directory: Path) -> str:
-    """The batch of the queries below a folder that was under way, by their checkpoints."""
+    """Says in words which batch the query below a folder was running, as its checkpoint tells."""
     begun = [int(path.name) for path in directory.rglob("offsets/*") if path.name.isdigit()]
     return f"in batch {max(begun)}" if begun else "before the first batch"
 
 
 def not_judged(group: Group, how: str, why: str) -> list[StreamResult]:
-    """Every stream's result if it was not tried."""
+    """A result for every stream of a group that could not be tried; `why` says the reason."""
     return by_profile(
         group,
         [
@@ -161,7 +164,7 @@ def not_judged(group: Group, how: str, why: str) -> list[StreamResult]:
 
 
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
-    """Every stream's result after the query failed."""
+    """A result for every stream of a group whose query ended with an error."""
     outcomes = []
     for stream in group.streams:
         name = stream.nemesis.name + (f"+{how}" if how else "")
@@ -190,11 +193,12 @@ def plainly(
     used: bool = False,
     limit_s: float = LIMIT_S,
 ) -> list[StreamResult]:
-    """Reads all stages, each to its end before the next; without a broker from the source `cdc`.
-    The topic is new, or `used`.
+    """Publishes and reads one stage of the streams after the other, and compares the tables at the
+    end. Without a broker (`bootstrap` None) the messages come from Spark's source `cdc`. With
+    `used` the topics look used: they have aborted messages, and begin above offset 0.
 
-    If the query fails, each deployment's streams are read again by a query of their own, and those
-    of one deployment each alone: the failure is no verdict on the others.
+    If the query fails, the streams of each deployment are read again by a query of their own; if
+    that fails, too, each stream is read alone. So one stream that fails does not fail the others.
     """
     home.mkdir(parents=True, exist_ok=True)
     written: Written | None = None
@@ -251,8 +255,8 @@ def plainly(
 
 
 def feed_options(group: Group, path: Path) -> dict[str, Any]:
-    """The options with which the child reads streams that tasks make, a stage a micro-batch; `path`
-    keeps their recipes.
+    """The options with which Spark's source `cdc` makes the streams' messages, one stage in each
+    micro-batch. Writes their recipes to the file `path`.
     """
     path.write_bytes(pickle.dumps(group.staged))
     count = len(group.streams)
@@ -260,13 +264,14 @@ def feed_options(group: Group, path: Path) -> dict[str, Any]:
 
 
 def source_of(written: Written) -> dict[str, Any]:
-    """The options with which the child reads the topics."""
+    """The options with which the child reads published topics."""
     return {"kafka": dict(written.options), "topic": ",".join(written.names.values())}
 
 
 def _per_trigger(group: Group) -> int:
-    """The bound that makes BATCHES of a topic; Spark rounds each partition's share down, which
-    would leave a message of each.
+    """The limit of records in a micro-batch (`maxOffsetsPerTrigger`) that splits the topics into
+    BATCHES micro-batches. Spark rounds each partition's share down; one record for each partition
+    is added, so that none is left over.
     """
     return sum(len(group.messages(stage)) for stage in range(STAGES)) // BATCHES + group.partitions
 
@@ -275,8 +280,8 @@ def _per_trigger(group: Group) -> int:
 def _published(
     engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, limit_s: float
 ) -> Iterator[tuple[GroupReader, Callable[[str], list[StreamResult]]]]:
-    """All stages in topics; who reads them in small micro-batches, and what judges that by how it
-    was disturbed.
+    """Publishes all stages. Yields a reader that reads them in small micro-batches, and the
+    function that compares its tables; the function takes the name of what was killed while reading.
     """
     with kafka.run_topics(bootstrap, group.topics, append_time=group.append_time) as names:
         written = Written(bootstrap, group, names)
@@ -307,12 +312,12 @@ def killed(
     limit_s: float = LIMIT_S,
 ) -> list[StreamResult]:
     """Publishes all stages, then reads them and kills the process three times: before a batch's
-    state is written, after it but before the commit, and at a later moment. Not judged if a reading
-    ends before its kill.
+    state is written, after it but before the batch is committed, and after a commit. If a reading
+    ends before its kill, the streams are not judged.
 
-    The keeper of a decoder's own module is killed by its query's checkpoint
-    (`spark_checks.services.checkpoints`): of the second kill the commit is taken back, as if the
-    process had died before it.
+    A decoder that keeps its own tables (level three) is watched through its query's checkpoint
+    (`spark_checks.services.checkpoints`), where the second moment is not seen: the process is
+    killed after the commit, and the commit is then removed, as if it had not happened.
     """
     with _published(engine, group, decoder, bootstrap, home, limit_s) as (reader, judged):
         try:
@@ -333,8 +338,8 @@ def killed(
 
 
 def take_back(mark: Path, batch: int) -> None:
-    """Removes the commit of a batch, and all that came behind it, from the checkpoint that a mark
-    names, if it names one: Spark then runs the batch again.
+    """Removes the commit of `batch` and everything later from a query's checkpoint, so that Spark
+    runs the batch again. The file `mark` names the checkpoint; if it names none, nothing happens.
     """
     checkpoint = json.loads(mark.read_text("utf-8")).get("checkpoint")
     if checkpoint is None:
@@ -352,8 +357,10 @@ def kill_when(
     paths: Sequence[Path],
     limit_s: float = LIMIT_S,
 ) -> bool:
-    """Kills the child's processes once one of the files exists; False if the reading ended before.
-    Raises the reading's error if it fails before, HarnessError if neither happens in time.
+    """Waits until one of the files exists, then kills the child's processes. Returns False, and
+    kills nothing, if the reading ended before.
+
+    Raises the error of a reading that failed before, and HarnessError when the time limit expires.
     """
     if not _awaited(reading, paths, limit_s):
         return False
@@ -367,8 +374,8 @@ def kill_when(
 
 
 def _awaited(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s: float) -> bool:
-    """Waits until one of the files exists; False if the reading ended before. Raises as
-    `kill_when`.
+    """Waits until one of the files exists; returns False if the reading ended before. Raises the
+    error of a reading that failed before, and HarnessError when the time limit expires.
     """
     deadline = time.monotonic() + limit_s
     while not any(path.exists() for path in paths):
@@ -392,8 +399,8 @@ def broker_killed(
     note: Callable[[str], None],
     limit_s: float = LIMIT_S,
 ) -> list[StreamResult]:
-    """Kills and restarts a separate broker while the query reads. Not judged if it had read
-    everything before.
+    """Reads the streams from a broker of their own, which is killed and restarted while the query
+    reads. If the query had read everything before, the streams are not judged.
     """
     from conformance.brokers.embedded import EmbeddedKafka
 
@@ -421,10 +428,11 @@ def broker_killed(
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """The settings of `stream`.
+    """The settings of the command `stream`.
 
-    `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that
-    were used before. `pattern` names the topic of each message. `limit_s` bounds each reading.
+    `decoder` None is the reference decoder; `tables` None is the harness's own table. `used`:
+    topics that look used, see `plainly`. `pattern` names the topic of each message. `limit_s` is
+    the time limit of each reading.
     """
 
     formats: tuple[str, ...]
@@ -445,8 +453,8 @@ def run(
     bootstrap: Target | None,
     note: Callable[[str], None],
 ) -> Iterator[StreamResult]:
-    """Yields the results; `bootstrap` None reads the source `cdc`. Raises NothingSelected,
-    UsageError.
+    """Runs the command `stream` and yields a result for each stream. Without a broker (`bootstrap`
+    None) the messages come from Spark's source `cdc`. Raises NothingSelected and UsageError.
     """
     nemeses = select_nemeses(settings.nemesis)
     with contextlib.ExitStack() as stack:
@@ -495,8 +503,8 @@ def run(
 def _select_subjects(
     fmt: Format[Any], settings: StreamSettings
 ) -> tuple[Sequence[Profile], Sequence[Subject]]:
-    """The profiles, and the tables of their streams: of a user's, those that have a key and that
-    the format can write.
+    """The selected profiles, and the tables whose changes the streams carry: of a user's tables
+    those that have a key and that the format can write.
     """
     chosen, values = select_profiles(fmt, settings.glob), settings.tables
     if values is None:
@@ -512,7 +520,9 @@ def _select_subjects(
 
 
 def _home(engine: ChildEngine) -> Path:
-    """A new folder: a query would resume from another topic's checkpoint."""
+    """Makes a new folder for a query, which would resume from another topic's checkpoint in a used
+    one.
+    """
     return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
 
 
@@ -525,7 +535,9 @@ def _with_restarts(
     note: Callable[[str], None],
     settings: StreamSettings,
 ) -> Iterator[StreamResult]:
-    """All passes over a format's streams: the victim reads and dies while the engine reads."""
+    """Reads a format's streams without a kill, then some of them with a killed broker. At the same
+    time the other child, `victim`, reads some of them and is killed.
+    """
     name, few, limit_s = group.fmt.name, for_restarts(group), settings.limit_s
     with ThreadPoolExecutor(1) as pool:
         try:

@@ -1,5 +1,5 @@
-"""Streams as a decoder reads them, each made from a recipe: its history, nemesis, topics and
-partitions; and its result.
+"""The streams that the command `stream` reads, and their results. A recipe (format, profile,
+nemesis, seed, number) makes the same stream on any machine.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ APPEND_TIME: Final = "append-time"
 
 @dataclass(slots=True)
 class StreamResult:
-    """The result of one stream. `nemesis` is its name, with `+restart` or `+broker-restart` where
-    processes were killed.
+    """How the tables of one stream compare with the source's. `nemesis` is the nemesis's name,
+    followed by `+restart` or `+broker-restart` where processes were killed.
 
-    `rows` counts the source's rows at the end, `messages` all of the topic, `repeats` those seen
-    before, `corrupt` the garbage. `lost` says why a profile is not judged. `table` is the user's
-    table, "" for the harness's own. `wrong` has the first differences as (rule id, text); `broken`
-    counts all by rule.
+    `rows` counts the source's rows at the end, `messages` all messages of the topic, `repeats`
+    those that came before, `corrupt` the unreadable ones. `lost` says why the profile is not
+    judged, "" if it is. `table` is the user's table, "" for the harness's own. `wrong` has the
+    first differences as (rule id, text); `broken` counts all of them by rule.
     """
 
     format: str
@@ -68,7 +68,7 @@ class StreamResult:
         return not self.broken and not self.lost
 
     def differ(self, rule: str, what: str) -> None:
-        """Notes a difference under the rule of that name."""
+        """Records a difference that breaks the stream rule `rule` (the last part of its id)."""
         name = f"{self.format}/stream/{rule}"
         self.broken[name] += 1
         if len(self.wrong) < SHOWN:
@@ -101,19 +101,22 @@ ONE_TOPIC: Final = (("", PARTITIONS),)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The table that a stream changes: a user's, or without one the harness's own."""
+    """The table whose changes a stream carries: a user's table, or, without one, the harness's own.
+    """
 
     values: Values | None = None
     user: UserTable | None = None
 
     @property
     def table(self) -> str:
-        """The user's table, or ""."""
+        """The name of the user's table; "" for the harness's own."""
         return self.user.table.name if self.user else ""
 
     @property
     def label(self) -> str:
-        """How the table's name in a stream begins; it leaves room for the stream's number."""
+        """The beginning of the table's name in a stream, short enough for the stream's number
+        behind it.
+        """
         return self.table[:50] or "t"
 
     def streamed(
@@ -126,9 +129,11 @@ class Subject:
         fine: bool = True,
         unsent: bool = False,
     ) -> Streamed:
-        """A history of the table under that name; `some` are its statements, None all that it can
-        have; `fine` as in `tell`, where positions order the changes; `unsent` as in
-        `shared_history.streamed`, of the harness's own table alone.
+        """Makes a history of the table under the name `name`, and the profile's messages of it.
+        `some` are the statements (ADD COLUMN ...) that the history has, None for all that are
+        possible. `fine`: some rows change twice within a millisecond, if positions order such
+        changes. `unsent`: most UPDATEs leave a long value as it is, so that it is not sent; for the
+        harness's own table alone.
         """
         fine = fine and bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
@@ -158,10 +163,10 @@ ALONE: Final = "orders"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What makes a stream, on any machine: the history of `number` of a seed, whose table is named
-    after it, under a nemesis. `pattern` names the topic of each message
-    (`generators.publishing.layouts`). `alone` says that it shares nothing with other streams: its
-    table has no number.
+    """All that determines a stream, so that any machine can make it: the history that `seed` and
+    `number` give, under a nemesis. The table's name ends in `number`, unless `alone` says that no
+    other stream shares the topic. `pattern` names the topic of each message
+    (`generators.publishing.layouts`).
     """
 
     format: str
@@ -174,7 +179,7 @@ class Recipe:
     alone: bool = False
 
     def stream(self) -> ReadStream:
-        """The stream."""
+        """Makes the stream."""
         fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
         profile, own = fmt.profile(self.profile), self.seed * 1000 + self.number
         story = self._story(fmt, profile, nemesis, own)
@@ -185,8 +190,8 @@ class Recipe:
         )
 
     def _story(self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int) -> Streamed:
-        """A history for a nemesis. If schemas must lag, the table's name puts its rows into another
-        partition.
+        """Makes the history for a nemesis. For a nemesis with late schemas (`quiet`) it tries
+        several table names, until the table's rows are in another partition than its schemas.
         """
         name = f"{self.subject.label}_{self.number}"
         if self.alone:
@@ -205,12 +210,12 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class ReadStream:
-    """One stream: a history under a nemesis. The profiles `also` write the same messages. `table`
-    is the user's table, if any.
+    """A stream as it is read: a history whose messages a nemesis has disturbed. The profiles `also`
+    write the same messages as `profile`. `table` is the user's table, "" for the harness's own.
 
-    The partitions of its messages are its lanes: those of its `topics` (end of the name,
-    partitions) one after the other. Among all streams' lanes its own are those from `first` on; in
-    each topic it has the partitions from `bases` on.
+    A lane is a partition of one of the stream's `topics` (end of the name, number of partitions),
+    counted over all topics. Streams of a group share topics: this stream has the partitions from
+    `bases` on in each topic, and the lanes from `first` on among all lanes of the group.
     """
 
     profile: Profile
@@ -234,15 +239,15 @@ class ReadStream:
         )
 
     def placed_messages(self, stage: int) -> Iterator[Message]:
-        """The messages of a stage in their topics and partitions."""
+        """The messages of a stage, each with the topic and the partition of its lane."""
         places = self.places
         for written in self.stages[stage]:
             topic, partition = places[written.message.partition]
             yield replace(written.message, topic=topic, partition=partition)
 
     def laid(self, stage: int) -> list[tuple[Message, int]]:
-        """The messages of a stage with their offsets in partitions that hold nothing else; without
-        the removed ones.
+        """The messages of a stage with their offsets. Removed messages are left out, but take up an
+        offset.
         """
         ends = Counter(
             (message.topic, message.partition)
@@ -259,8 +264,9 @@ class ReadStream:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Streams of one format that share topics and a query; each deployment's records are decoded by
-    themselves. `lost` are the results of tables that are not judged.
+    """Streams of one format that share topics and are read by one query; the records of each
+    deployment are decoded apart from the others. `lost` are results of tables that cannot be
+    judged.
     """
 
     fmt: Format[Any]
@@ -269,7 +275,7 @@ class Group:
 
     @classmethod
     def of_streams(cls, fmt: Format[Any], streams: Iterable[ReadStream]) -> Group:
-        """The group, in which the streams of a deployment stand together."""
+        """Makes a group: streams of one deployment get neighbouring partitions and lanes."""
         by: dict[Deployment, list[ReadStream]] = {}
         for stream in streams:
             by.setdefault(stream.profile.deployment, []).append(stream)
@@ -284,12 +290,12 @@ class Group:
 
     @property
     def partitions(self) -> int:
-        """The partitions of all topics."""
+        """The number of partitions of all topics."""
         return sum(self.topics.values())
 
     @property
     def topics(self) -> Mapping[str, int]:
-        """The partitions of each topic, by the end of its name."""
+        """The number of partitions of each topic, by the end of the topic's name."""
         counts = Counter[str]()
         for stream in self.streams:
             counts.update(dict(stream.topics))
@@ -297,7 +303,7 @@ class Group:
 
     @property
     def append_time(self) -> frozenset[str]:
-        """The topics whose broker sets the timestamps."""
+        """The ends of the names of the topics in which the broker sets the timestamps."""
         return frozenset(
             topic
             for stream in self.streams
@@ -306,7 +312,7 @@ class Group:
         )
 
     def lanes(self, names: Mapping[str, str] = MappingProxyType({})) -> Lanes:
-        """The lanes of all streams; `names` are those of topics, by their ends."""
+        """The lanes of all streams. `names` has the full name of a topic by the end of its name."""
         return lanes_of(
             (names.get(topic, topic), number)
             for stream in self.streams
@@ -315,18 +321,18 @@ class Group:
 
     @property
     def compacted(self) -> bool:
-        """Whether offsets are missing in a stream."""
+        """Whether a stream lacks offsets, as in a compacted topic."""
         return any(stream.nemesis.compacted for stream in self.streams)
 
     @property
     def by_deployment(self) -> list[Group]:
-        """A group for each deployment."""
+        """The group split into one group for each deployment."""
         parts = itertools.groupby(self.streams, key=lambda stream: stream.profile.deployment)
         return [Group.of_streams(self.fmt, some) for _, some in parts]
 
     @property
     def parts(self) -> list[tuple[Deployment, int, int]]:
-        """Each deployment with its first lane and the first that follows."""
+        """The lanes of each deployment: (deployment, first lane, first lane after it)."""
         ends = itertools.accumulate((part.partitions for part in self.by_deployment), initial=0)
         return [
             (part.streams[0].profile.deployment, *span)
@@ -339,7 +345,7 @@ class Group:
 
     @property
     def staged(self) -> Staged:
-        """The streams as the source `cdc` makes them."""
+        """The streams in the form in which Spark's source `cdc` makes their messages."""
         return Staged(
             tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe)
         )
@@ -347,15 +353,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Staged:
-    """The streams of the command `stream`: unit n is a stage of one of them, and all streams' first
-    stages come first.
+    """A feed of streams for Spark's source `cdc`. Its unit is one stage of one stream; the units of
+    all streams' first stages come first, then those of the second stages, and so on.
     """
 
     made: tuple[tuple[Recipe, tuple[int, ...]], ...]
     step: ClassVar[int] = 1
 
     def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The rows of a range of units."""
+        """The messages of the units `start` to `end - 1`, an Arrow batch for each unit."""
         for unit in range(start, end):
             stage, number = divmod(unit, len(self.made))
             recipe, bases = self.made[number]
@@ -369,12 +375,12 @@ class Staged:
 
 @lru_cache(maxsize=1024)
 def _stream(recipe: Recipe) -> ReadStream:
-    """A stream, kept for its next stage by the process that made it."""
+    """Makes a recipe's stream; the process caches it for the stages that follow."""
     return recipe.stream()
 
 
 def not_kept(fmt: Format[Any], profile: Profile) -> str:
-    """Why tables cannot be built from the profile's messages, or ""."""
+    """Why no table can be kept from the profile's messages; "" if one can."""
     return next(
         (
             f"{loss.statement} ({loss.citation})"
@@ -386,7 +392,7 @@ def not_kept(fmt: Format[Any], profile: Profile) -> str:
 
 
 def unsure(story: Streamed) -> str:
-    """Why the key in the messages does not identify the rows of a history, or ""."""
+    """Why the key columns in the messages do not identify the history's rows; "" if they do."""
     names = story.table.primary_key
     for written in story.written:
         for change in written.changes:
@@ -416,7 +422,9 @@ def unsure(story: Streamed) -> str:
 def possible(
     fmt: Format[Any], profile: Profile, nemesis: Nemesis, subject: Subject, seed: int
 ) -> bool:
-    """Whether the profile's records and messages have what the nemesis is about."""
+    """Whether a profile's messages of this table have what the nemesis disturbs (such as a
+    statement or a placeholder), so that the nemesis can be tried.
+    """
     order = order_of(fmt.name)
     if (nemesis.compacted and not order.compacted) or (nemesis.ordered and order.arrival):
         return False
@@ -437,8 +445,9 @@ def group_of(
     of: Sequence[Subject] = OURS,
     pattern: str = "",
 ) -> Group:
-    """The streams of these profiles under these nemeses, without the profiles that `not_kept`
-    excludes and the nemeses that the format's records cannot have. `pattern` is that of `Recipe`.
+    """Makes a group of streams: each of the `chosen` profiles and each of the tables `of` under
+    each nemesis. Left out are profiles whose tables cannot be kept (`not_kept`), and nemeses that
+    the format's messages cannot have. `pattern` names the topic of each message.
 
     Profiles of one deployment that write the same messages share a stream.
     """
@@ -485,8 +494,9 @@ def group_of(
 def laid(
     story: Streamed, pattern: str, kind: str
 ) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
-    """A history's messages in its lanes (`ReadStream`), and its topics, whose names end in
-    `kind`.
+    """Distributes a history's messages over topics: the messages with their lane as partition, and
+    the topics as (end of the name, number of partitions). `pattern` names the topic of each
+    message, "" for one topic; the ends of all names end in `kind`.
     """
     if not pattern:
         return story.written, ((kind, PARTITIONS),)
@@ -509,9 +519,9 @@ def laid(
 
 
 def for_restarts(group: Group) -> Group:
-    """The streams that are read while processes are killed: one of each nemesis, of the deployment
-    with the most streams, their profiles in turn. What a restart must not lose is the reader's
-    state, which depends on no profile.
+    """Chooses the streams that are read while processes are killed: one for each nemesis, all of
+    the deployment with the most streams, with different profiles. A restart endangers the reader's
+    state, which does not depend on the profile.
     """
     by_nemesis: dict[str, list[ReadStream]] = {}
     for stream in max(group.by_deployment, key=lambda part: len(part.streams)).streams:
@@ -523,5 +533,5 @@ def for_restarts(group: Group) -> Group:
 
 
 def _elsewhere(written: Written) -> bool:
-    """Whether a message is no row, or not in the first partition."""
+    """Whether the message holds no row, or is in another partition than the first."""
     return written.message.partition > 0 or all(c.kind is not Kind.ROW for c in written.changes)

@@ -1,4 +1,4 @@
-"""The topics that streams are read from: new, or used, with transactions in them and without their
+"""Writes streams to topics: new ones, or topics that look used, with transactions and without their
 first offsets.
 """
 
@@ -22,12 +22,13 @@ from generators.publishing.transactions import ABORTED, Interleaved, delete_befo
 
 @dataclass(slots=True)
 class Written:
-    """The topics of a group's streams, by the end of the name.
+    """The topics of a group of streams. `names` has each topic's name by the end of the name.
 
-    In `used` topics, and where offsets are missing, removed messages are in aborted transactions
-    and all others in committed ones; of `used` ones the first offsets are deleted, too, and
-    unreadable messages are aborted before each stage. Else offsets begin at 0, and no message is in
-    a transaction.
+    In `used` topics, and in those that lack offsets as after compaction, all messages are in
+    transactions: the removed ones in aborted transactions, the others in committed ones. In `used`
+    topics the first offsets are deleted, and unreadable messages are published before each stage in
+    transactions that are aborted. In other topics offsets begin at 0, and there are no
+    transactions.
     """
 
     bootstrap: Target
@@ -60,7 +61,7 @@ class Written:
         return {**spark_options(self.bootstrap), **committed}
 
     def publish(self, messages: Sequence[Message]) -> None:
-        """Raises HarnessError unless every message was acknowledged."""
+        """Publishes messages. Raises HarnessError unless every message was acknowledged."""
         registry.register_schemas(messages)
         sent = [replace(message, topic=self.names[message.topic]) for message in messages]
         if self._writer is None:
@@ -79,8 +80,8 @@ class Written:
             self._counts[lane] = self._numbers[lane, place.offset] + 1
 
     def numbered(self, kept: Kept) -> Kept:
-        """A state whose offsets count the published messages of a lane; that of another message is
-        below 0.
+        """The kept state with every offset replaced by the number of the message in its lane,
+        counted from 0; an offset at which no message of ours was published becomes negative.
         """
         if self._writer is None:
             return kept

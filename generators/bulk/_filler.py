@@ -1,5 +1,5 @@
-"""Load from templates of every op and variant and the texts of every value, learned from a writer
-and checked against it.
+"""Makes load quickly: learns from a writer the bytes that all messages of an op share and the bytes
+that spell each value, checks both against the writer, and joins them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ the same length throughout.
 
 
 class _Lazy(dict[Any, Any]):
-    """A function's results, each made once; some may be known."""
+    """A cache of a function's results; `known_results` are there from the start."""
 
     def __init__(
         self, make_result: Callable[[Any], Any], known_results: Mapping[Any, Any] = {}
@@ -94,7 +94,13 @@ fragments, what takes these), headers, time, event.
 
 
 class Filler:
-    """Templates of one writer for one profile, layout and load. Raises NotLearned."""
+    """Makes the messages of load of one writer, for one profile, layout and load. Raises NotLearned
+    if its bytes cannot be learned.
+
+    A *variant* (0 to 15) is the seed of what a writer leaves to chance, such as the order of keys.
+    A *slot* is something that varies between messages: a column's value, or the commit time. A
+    *fragment* is the bytes that spell a value in one place of a message.
+    """
 
     def __init__(
         self,
@@ -131,8 +137,8 @@ class Filler:
     def _write_messages(
         self, profile: Profile, op: Op, variant: int, at: Instant, values: Mapping[str, Value]
     ) -> list[Message]:
-        """The writer's messages for values by slot: column, ` before` for what an UPDATE changed,
-        `/n` for rows but the first.
+        """Has the writer write one change. `values` are by slot: NAME for a column, `NAME before`
+        for a column that an UPDATE changes, either with `/n` behind it for the change's row n > 0.
         """
         row_images = []
         for number in range(self._options.rows):
@@ -161,7 +167,7 @@ class Filler:
         )
 
     def _column_values(self, name: str) -> list[Value]:
-        """Every value of a column in load, except the key."""
+        """Every value that load has in a column; none for the key, which has too many."""
         return [] if name == "id" else list(dict.fromkeys(self._columns[self._names.index(name)]))
 
     def _learn_texts(
@@ -186,7 +192,7 @@ class Filler:
             )
 
         def ask_writer(values: Mapping[str, Value]) -> list[dict[VaryingBytes, bytes]]:
-            """What stands for values in the places of each part."""
+            """The bytes that spell the values, by place, for each part of the messages."""
             messages = self._write_messages(self._plain, op, variant, TIMES[0], values)
             if len(messages) != len(shapes):
                 raise NotLearned("the number of messages varies")
@@ -196,7 +202,9 @@ class Filler:
             ]
 
         def learn_values(values: Mapping[str, Value]) -> None:
-            """Asks for values at once, or for every second one where they cannot be told apart."""
+            """Asks for all values in one message; where their bytes cannot be told apart, asks for
+            two halves of them.
+            """
             try:
                 answers = ask_writer(values)
             except NotLearned:
@@ -214,6 +222,9 @@ class Filler:
             learn_values({name: domain[i] for name, domain in domains.items() if i < len(domain)})
 
         def text_maker(at: int, place: VaryingBytes) -> Callable[[Value], bytes]:
+            """The function that asks the writer how a value is spelled in this place of part number
+            `at`.
+            """
             return lambda value: ask_writer({place.slot: value})[at][place]
 
         for at, texts in enumerate(texts_by_part):
@@ -223,8 +234,8 @@ class Filler:
         return shapes
 
     def _learn_variants(self, op: Op) -> list[_Kind]:
-        """Learns the messages of each variant of an op; those that begin alike are alike, which
-        `_verify` checks.
+        """Learns the messages of each variant of an op. Variants whose first messages are equal are
+        taken to be the same; `_verify` checks that.
         """
         bases = [
             self._write_messages(self._plain, op, variant, TIMES[0], {})
@@ -288,7 +299,10 @@ class Filler:
         fragments: dict[tuple[int, int], None],
         stamps: dict[Stamp, None],
     ) -> tuple[list[tuple[int, int]], list[Any]]:
-        """Where each place begins and ends, and what fills it: (table, pick) or a stamp."""
+        """Finds the places of a part that vary: the (start, end) of each, and what fills it: a
+        fragment as (number of its table of texts, index of its random number), or a Stamp. Adds
+        these to `fragments` and `stamps`.
+        """
         base, spans, fields = part.base or b"", list[tuple[int, int]](), list[Any]()
         for i, place in enumerate(part.places):
             room = (
@@ -355,8 +369,10 @@ class Filler:
         probes: Sequence[Value],
         room: tuple[int, int],
     ) -> tuple[int, tuple[int, int]] | None:
-        """The known texts of a column that match a place's, widened by bytes around it; and the
-        widened place.
+        """Finds the learned spelling of a column whose texts match the place `start` to `end` of
+        the part `base`. The learned texts may be longer than the place, by bytes that do not vary
+        and surround it. Returns the spelling's number and the whole place; None if no spelling
+        matches. The place may grow within `room`.
         """
         for number, spellings in enumerate(self._texts[name]):
             probe_texts = [spellings.get(value) for value in probes]
@@ -376,8 +392,8 @@ class Filler:
         return None
 
     def _follows_key(self, partitions: Sequence[int]) -> bool:
-        """Whether the partitions of a message, one for each probe of the first row's key, follow
-        that key.
+        """Whether a message's partition is chosen by the first row's key. `partitions` has the
+        partition for each probe of that key. Raises NotLearned if something else chooses it.
         """
         expected = [self._partitions[value] for value in _PROBES["id"]]
         if len(set(expected)) > 1 and partitions == expected:
@@ -391,8 +407,8 @@ class Filler:
         return messages[-1].partition if messages else 0
 
     def _verify(self) -> None:
-        """Compares with the writer: every template with random values, the longest ones too, and at
-        several times.
+        """Compares the messages with the writer's: every variant of each op with random values,
+        with the longest values, and at several times. Raises NotLearned at a difference.
         """
         row_count, used = self._options.rows, list(self._kinds)
         raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * row_count))
@@ -426,8 +442,10 @@ class Filler:
                 raise NotLearned("more messages than the writer writes")
 
     def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
-        """The messages of units of a block whose first unit has the number given. The hot loop: it
-        avoids calls.
+        """Makes the messages of some units of a block. `raw` are the block's random bytes, `first`
+        the number of its first unit, `units` the places of the units within the block.
+
+        This is the hot loop: it avoids calls.
         """
         compress, begin, size, row_count = (
             self._compress,
@@ -521,7 +539,7 @@ _WIDTH: Final = _BEFORE + len(CHANGED)
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """`itemgetter` that always gives a tuple."""
+    """The function that picks the items at these places from a sequence, always as a tuple."""
     if not places:
         return lambda _all: ()
     if len(places) == 1:
@@ -533,8 +551,10 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]
 def _filling(
     part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]
 ) -> tuple[Any, Any]:
-    """The text between the fragments, with gaps, and what fills the gaps; without fragments the
-    constant text and None.
+    """Splits a part at the places that vary. Returns its constant pieces, with b"" at each such
+    place between them, and the function that picks the bytes for these places from a message's
+    fragments. A part in which nothing varies is returned as it is, with None. `order` has the index
+    of each field among the fragments.
     """
     if part.base is None or not spans:
         return part.base, None

@@ -28,22 +28,22 @@ _KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer k
 
 
 def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Random:
-    """The random stream of one position; the same under every hash seed, since text seeds go
-    through SHA-512.
+    """The random stream of one position. It is the same under every hash seed, because Python seeds
+    from a text through SHA-512.
     """
     return random.Random(f"{seed}/{format}/{profile}/{ordinal}")
 
 
 @cache
 def _boundaries(type: SourceType) -> tuple[Value, ...]:
-    """The boundary values of a type, if it is one of its source's `TYPES`."""
+    """The boundary values of a type that is in its source's `TYPES`; none for another type."""
     source = sources.of(type)
     name = next((slug for slug, known_type in source.types.items() if known_type == type), None)
     return tuple(source.boundary_values(name).values()) if name else ()
 
 
 class Drawer:
-    """Draws values with the random stream given; `null_rate` and `boundary_rate` are 0 to 1."""
+    """Draws values from a random stream. `null_rate` and `boundary_rate` are shares from 0 to 1."""
 
     def __init__(
         self, random_: random.Random, null_rate: float = 0.0, boundary_rate: float = 0.0
@@ -51,11 +51,11 @@ class Drawer:
         self._random, self._null_rate, self._boundary_rate = random_, null_rate, boundary_rate
 
     def chance(self, rate: float) -> bool:
-        """True at that rate."""
+        """True with probability `rate`."""
         return self._random.random() < rate
 
     def value(self, type: SourceType, *, nullable: bool = False) -> Value:
-        """NULL, a boundary value, or any value that `sources.fits` the type."""
+        """NULL, a boundary value, or any value of the type's domain."""
         if nullable and self.chance(self._null_rate):
             return None
         if self.chance(self._boundary_rate) and (boundaries := _boundaries(type)):
@@ -118,7 +118,9 @@ class Drawer:
                 return Json(self._composite(type))
 
     def _integer(self, low: int, high: int) -> int:
-        """Every magnitude is equally likely, and so is the whole range."""
+        """An integer from `low` to `high`: half of the time uniformly drawn, else with a uniformly
+        drawn number of bits.
+        """
         if self.chance(0.5):
             return self._random.randint(low, high)
         limit = 1 << self._random.randint(1, high.bit_length())

@@ -138,7 +138,7 @@ def _table(
 
 
 class _Source:
-    """A table's rows, and random statements that fit them."""
+    """The rows of one table, and random statements that are possible with them."""
 
     def __init__(self, random_: random.Random, draw: Drawer, table: Table, ordinal: int) -> None:
         self._random, self._draw, self._table = random_, draw, table
@@ -180,7 +180,7 @@ class _Source:
         return self._with_free_key(new_cells)
 
     def _with_free_key(self, cells: dict[str, Value]) -> Row:
-        """The row under a key that no other row of the history has had."""
+        """The row with a key that no other row of the history has or had."""
         key = self._table.handle_key
         while key and tuple(cells[name] for name in key) in self._used:
             for name in key:

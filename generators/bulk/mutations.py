@@ -1,7 +1,8 @@
-"""Garbage: mutants of valid messages, each with the mutation that made it and what is left of it.
+"""Garbage: valid messages mutated at random (mutants). Each comes with the name of its mutation,
+and with what can still be read in it.
 
 Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is always the
-same, so that a finding is a number. A reader independent of Spark says what is left of a mutant
+same, so that a finding is a number. A reader independent of Spark decides what can still be read
 (`wellformed`).
 """
 
@@ -73,7 +74,9 @@ class Mutant:
 
 
 def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
-    """The profiles that one decode call can serve together, in order of first appearance."""
+    """Groups the profiles that one decode call can serve together: those with the same deployment,
+    in order of first appearance.
+    """
     groups: dict[tuple[Deployment, str], list[Profile]] = {}
     for profile in profiles:
         groups.setdefault((profile.deployment, profile.source), []).append(profile)
@@ -101,10 +104,9 @@ def oracle_of(fmt: Format[Any], profile: Profile) -> Oracle:
 
 
 class Mutants:
-    """The mutants of messages of profiles that have one deployment: of `histories`, or of the named
-    cases and of load.
-
-    Raises UsageError when the profiles have several deployments, or there are none.
+    """The mutants of valid messages, by number. The messages to mutate are those of `histories`,
+    or, without them, of the named cases and of load. Raises UsageError if there are no profiles, or
+    they have several deployments.
     """
 
     def __init__(
@@ -136,7 +138,7 @@ class Mutants:
         self._foreign = _foreign_messages(fmt.name)
 
     def __len__(self) -> int:
-        """How many messages are mutated."""
+        """The number of messages that are mutated; there are more mutants than that."""
         return len(self._bases)
 
     def __call__(self, number: int) -> Mutant:
@@ -173,7 +175,9 @@ class Mutants:
         return map(self, range(start, start + count))
 
     def huge(self) -> Iterator[Mutant]:
-        """A few mutants of 25 MB each, or nested deeper than any stack; numbered from -1 down."""
+        """A few mutants that are 25 MB long, or nested deeper than any stack; their numbers are -1,
+        -2 ...
+        """
         profile, message, plain = next(
             (b for b in self._bases if b[2].startswith(b"{")), self._bases[0]
         )

@@ -1,5 +1,5 @@
-"""The content of load: changes of one table of orders, each a function of (seed, format, profile,
-options, n) alone.
+"""The content of load: changes of one table of orders. Each is determined by (seed, format,
+profile, options, n) alone.
 
 Unit n is one change of one or several rows of `load_table()`; `load_scenario` gives it.
 """
@@ -74,7 +74,7 @@ _MOST_ROWS: Final = 1_000
 
 
 def _skewed() -> Mapping[str, Sequence[int]]:
-    """The key's place for each of the 4096 equally likely draws, by the name of the skew."""
+    """By the name of the skew: which key each of the 4096 equally likely draws stands for."""
     return {
         "uniform": range(KEYS),
         # Of 4096**u with u uniform, places up to r have the share log(r + 1) / log(4096): Zipf's
@@ -139,8 +139,9 @@ class LoadOptions:
             )
 
     def op_by_byte(self) -> tuple[Op, ...]:
-        """The op of each random byte. An op gets its share of the 256 bytes by weight, but one at
-        least; the bytes that are left go to the largest remainders.
+        """The op that each of the 256 values of a random byte stands for. An op gets its share of
+        the values by weight, but at least one; values that are left over go to the ops with the
+        largest remainders.
         """
         total = sum(weight for _, weight in self.ops)
         shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}
@@ -157,7 +158,7 @@ class LoadOptions:
         return tuple(ops)
 
     def instant(self, n: int) -> Instant:
-        """When unit n committed: a millisecond after the commit before."""
+        """The commit time of unit n; each commit is a millisecond after the one before it."""
         commit = n // self.transaction
         return Instant(START.ms + commit, commit % 1000)
 
@@ -199,11 +200,9 @@ def parse_ops(weights_text: str) -> tuple[tuple[Op, int], ...]:
 
 @cache
 def load_table(source: str = "mysql", payload: bool = False) -> Table:
-    """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a
-    nullable note.
-
-    Of the types of that source; with a text column `payload` at the end if asked for. Raises
-    UnknownName.
+    """The table of load, `shop.orders`, in the types of a source. It has ten columns: a bigint key
+    beyond 2^53, text in several languages, a decimal, a nullable note. With `payload` it has a text
+    column of that name at the end. Raises UnknownName for an unknown source.
     """
     origin = sources.source(source)
     integer, varchar = (
@@ -234,8 +233,8 @@ NAMES: Final = tuple(column.name for column in load_table().columns)
 
 @cache
 def column_values() -> tuple[Sequence[Value], ...]:
-    """The values of each column but the payload; one of fewer than 256 takes its random byte modulo
-    their number.
+    """The values of each column except the payload. A column with fewer than 256 values takes its
+    random byte modulo their number.
     """
     texts = pools()
     draw = random.Random("load")
@@ -275,8 +274,8 @@ def payload_texts(size: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
-    """The value of each column for each random number: 4096 of the key, 16 of the payload, 256 of
-    the others.
+    """For each column, its value by random number: the key has 4096 numbers, the payload 16, every
+    other column 256.
     """
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
     keys, *other_columns = column_values()
@@ -292,7 +291,9 @@ def columns_by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
 
 
 def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
-    """The random numbers of `CHANGED` before an UPDATE: never those after it."""
+    """The random numbers of the old values that an UPDATE changes (the columns CHANGED). They
+    always differ from the numbers of the new values.
+    """
     return (
         (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,
         (raw[offset + 9] + 1 + raw[offset + 14] % 255) & 255,
@@ -349,12 +350,16 @@ def _images(
 
 
 def row_key(options: LoadOptions, first: int, number: int) -> Value:
-    """The key of a unit's row: that of its first row's draw, then others at a fixed distance."""
+    """The key of row `number` of a unit. `first` is the random number of the unit's first row; the
+    keys of the other rows lie at a fixed distance.
+    """
     return column_values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
 
 
 def row_images(op: Op, cells: Row, before_cells: Row) -> RowImages:
-    """A row's images; `before_cells` holds what an UPDATE changes."""
+    """The images of one changed row. `before_cells` has the old values of the columns that an
+    UPDATE changes.
+    """
     match op:
         case Op.INSERT:
             return RowImages(None, cells)
@@ -366,14 +371,14 @@ def row_images(op: Op, cells: Row, before_cells: Row) -> RowImages:
 def statement_history(
     table: Table, op: Op, variant: int, at: Instant, row_images: Iterable[RowImages]
 ) -> History:
-    """One statement."""
+    """The history of one statement: op `op` on the table, at the commit time `at`."""
     return History((RowChange(at, table, op, tuple(row_images)),), seed=variant)
 
 
 def block(
     seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions
 ) -> bytes:
-    """The random bytes of a block of units."""
+    """The random bytes that determine the units of one block."""
     return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(
         BLOCK * UNIT * options.rows
     )

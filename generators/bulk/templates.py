@@ -53,10 +53,10 @@ class NotLearned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A number that follows the commit time: `(ms // unit * step + seq * each + base) % modulus`,
-    the latter unless 0.
+    """A number in a message that depends on the commit time: `(ms // unit * step + seq *
+    per_sequence + base) % modulus`; without the modulo if `modulus` is 0.
 
-    `binary` is Avro's zig-zag form, else decimal digits.
+    It is written in Avro's zig-zag form if `binary`, else in decimal digits.
     """
 
     unit: int
@@ -67,20 +67,20 @@ class Stamp:
     binary: bool = False
 
     def at(self, ms: int, seq: int) -> int:
-        """The number for a commit."""
+        """The number for a commit at millisecond `ms`, the commit being number `seq` within it."""
         number = ms // self.unit * self.step + seq * self.per_sequence + self.base
         return number % self.modulus if self.modulus else number
 
     def encoded(self, ms: int, seq: int) -> bytes:
-        """Its bytes in a message."""
+        """The number's bytes in a message of that commit."""
         number = self.at(ms, seq)
         return varint(number) if self.binary else b"%d" % number
 
 
 @dataclass(frozen=True, slots=True)
 class VaryingBytes:
-    """Bytes `start` to `end` of the base message's part that answer to `slot`; `texts` are those
-    for each of its probes.
+    """Bytes `start` to `end` of a base message's key or value. They change with the value of
+    `slot`; `texts` has them for each probe (value that was tried) of the slot.
     """
 
     slot: str
@@ -92,20 +92,21 @@ class VaryingBytes:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A message's key or value: the base message's bytes, and the places in it that vary, in
-    order.
+    """The key or the value of a message: the bytes of the base message, and the places in them that
+    vary, in order.
     """
 
     base: bytes | None
     places: tuple[VaryingBytes, ...]
 
     def places_of(self, slots: Collection[str]) -> list[VaryingBytes]:
-        """The bytes that answer to these slots."""
+        """The places that vary with one of these slots."""
         return [place for place in self.places if place.slot in slots]
 
     def read(self, data: bytes, slots: Collection[str]) -> dict[VaryingBytes, bytes]:
-        """What data holds in the places of these slots, all else being the base's. Raises
-        NotLearned where that is unclear.
+        """Reads what `data`, the same part of another message, holds in the places of these slots;
+        everything else must equal the base message. Raises NotLearned if it does not, or if there
+        are two ways to read it.
         """
         base, slot_places = self.base or b"", self.places_of(slots)
         if not slot_places:
@@ -123,8 +124,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class MessageShape:
-    """One message of a kind. `timestamp` is the record's, None when it is always that of
-    `sample`.
+    """What was learned of one of the messages of a change. `sample` is the base message.
+    `timestamp` is how the record's timestamp depends on the commit time, None if it is always that
+    of `sample`.
     """
 
     key: Part
@@ -138,10 +140,12 @@ TIME: Final = ""
 
 
 def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
-    """The messages that `write` makes of a change: none, one or several. Raises NotLearned.
+    """Learns the shapes of the messages that `write` writes for a change: none, one or several.
+    Raises NotLearned.
 
-    `probes` are values by slot. The first are those of the base message; the second differ from
-    them in every character and in nothing else that shows, length included.
+    `probes` has the values to try, by slot. The first value of each slot makes the base message.
+    The second must differ from it in every character, and in nothing else that shows, such as the
+    length.
     """
     values = {slot: probe[0] for slot, probe in probes.items()}
     base = write(TIMES[0], values)
@@ -153,7 +157,7 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
         raise NotLearned("the number of messages varies")
 
     def variants(number: int) -> dict[str, list[Message]]:
-        """Message `number` of every run, by the slot that the run varies."""
+        """Message number `number` of every run, by the slot that the run varied."""
         return {slot: [messages[number] for messages in runs] for slot, runs in varied.items()}
 
     return tuple(_message_shape(message, variants(i)) for i, message in enumerate(base))
@@ -225,8 +229,8 @@ def _part_shape(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]
 
 
 def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Where messages differ from the base: exactly for those of its length, else one span around
-    all differences.
+    """The (start, end) of the bytes of `base` that differ in the varied messages. If some of these
+    are as long as `base`, exactly those bytes; else one span from the first to the last difference.
     """
     if all(message == base for message in varied):
         return []
@@ -250,7 +254,7 @@ def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
 
 
 def _differing_offsets(first_bytes: bytes, second_bytes: bytes) -> list[int]:
-    """Where two texts of one length differ."""
+    """The offsets at which two texts of the same length differ."""
     places, step = [], 64
     for begin in range(0, len(first_bytes), step):
         a, b = first_bytes[begin : begin + step], second_bytes[begin : begin + step]
@@ -260,7 +264,7 @@ def _differing_offsets(first_bytes: bytes, second_bytes: bytes) -> list[int]:
 
 
 def _common_prefix_length(first_bytes: bytes, second_bytes: bytes) -> int:
-    """How many bytes two texts begin with alike."""
+    """The number of bytes that two texts have in common at their beginnings."""
     length = min(len(first_bytes), len(second_bytes))
     low = 0
     while (
@@ -275,8 +279,8 @@ def _common_prefix_length(first_bytes: bytes, second_bytes: bytes) -> int:
 
 
 def _widened_span(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
-    """A span with the bytes around it that may belong to it: up to the next ones, or a third of the
-    way to one of its slot.
+    """Span i, widened by at most _MARGIN bytes on each side, which may depend on the slot's value,
+    too: up to the neighbouring span, or a third of the way to it if it is of the same slot.
     """
     start, end, slot = spans[i]
     room_before = start - (spans[i - 1][1] if i else 0)
@@ -293,7 +297,9 @@ def _places(
     windows: Sequence[tuple[int, int]],
     values: Sequence[bytes],
 ) -> list[VaryingBytes]:
-    """The places of a slot, cut to what differs."""
+    """The places that vary with a slot. Each window (a widened span) is narrowed to the bytes that
+    really differ between the values.
+    """
     # A core is what stands between two windows, before the first or behind the last one.
     core_starts = [0, *(end for _, end in windows)]
     core_ends = [*(start for start, _ in windows), len(base)]
@@ -319,8 +325,9 @@ def _places(
 
 
 def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
-    """What stands between the cores, which begin, divide and end the data. Raises NotLearned when
-    they do not.
+    """Splits `data` at the given constant pieces: the first core begins it, the last core ends it,
+    the others follow each other in between. Returns what lies between the cores. Raises NotLearned
+    if the cores are not found.
     """
     first, *inner, last = cores
     if not data.startswith(first) or not data.endswith(last) or len(data) < len(first) + len(last):
@@ -336,8 +343,8 @@ def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
 
 
 def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
-    """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the
-    high bit.
+    """Finds the numbers in a message that depend on the commit time: decimal digits, or Avro's
+    variable length integers, of whose bytes all but the last have the high bit set.
     """
     equal = [value for value in varied if len(value) == len(base) and value != base]
     windows: dict[tuple[int, int, bool], None] = {}
@@ -372,7 +379,9 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[VaryingBytes]:
 
 
 def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
-    """The numbers at these places of a message. Raises NotLearned when something else differs."""
+    """The bytes of the numbers at these spans in another message, where they may have other
+    lengths. Raises NotLearned if anything else differs from `base`.
+    """
     numbers, last, at = [], 0, 0
     for start, end, binary in spans:
         literal = base[last:start]
@@ -410,7 +419,9 @@ def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
 
 
 def _fit_stamp(numbers: Sequence[int], binary: bool) -> Stamp:
-    """The function of TIMES that gives these numbers. Raises NotLearned."""
+    """The Stamp that gives these numbers for the commit times TIMES. Raises NotLearned if there is
+    none.
+    """
     first, next_second, next_sequence = numbers[:3]
     origin = TIMES[0]
     for unit in (1, 1000):
@@ -443,7 +454,7 @@ _PAIRS: Final = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in ran
 
 
 def varint(number: int) -> bytes:
-    """A number in Avro's zig-zag form, seven bits to a byte."""
+    """A number as Avro's zig-zag integer, seven bits to a byte."""
     remaining = number << 1 if number >= 0 else (-number << 1) - 1
     encoded = b""
     while remaining > 0x3FFF:
@@ -457,13 +468,15 @@ def varint(number: int) -> bytes:
 
 
 def _zigzag_number(encoded: bytes) -> int:
-    """The number of Avro's zig-zag form."""
+    """The number that Avro's zig-zag integer encodes."""
     value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(encoded))
     return value >> 1 if not value & 1 else -(value + 1 >> 1)
 
 
 def compressor(name: str) -> Callable[[bytes], Any]:
-    """Whole-value compression by a deployment's name for it. Raises NotLearned."""
+    """The function that compresses a whole value; `name` is the deployment's name of the
+    compression. Raises NotLearned for one that it does not know.
+    """
     import cramjam
 
     match name:

@@ -1,4 +1,4 @@
-"""Load: an endless, position-addressable stream of one table's changes.
+"""Load: an endless stream of changes of one table, addressable by position.
 
 Unit n is a change of `orders`; `messages` gives the messages that the writer publishes for it. A
 consumer can derive their expected changes from `orders.load_scenario`.
@@ -31,9 +31,9 @@ def messages(
     layout: Layout = LAYOUT,
     options: LoadOptions = DEFAULT,
 ) -> Iterator[Message]:
-    """The messages of units `start` to `start + count - 1`, without end when there is no count;
-    byte for byte what the writer writes for `load_scenario`. Units that a format writes as several
-    messages come whole; some it may not write at all.
+    """The messages of units `start` to `start + count - 1`; without an end if `count` is None. They
+    are byte for byte what the writer writes for `load_scenario`. A unit that a format writes as
+    several messages is never cut; a format may write no message for some units.
 
     The first call for a profile takes a moment to learn the writer's bytes; if they cannot be
     learned, the writer itself writes every message. Raises UsageError for a negative start or
@@ -57,8 +57,8 @@ def messages(
 def why_not_learned(
     fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT
 ) -> str | None:
-    """Why templates cannot follow the writer's messages, which makes them then and sets the pace;
-    None if they can.
+    """Why the writer itself must write each message of load, which is slower; None if its bytes can
+    be learned.
     """
     learned = _learned_filler(cast("Hashable", fmt.write), profile, layout, options)
     return learned if isinstance(learned, str) else None
@@ -101,7 +101,7 @@ def _from_templates(
 
 @lru_cache(maxsize=64)
 def _learned_filler(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
-    """The filler of templates, or why none could be learned."""
+    """The Filler that has learned the writer's bytes; a text that says why not, if it cannot."""
     try:
         return Filler(cast("Any", write), profile, layout, options)
     except NotLearned as error:

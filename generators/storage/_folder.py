@@ -16,11 +16,12 @@ from generators.errors import HarnessError, UsageError
 
 @contextmanager
 def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
-    """A temporary folder beside the target that takes its place at the end, or vanishes with every
-    parent made for it.
+    """A context that yields a temporary folder beside the target. At the end it replaces the
+    target; after an error it is removed, with every parent that was made for it. `legal` are the
+    names of files that an existing target may have.
 
-    An existing folder is replaced if it holds files of the legal names only. Raises UsageError if
-    it holds others, and HarnessError for errors of the file system.
+    Raises UsageError if the target holds other files, and HarnessError for errors of the file
+    system.
     """
     missing_parents = [folder for folder in target.parents if not folder.exists()]
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
@@ -44,7 +45,9 @@ def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
 
 
 def _refuse_foreign_files(target: Path, legal: Set[str]) -> None:
-    """Refuses a target whose replacement would delete other files."""
+    """Raises UsageError if the target is there and holds files of other names than the legal ones,
+    which would be deleted.
+    """
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise UsageError(f"{target} is not a folder of its own; nothing is written over it")
     if target.is_dir():
@@ -95,7 +98,7 @@ class Sink:
         self.size += len(data)
 
     def close(self) -> None:
-        """Closes the file once its bytes are on the disk; again does nothing."""
+        """Closes the file once its bytes are on the disk. A second call does nothing."""
         if not self._handle.closed:
             with self._handle:
                 self._handle.flush()

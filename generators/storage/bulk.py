@@ -1,10 +1,9 @@
-"""Bulk corpora: the messages of load in Parquet, in the shape of Spark's Kafka source, written in
-ranges.
+"""Bulk corpora: load written to Parquet files, in the shape of Spark's Kafka source.
 
 `<out>/<format>/<profile>/` holds `bulk.json` and the folder `messages.parquet`. Statement n is unit
 n of load, so expectations need not be stored: `generators.bulk.orders.load_scenario` gives them.
-The offset of a message is `n * width + its place`; `bulk.json` has the width, which is the most
-messages of a statement.
+Message k of statement n has the offset `n * width + k`; `bulk.json` has the width, the largest
+number of messages of a statement.
 """
 
 from __future__ import annotations
@@ -53,7 +52,8 @@ COMPARED: Final = 1_000
 
 @cache
 def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
-    """The most messages of a statement, and whether every statement has as many."""
+    """The largest number of messages of a statement, and whether every statement has that number.
+    """
     sizes = [
         len(list(traffic.messages(fmt, profile, 0, unit, 1, options=options)))
         for unit in range(PROBED)
@@ -70,7 +70,7 @@ def numbered_messages(
     layout: Layout = LAYOUT,
     options: LoadOptions = DEFAULT,
 ) -> Iterator[tuple[int, Message]]:
-    """The messages of a range of statements with their offsets."""
+    """The messages of statements `start` to `start + count - 1`, each with its offset."""
     width, even = shape(fmt, profile, options)
     load_messages = partial(traffic.messages, fmt, profile, seed, layout=layout, options=options)
     if even:
@@ -87,7 +87,9 @@ def numbered_messages(
 
 
 def hashed_text(kafka_row: Mapping[str, Any]) -> bytes:
-    """The text of a row that is hashed; `spark_checks.services.corpora` has the same in SQL."""
+    """The text of a row from which its hash is made. `spark_checks.services.corpora` makes the same
+    text in SQL.
+    """
     headers = kafka_row["headers"]
     texts = (
         None
@@ -118,13 +120,15 @@ def _hex(value: bytes | None) -> str:
 
 
 def digest_words(kafka_row: Mapping[str, Any]) -> tuple[int, int]:
-    """The two numbers that a row adds to the content's hash."""
+    """The two numbers by which a row changes the hash of the corpus."""
     digest = hashlib.sha256(hashed_text(kafka_row)).hexdigest()
     return int(digest[:WORD], 16), int(digest[WORD : 2 * WORD], 16)
 
 
 def content(first: int, second: int) -> str:
-    """The hash of messages from the sums of their words: it depends on no order and no file."""
+    """The hash of all messages, from the sums of the two numbers of each (`digest_words`). It does
+    not depend on the order of messages or on the files.
+    """
     return "".join(f"{total % 16**WORD:0{WORD}x}" for total in (first, second))
 
 
@@ -150,16 +154,16 @@ def manifest(
 
 @contextmanager
 def writing(out: Path, fmt: Format[Any], profile: Profile) -> Iterator[Path]:
-    """A folder for `bulk.json` and the Parquet files, which takes its place at the end, or
-    vanishes. Raises UsageError and HarnessError as a corpus does.
+    """A context that yields a new folder for a corpus. At the end the folder takes its final place;
+    after an error it is removed. Raises UsageError and HarnessError as `corpus.write` does.
     """
     with whole_folder(out / fmt.name / profile.name, {BULK, PARQUET}) as temporary:
         yield temporary
 
 
 def number_files(folder: Path) -> int:
-    """Renames the files that Spark wrote to `00000.parquet` and so on, and removes what else it
-    left. Returns how many there are.
+    """Renames the files that Spark wrote to `00000.parquet` and so on, and removes Spark's other
+    files. Returns the number of files.
     """
     files = sorted(folder.glob("part-*.parquet"))
     for leftover in set(folder.iterdir()) - set(files):
@@ -177,8 +181,8 @@ def find(folder: Path) -> list[Path]:
 
 
 def verify(folder: Path) -> list[str]:
-    """The problems of a bulk corpus: its messages against its manifest, and some against the
-    writer.
+    """The problems of a bulk corpus, a sentence each: its messages are compared with its manifest,
+    and a sample of them with the writer.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

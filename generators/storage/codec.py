@@ -163,7 +163,7 @@ _LIMITS: Final = {"partition": (0, (1 << 31) - 1), "timestamp_ms": (-1, ((1 << 6
 
 
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
-    """Inverse of `dump_message`, under the case id given. Raises Malformed."""
+    """Inverse of `dump_message`; `case` is the id of the message's case. Raises Malformed."""
     loaded = _MESSAGE.load(data, at, {"case": case})
     for name, (low, high) in _LIMITS.items():
         if not low <= getattr(loaded, name) <= high:
@@ -223,7 +223,8 @@ _CHANGE: Final = Record(
 
 
 def _known_types(table: Table | None) -> Mapping[str, Any]:
-    """What the reader of a table's changes knows: the types of cells."""
+    """The types of cells that the table tells whoever reads its changes; the JSON leaves them out.
+    """
     if table is None:
         return NOTHING
     types = {column.name: {"type": column.type} for column in table.columns}
@@ -231,7 +232,9 @@ def _known_types(table: Table | None) -> Mapping[str, Any]:
 
 
 def dump_change(change: Change, table: Table | None = None) -> dict[str, Plain]:
-    """An expected change; with a table, cells of its columns' own types leave their type out."""
+    """An expected change as JSON values. With a table, the type of a cell is left out where it is
+    its column's type.
+    """
     return _CHANGE.dump(change, _known_types(table))
 
 
@@ -241,7 +244,7 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
 
 
 def dump_schemas(schemas: confluent.Schemas) -> Plain:
-    """Schemas that messages in Confluent's framing name: subjects and text by id."""
+    """The schemas that messages in Confluent's framing name: subjects and text of each by id."""
     return {
         str(number): [list(subjects), schema_text]
         for number, (subjects, schema_text) in schemas.items()
@@ -249,7 +252,7 @@ def dump_schemas(schemas: confluent.Schemas) -> Plain:
 
 
 def load_schemas(data: Plain, at: str = "") -> None:
-    """Makes schemas of `dump_schemas` known to this process. Raises Malformed."""
+    """Registers the schemas of `dump_schemas` in this process. Raises Malformed."""
     schemas: confluent.Schemas = {}
     for number, schema in mapping(data, at).items():
         if not number.isdecimal() or len(number) > 10:

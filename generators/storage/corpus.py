@@ -111,7 +111,9 @@ class _Manifest:
 
 @dataclass(frozen=True, slots=True)
 class _Shell:
-    """A case without its messages; `tables` are numbers."""
+    """A case as tables.json has it, without its messages. `tables` are indexes of the tables in
+    that file.
+    """
 
     id: str
     level: int
@@ -261,7 +263,7 @@ class _Writer:
 
 
 def _object(members: Mapping[str, Plain]) -> str:
-    """An object with a line for each member."""
+    """The JSON text of an object, with a line for each member."""
     return (
         "{\n"
         + ",\n".join(f"{to_line(name)}:{to_line(value)}" for name, value in members.items())
@@ -274,7 +276,8 @@ def _line(data: Plain) -> bytes:
 
 
 def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
-    """The table whose column types the change's cells may leave out."""
+    """The table that the change's cells are typed by, so that the JSON may leave their types out.
+    """
     for table in tables:
         if (table.database, table.name) == (change.database, change.table):
             return table
@@ -316,8 +319,8 @@ class _Parquet:
 
 
 def find(folder: Path, none: bool = False) -> list[Path]:
-    """The corpora at or below a folder, sorted. Raises CorpusError when there is none, unless
-    `none` is fine.
+    """The folders of corpora at or below a folder, sorted. Raises CorpusError if there is none,
+    unless `none` is true.
     """
     folder = Path(folder)
     folders = sorted(
@@ -333,7 +336,7 @@ def _hidden(relative: Path) -> bool:
 
 
 def read(folder: Path) -> Corpus:
-    """The corpus in a folder, verified. Raises CorpusError with the first problem."""
+    """Reads and verifies the corpus in a folder. Raises CorpusError with the first problem."""
     folder = Path(folder)
     manifest = _manifest(folder)
     for problem in _file_problems(folder, manifest):
@@ -349,8 +352,8 @@ def read(folder: Path) -> Corpus:
 
 
 def verify(folder: Path) -> list[str]:
-    """The problems of the corpus in a folder, each with its file; empty if there are none. Content
-    never raises.
+    """The problems of the corpus in a folder, each with its file; empty if there are none. No
+    content of the files raises.
     """
     folder = Path(folder)
     try:
@@ -364,8 +367,8 @@ def verify(folder: Path) -> list[str]:
 
 
 def _bytes(file: Path) -> bytes:
-    """The content of a regular file; links, devices and pipes are refused, so that a corpus reads
-    nothing outside its folder.
+    """The content of a regular file. Raises CorpusError for links, devices and pipes, so that a
+    corpus cannot make us read anything outside its folder.
     """
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -554,7 +557,9 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
 def _split(
     data: Plain, head: frozenset[str], cases: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The case id of a line, and the line without its head."""
+    """The id of a line's case, and the members of the line other than those in `head`. Raises
+    Malformed if `cases` lacks the id.
+    """
     case = string(need(mapping(data, ""), "case", ""), "case")
     if case not in cases:
         raise Malformed("case", f"{case[:200]!r} is not in {TABLES}")
@@ -569,7 +574,7 @@ def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
 
 
 def _tables(file: Path) -> tuple[tuple[Table, ...], tuple[_Shell, ...]]:
-    """The tables, and the cases without their messages."""
+    """Reads tables.json: the tables, and the cases without their messages."""
     content = _bytes(file)
     with _located(file):
         members = fields(from_line(content), "", {"tables", "cases"})

@@ -89,14 +89,14 @@ def path(at: str, key: str) -> str:
 
 
 def mapping(data: Plain, at: str) -> dict[str, Any]:
-    """A JSON object. Raises Malformed."""
+    """Returns `data` if it is a JSON object. Raises Malformed."""
     if not isinstance(data, dict):
         raise Malformed(at, f"must be an object, not {kind_of(data)}")
     return data
 
 
 def fields(data: Plain, at: str, legal: Set[str]) -> dict[str, Any]:
-    """The object, if it has known fields only. Raises Malformed."""
+    """Returns `data` if it is an object all of whose fields are legal. Raises Malformed."""
     members = mapping(data, at)
     if unknown := members.keys() - legal:
         raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(legal))}")
@@ -120,7 +120,7 @@ def kind_of(data: object) -> str:
 
 
 def need(data: Mapping[str, Any], key: str, at: str) -> Plain:
-    """A required field. Raises Malformed."""
+    """The field `key` of the object `data`. Raises Malformed if it is missing."""
     if key not in data:
         raise Malformed(path(at, key), "missing")
     return data[key]
@@ -140,14 +140,16 @@ def string(data: Plain, at: str) -> str:
 
 
 def integer(data: Plain, at: str) -> int:
-    """A JSON integer. Raises Malformed."""
+    """Returns `data` if it is a JSON integer. Raises Malformed."""
     if type(data) is not int:
         raise Malformed(at, f"must be an integer, not {kind_of(data)}")
     return data
 
 
 def integer_text(data: Plain, at: str) -> int:
-    """An integer written as a string, in its one plain decimal text. Raises Malformed."""
+    """The integer that `data`, a JSON string, holds in plain decimal digits. Raises Malformed for
+    any other spelling.
+    """
     digits = string(data, at)
     if _INTEGER.fullmatch(digits) and _digits(number := int(Decimal(digits))) == digits:
         return number
@@ -161,7 +163,7 @@ _INTEGER: Final = re.compile(r"-?[0-9]{1,6000}")
 
 
 def _digits(value: int) -> str:
-    """An integer's decimal text, also of one with more digits than `str` allows."""
+    """The decimal text of an integer of any length; `str` refuses very long ones."""
     return str(value) if -_LONG < value < _LONG else str(Decimal(value))
 
 
@@ -380,8 +382,11 @@ _LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
-    """How values of a kind are dumped, and loaded from the field of a path. With `takes_known` both
-    also take what the reader knows of the value already, which the JSON then leaves out.
+    """How values of one type are written as JSON and read back. `dump` makes the JSON value, `load`
+    reads it and gets the path of its field for error messages.
+
+    `takes_known`: both functions also take what the reader knows of the value already; the JSON
+    leaves that out.
     """
 
     dump: Callable[..., Plain]
@@ -425,8 +430,8 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
-    """The form of a mapping: an object of any names, each value in `item_form`. What the reader
-    knows of some values already is handed to `item_form`.
+    """The form of a mapping: a JSON object whose values are in `item_form`. If the reader knows
+    parts of some values, they are passed on to `item_form` by the value's name.
     """
 
     def dump(items: Mapping[str, T], known_parts: Mapping[str, Any] = NOTHING) -> Plain:
@@ -453,11 +458,11 @@ def mapping_form(item_form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
 
 
 class Record(Generic[T]):
-    """The form of a dataclass: an object of the fields in `forms`, in that order.
+    """The form of a dataclass: a JSON object of the fields in `forms`, in that order.
 
-    A field must be there that has no default or is `needed`. Others may be missing, and are left
-    out at their default unless they are `shown`. The reader may know some parts, by field, or parts
-    of a part: those may be missing as well.
+    A field at its default value is left out unless it is in `always_dumped`. When read, a field may
+    be missing if it has a default, is not in `needed`, or is known to the reader. What the reader
+    knows of a value is given by field; a field's own value may again be such a mapping.
     """
 
     def __init__(
@@ -485,7 +490,7 @@ class Record(Generic[T]):
         ]
 
     def dump(self, value: T, known_parts: Mapping[str, Any] = NOTHING) -> dict[str, Plain]:
-        """The object."""
+        """The JSON object of a value; what is in `known_parts` is left out."""
         plain: dict[str, Plain] = {}
         for name, dump, omitted in self._steps:
             part = getattr(value, name)

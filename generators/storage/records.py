@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def schema() -> pa.Schema:
-    """The columns."""
+    """The Arrow schema of the columns."""
     import pyarrow as pa
 
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])
@@ -31,12 +31,14 @@ def schema() -> pa.Schema:
 
 
 def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, list[Any]]:
-    """The values of each column for messages at these offsets, with their writer's timestamp
+    """The columns of messages that lie at these offsets, with the timestamps of the writer
     (CreateTime).
     """
 
     def header_structs(message: Message) -> list[dict[str, Any]] | None:
-        """Spark's headers: null, not an empty list, of a message without any."""
+        """A message's headers as Spark gives them; null, not an empty list, for a message without
+        headers.
+        """
         return [{"key": name, "value": value} for name, value in message.headers] or None
 
     return {
@@ -54,8 +56,8 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
 def batch(
     messages: Sequence[Message], offsets: Sequence[int], append_ms: int | None = None
 ) -> pa.RecordBatch:
-    """The rows of messages; `append_ms` is the timestamp that the broker set (LogAppendTime), if it
-    did.
+    """The Arrow batch of messages at these offsets. `append_ms` is the timestamp that the broker
+    sets on all of them (LogAppendTime); None keeps the writer's.
     """
     import pyarrow as pa
 
