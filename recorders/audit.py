@@ -27,12 +27,13 @@ INDEX: Final = "#"
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """Where a format's JSON has what no two runs share, and names of columns. Paths are regular
-    expressions over whole paths.
+    """What the comparison must know of a format's JSON. Paths are regular expressions that match
+    whole paths.
 
-    `columns` are the objects whose members are columns. `kind` are the members that tell records of
-    a table apart, by the first path that is there. `unpartitioned`: the partition is left to Kafka,
-    and not compared.
+    `volatile` paths differ in every run (ids, positions, clocks). `columns` are the objects whose
+    members are columns. `kind` are the paths of members that tell the kinds of records of a table
+    apart; the first that is there counts. `unpartitioned`: Kafka's producer chooses the partition,
+    so that it is not compared.
     """
 
     volatile: re.Pattern[str]
@@ -67,7 +68,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place in which a record and ours differ."""
+    """One place in which the product's record and ours differ."""
 
     path: str
     type: str
@@ -78,7 +79,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A pair of records; one of them is None when the other has no partner."""
+    """The product's record and ours, side by side. One is None if the other has no counterpart."""
 
     scenario: str
     ours: Message | None
@@ -87,7 +88,7 @@ class Compared:
 
     @property
     def identical(self) -> bool:
-        """Whether nothing but masked fields differs."""
+        """Whether the records are equal except in fields that differ in every run."""
         return not self.differences
 
 
@@ -102,8 +103,8 @@ class _Number(str):
 
 
 def parse_json(data: bytes | None) -> Any:
-    """JSON with the order of members and the text of numbers; the text itself when it is no JSON.
-    None for no data.
+    """Parses JSON, keeping the order of members and the text of numbers. A text that is no JSON is
+    returned as it is, None as None.
     """
     if data is None:
         return None
@@ -125,7 +126,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def _spellings_by_meaning(data: bytes) -> dict[str, str]:
-    """The strings of a JSON text by what they mean."""
+    """The strings of a JSON text as they are spelled, by their meaning."""
     return {
         json.loads(spelling, strict=False): spelling
         for spelling in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))
@@ -134,7 +135,7 @@ def _spellings_by_meaning(data: bytes) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """A comparison of two records of one table."""
+    """Compares the product's record with ours and collects the differences."""
 
     shape: JsonShape
     types: Mapping[str, SourceType]
@@ -149,7 +150,7 @@ class _Walk:
         yield from self.node("headers", "", _header_texts(ours), _header_texts(real))
 
     def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
-        """A key or value."""
+        """Compares the keys, or the values, of both records."""
         if ours == real:
             return
         our_document, real_document = parse_json(ours), parse_json(real)
@@ -163,7 +164,7 @@ class _Walk:
             yield from self.spelling(part, ours, real)
 
     def spelling(self, part: str, ours: bytes, real: bytes) -> Iterator[Difference]:
-        """Strings of the same meaning with other escapes."""
+        """Records strings that mean the same but are escaped differently."""
         our_spellings, real_spellings = _spellings_by_meaning(ours), _spellings_by_meaning(real)
         for meaning, real_spelling in real_spellings.items():
             if our_spellings.get(meaning, real_spelling) != real_spelling:
@@ -186,9 +187,9 @@ class _Walk:
     def members(
         self, path: str, column: str, ours: _Members, real: _Members
     ) -> Iterator[Difference]:
-        """The differences of two objects: in the order of the members that both have, then of each
-        member. `column` is the type of the table's column that they stand in, or its name where no
-        type is known; "" outside of columns.
+        """Compares two objects: the order of the members that both have, then each member. `column`
+        is the type of the column that the objects are in, its name if the type is unknown, ""
+        outside of columns.
         """
         our_members, real_members = dict(ours), dict(real)
         common = [name for name, _ in real if name in our_members]
@@ -228,8 +229,8 @@ class _Walk:
             yield from self.node(f"{path}.{INDEX}", column, our_item, real_item)
 
     def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
-        """The difference of two values at a path of the document, if they differ; values that
-        differ in every run (`Shape.volatile`) need only be of one type.
+        """Compares two values at a path of the document. Values that differ in every run need only
+        be of one JSON type. `column` is as in `members`.
         """
         if ours == real and type(ours) is type(real):
             return
@@ -244,7 +245,7 @@ class _Walk:
 
 
 def _header_texts(message: Message | ProducedRecord) -> _Members:
-    """A record's headers as members, bytes as text."""
+    """A record's headers as an object; the bytes as text."""
     return _Members(
         (name, value.decode("utf-8", "backslashreplace")) for name, value in message.headers
     )
@@ -278,14 +279,16 @@ def _plain(node: Any) -> Any:
 
 
 def _at(node: Any, path: Iterable[str]) -> Any:
-    """The member at a path; None if there is none."""
+    """The member of a document at a path; None if it is missing."""
     for name in path:
         node = dict(node).get(name) if isinstance(node, _Members) else None
     return node
 
 
 def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
-    """Topic and kind of a record: equal for records that could be the same."""
+    """The topic of a record and its kind of message. Only records for which these are equal are
+    compared.
+    """
     document = parse_json(value)
     for path in shape.kind:
         kind_value = _at(document, path)
@@ -295,7 +298,7 @@ def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str
 
 
 def types_of(plan: Plan) -> dict[str, SourceType]:
-    """The type of each column that the plan's tables have."""
+    """The types of all columns of the plan's tables."""
     types: dict[str, SourceType] = {}
     for event in plan.history.events:
         tables: list[Table | None] = []
@@ -315,7 +318,9 @@ def compare(
     ours: Sequence[Message],
     real: Sequence[ProducedRecord],
 ) -> Iterator[Compared]:
-    """The records of one scenario side by side, in the order of publication."""
+    """Pairs the product's records of one scenario with ours, in the order of publication, and
+    compares each pair.
+    """
     walk = _Walk(shape, types, scenario)
     kinds = (
         [kind_of(shape, m.topic, m.value) for m in ours],
@@ -347,26 +352,26 @@ _TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("ta
 
 
 def scenario_number_in(table_text: str) -> int | None:
-    """The last scenario's number in a text that names a table."""
+    """The number of a scenario in a text with the name of one of its tables; of several, the last."""
     numbers = re.findall(r"_s(\d+)\b", table_text)
     return int(numbers[-1]) if numbers else None
 
 
 def suffix(number: int) -> str:
-    """What ends the name of each table of a scenario."""
+    """The end of the names of a scenario's tables."""
     return f"_s{number}"
 
 
 def scenario_number_in_sql(document: Any) -> int | None:
-    """The scenario's number in the statement of a record without a table's name."""
+    """The number of a scenario in the SQL of a record that has no table's name."""
     texts = (_at(document, ("payload", "ddl")), _at(document, ("ddl",)))
     hits = (_QUOTED_SUFFIX.search(statement) for statement in texts if isinstance(statement, str))
     return next((int(hit[1]) for hit in hits if hit), None)
 
 
 def number_of(record: ProducedRecord) -> int | None:
-    """The scenario's number in the name of a record's table; None when the record has no such
-    table.
+    """The number of the scenario to which a record belongs, from the name of its table; None if the
+    record has no such table.
     """
     document = parse_json(record.value)
     names = [

@@ -33,8 +33,8 @@ def perform(
     out: Path | None,
     note: Note,
 ) -> Audited:
-    """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing,
-    UsageError before any start.
+    """Runs one audit, and stops everything that it started. Raises HarnessError that names what is
+    missing, and UsageError before anything is started.
     """
     recorded_product = _product(product)
     option_names = tuple(options)

@@ -69,8 +69,8 @@ _MARIADB_OPTIONS: Final = {
 
 
 class Database(ABC):
-    """A running server. `port` is at 127.0.0.1; `version` is what it says of itself; `connector` is
-    Debezium's name for it.
+    """A running database server. It listens on `port` at 127.0.0.1; `version` is its own name for
+    its version; `connector` is the name of Debezium's connector for it.
     """
 
     source = ""
@@ -87,7 +87,7 @@ class Database(ABC):
 
     @property
     def directory(self) -> Path:
-        """Its folder."""
+        """The server's temporary folder."""
         assert self._dir is not None
         return self._dir
 
@@ -117,12 +117,12 @@ class Database(ABC):
 
     @abstractmethod
     def statement_error(self, line: str) -> tuple[int, str] | None:
-        """A line of the statement and the error in a line of the client's messages; None for other
-        lines.
+        """Parses a line of the client's messages: the line number of a statement, and its error;
+        None for any other message.
         """
 
     def close(self) -> None:
-        """Stops it and removes its folder."""
+        """Stops the server and removes its folder."""
         if self._server is not None:
             pid = self._server.pid
             if pid is not None and self._server.exit_code() is None:
@@ -136,10 +136,9 @@ class Database(ABC):
             self._dir = None
 
     def run(self, statements: Iterable[str], *, timeout_s: float = _STATEMENTS_S) -> dict[int, str]:
-        """Executes statements; the error of each one that the server refuses, by its index.
-
-        Raises HarnessError when the client does not end in time, or ends with an error that names
-        no statement.
+        """Executes statements. Returns the error of each statement that the server refuses, by its
+        index. Raises HarnessError if the client does not end in time, or ends with an error that
+        names no statement.
         """
         lines = [f"{statement};\n" for statement in statements]
         script = "".join(lines)
@@ -170,7 +169,7 @@ class Database(ABC):
         return errors
 
     def must(self, *statements: str) -> None:
-        """Executes statements. Raises HarnessError at one that the server refuses."""
+        """Executes statements. Raises HarnessError if the server refuses one."""
         for index, error in self.run(statements).items():
             raise HarnessError(f"the server statement_error {statements[index]}: {error}")
 
@@ -178,8 +177,8 @@ class Database(ABC):
         return {**os.environ, "LC_ALL": "C.UTF-8"}
 
     def _folder(self) -> str | None:
-        """Makes its folder; the user that owns it and runs the server, None for this process's
-        own.
+        """Makes the temporary folder. Returns the user that owns it and runs the server, None for
+        the user of this process.
         """
         self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-database-"))
         if os.getuid() != 0:
@@ -218,7 +217,7 @@ class Database(ABC):
 
 
 def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
-    """What a command prints. Raises HarnessError if it does not run, or ends with an error."""
+    """Runs a command and returns its output. Raises HarnessError if it cannot be run or fails."""
     try:
         ran = subprocess.run(
             command,
@@ -240,13 +239,15 @@ def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
 
 
 def _release(server: Sequence[str], option: str = "--version") -> str:
-    """The number of a server's release."""
+    """The release of a server, from the output of its option that prints it."""
     hit = re.search(r"(?:Ver|PostgreSQL\)) (\d[\d.]*)", _ran([*server, *option.split()], server[0]))
     return hit[1] if hit else "?"
 
 
 def _program(name: str, package: str, folders: Iterable[Path] = ()) -> str:
-    """The path of a program. Raises HarnessError that names the package."""
+    """The path of a program. Raises HarnessError, which names the package to install, if it is
+    missing.
+    """
     places = [os.environ.get("PATH", ""), *map(str, folders), "/usr/sbin", "/usr/local/sbin"]
     path = shutil.which(name, path=os.pathsep.join(places))
     if path is None:
@@ -269,12 +270,12 @@ _MYSQL_ERROR: Final = re.compile(r"ERROR \d+ \(\w+\) at line (\d+): (.*)")
 
 
 class _MySqlLike(Database):
-    """A database with MySQL's statements and a binlog of rows that begins empty."""
+    """A server with MySQL's statements, and with a row-based binlog that is empty at the start."""
 
     source = "mysql"
 
     def _fill(self, plugin: str) -> None:
-        """Makes user and database, and empties the binlog."""
+        """Creates the user and the database, and empties the binlog."""
         self.must(
             f"CREATE USER '{USER}'@'%' IDENTIFIED {plugin}BY '{USER}'",
             f"GRANT ALL ON *.* TO '{USER}'@'%'",
@@ -290,7 +291,7 @@ class _MySqlLike(Database):
 
 
 class MariaDb(_MySqlLike):
-    """MariaDB of the system."""
+    """MariaDB from the system's packages."""
 
     users = ("mysql",)
     connector = "mariadb"
@@ -322,8 +323,8 @@ class MariaDb(_MySqlLike):
         self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
-        """The command that fills the data folder, with the option `file`, the server, and options
-        of this server.
+        """The command that initialises the data folder, with the option `file`; the server's
+        program; options of this server.
         """
         server = _program("mariadbd", "mariadb-server")
         return (
@@ -354,8 +355,8 @@ _LACKING: Final = re.compile(r"shared libraries: (\S+): cannot open")
 
 
 class OldMariaDb(MariaDb):
-    """MariaDB 10.2 for x86-64 Linux from the Maven registry, unpacked into the private folder; the
-    client is the system's.
+    """MariaDB 10.2 for x86-64 Linux: the server is downloaded from the Maven registry and unpacked
+    into the temporary folder, the client is the system's.
     """
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
@@ -402,7 +403,7 @@ class OldMariaDb(MariaDb):
 
 
 class MySqlContainer(_MySqlLike):
-    """MySQL in a container of an image, through the command `docker`: binary JSON and GTIDs, which
+    """MySQL in a container, through the command `docker`. It has binary JSON and GTIDs, which
     MariaDB does not have.
     """
 

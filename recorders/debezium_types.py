@@ -81,8 +81,8 @@ def model_column(definition: str) -> Column | None:
 
 
 def probe_word(definition: str) -> str:
-    """The word for the value that a definition is tried with; "none" for a type with no such
-    value.
+    """The Java program's word for the value with which a definition is tried; "none" for a type
+    without such a value.
     """
     column = model_column(definition)
     if column is None:
@@ -93,8 +93,8 @@ def probe_word(definition: str) -> str:
 
 
 def read_definitions(definitions: Sequence[str], connector: str, note: Note) -> list[ColumnReading]:
-    """What one connector (`3.5.0.Final`, `3.5.0.Final+mariadb`) makes of each definition. Raises
-    HarnessError.
+    """What one connector (`3.5.0.Final`, `3.5.0.Final+mariadb`) makes of each column definition, in
+    their order. Raises HarnessError.
     """
     release, _, product = connector.partition("+")
     jars = jars_of(debezium_bundle(product or "mysql", release), note)
@@ -107,7 +107,7 @@ def read_definitions(definitions: Sequence[str], connector: str, note: Note) -> 
 def run_program(
     program: str, jars: Sequence[Path], given_lines: str, *arguments: str
 ) -> tuple[str, ...]:
-    """The lines that a Java program writes for the given ones. Raises HarnessError."""
+    """Runs a Java program on some input lines and returns its output lines. Raises HarnessError."""
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-types-") as folder:
         given, results = Path(folder, "given"), Path(folder, "results")
         given.write_text(given_lines, "utf-8")
@@ -127,7 +127,7 @@ def run_program(
 
 
 def parse_reading(line: str) -> ColumnReading:
-    """A reading of a line of the Java program."""
+    """Parses a line of the Java program's output: what a connector makes of one column definition."""
     fields: dict[str, Any] = json.loads(line)
     fields |= {name: compact_json(fields[name]) for name in _JSON_FIELDS if name in fields}
     return ColumnReading(**fields)
@@ -142,12 +142,12 @@ def compact_json(document: object) -> str:
 
 
 def toml_text(text: str) -> str:
-    """A text as TOML spells it on one line."""
+    """A text as a TOML string on one line."""
     return f"'{text}'" if "'" not in text and text.isprintable() else json.dumps(text)
 
 
 def written_table(readings: ColumnReadings) -> str:
-    """The text of the file."""
+    """The text of mysql_columns.toml: what each connector makes of each column definition."""
     connectors = ", ".join(map(toml_text, readings.connectors))
     lines = [_HEAD, f"connectors = [{connectors}]\n", "\n[columns]\n"]
     for definition, by_connector in readings.columns.items():
@@ -157,7 +157,9 @@ def written_table(readings: ColumnReadings) -> str:
 
 
 def _written_rows(by_connector: Mapping[str, ColumnReading], connectors: Sequence[str]) -> str:
-    """The distinct readings of a definition, on one line if there is one."""
+    """The TOML rows of one definition: each distinct reading with the connectors that read it so. A
+    single row is put on the same line.
+    """
     distinct = list(dict.fromkeys(by_connector.values()))
     if len(distinct) == 1:
         return _written_row(distinct[0], "")
@@ -177,8 +179,8 @@ def _written_row(reading: ColumnReading, having: str) -> str:
 
 
 def read_table(definitions: Iterable[str], connectors: Sequence[str], note: Note) -> ColumnReadings:
-    """What each connector makes of each column definition, read anew off its classes, two
-    connectors at a time; `note` receives lines of progress. Raises HarnessError.
+    """Asks the connectors' own classes what they make of each column definition, two connectors at
+    a time. `note` receives lines of progress. Raises HarnessError.
     """
     definitions = tuple(definitions)
     with ThreadPoolExecutor(2) as pool:
@@ -203,8 +205,9 @@ _DEFAULTS_HEAD: Final = """\
 
 
 def read_mappers(defaults: Sequence[str], release: str, note: Note) -> tuple[str, ...]:
-    """The types that have a mapper, separated by blanks, and what it makes of each default (`int4
-    (1 + 2)`). Raises HarnessError.
+    """Asks one release of the PostgreSQL connector: which types have a mapper of defaults (one
+    text, separated by blanks), and what it makes of each default (such as `int4 (1 + 2)`). Raises
+    HarnessError.
     """
     jars = jars_of(debezium_bundle("postgres", release), note)
     lines = (default.replace("\n", "\\n").replace(" ", "\t", 1) for default in defaults)
@@ -212,7 +215,9 @@ def read_mappers(defaults: Sequence[str], release: str, note: Note) -> tuple[str
 
 
 def written_defaults(note: Note) -> str:
-    """The text of the file of PostgreSQL's defaults. Raises HarnessError where releases differ."""
+    """The text of postgresql_defaults.toml. Raises HarnessError if releases of the connector
+    differ.
+    """
     table = read_defaults()
     defaults, releases = tuple(table["defaults"]), tuple(table["releases"])
     by_release = {release: read_mappers(defaults, release, note) for release in releases}
@@ -234,7 +239,9 @@ def written_defaults(note: Note) -> str:
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 def main(check: bool) -> None:
-    """Writes what Debezium makes of columns' definitions and defaults, from its own classes."""
+    """Writes, or checks with --check, both files of what Debezium's classes make of columns'
+    definitions and defaults.
+    """
     note = partial(click.echo, err=True)
     table = column_readings()
     texts = {
@@ -247,7 +254,9 @@ def main(check: bool) -> None:
 
 
 def _put_table(name: str, text: str, check: bool) -> bool:
-    """Writes a file unless it is only to be checked, and shows what changes; whether it does."""
+    """Shows how the text of a generated file changes, and writes it unless `check`. Returns whether
+    it changes.
+    """
     file = Path(__file__).parents[1] / name
     committed = file.read_text("utf-8")
     lines = (committed.splitlines(), text.splitlines())

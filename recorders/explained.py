@@ -1,8 +1,9 @@
-"""The record of explained differences: TOML, strict in both directions.
+"""The file of explained differences between a product's records and ours, in TOML. It must be
+complete, and must hold nothing superfluous.
 
-An entry explains differences by product, path, column type and both texts (regular expressions over
-whole texts), with a reason. A difference without an entry fails an audit; so does an entry that
-explains nothing, unless it is `drawn`: another seed need not show it.
+An entry explains differences by product, path, column type and both texts (regular expressions for
+the whole texts), with a reason. A difference without an entry fails an audit. So does an entry that
+explains nothing, unless it is `drawn`: then another seed may not show the difference.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Differences that are known. `profiles` are globs over `product release+option`; the other
-    fields cover whole texts.
+    """An explanation of some differences. `profiles` are globs for `product release+option`; the
+    other fields are regular expressions that must match whole texts.
     """
 
     profiles: tuple[str, ...]
@@ -43,11 +44,11 @@ class Entry:
     drawn: bool = False
 
     def applies(self, profile: str) -> bool:
-        """Whether the entry is about that profile."""
+        """Whether the entry is meant for this profile."""
         return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
     def explains(self, difference: Difference) -> bool:
-        """Whether the difference is this one."""
+        """Whether the entry explains this difference."""
         pairs = (
             (self.path, difference.path),
             (self.type, difference.type),
@@ -59,13 +60,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The entries of a file that apply to a profile, and how many differences each explained."""
+    """The entries of a file that apply to a profile, with the number of differences that each
+    explained.
+    """
 
     entries: tuple[Entry, ...]
     counts: Counter[int] = field(default_factory=Counter)
 
     def why(self, difference: Difference) -> Entry | None:
-        """The first entry that explains the difference."""
+        """The first entry that explains the difference; counts it."""
         for i, entry in enumerate(self.entries):
             if entry.explains(difference):
                 self.counts[i] += 1
@@ -73,14 +76,14 @@ class Explained:
         return None
 
     def narrowed(self) -> Explained:
-        """The same entries, none of which has to explain anything: a part of the scenarios is
-        audited.
+        """The same entries for an audit of some of the scenarios: none of them has to explain
+        anything.
         """
         return Explained(tuple(replace(entry, drawn=True) for entry in self.entries))
 
     @property
     def idle(self) -> tuple[Entry, ...]:
-        """Entries that explained nothing and had to."""
+        """The entries that had to explain something and did not."""
         return tuple(
             entry for i, entry in enumerate(self.entries) if not self.counts[i] and not entry.drawn
         )

@@ -36,17 +36,17 @@ Prepared = tuple[Bundle, str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product: its wire format, its releases (the default first) and `refused`, the options that
-    cannot be recorded, with why.
+    """A product that can be recorded. `releases` begins with the default one. `refused` are the
+    options that cannot be recorded, with the reasons. `prepare` gives jars, Java program and
+    properties for a profile and a database; `database` gives the options of the server.
 
-    `prepare` gives jars, Java program and properties for a profile and a database; `database` the
-    server's own options. `stops` are regular expressions for the beginnings of `mysql table NAME`,
-    `postgresql key NAME`, `mysql ddl ACTION`, with or without a release or an option before them,
-    that stop the product, or that it cannot follow, with why. `mariadb` are the releases that have
-    an option of this name, `old` those that read only a server older than the system's, `misled`
-    those that take the number of MariaDB's version for MySQL's, and then say what MySQL 8.4 alone
-    understands. `field` is the name that a column has in the product's schemas, in which no two
-    columns may have one.
+    `stops` has the reasons for which the product stops or goes wrong. The keys are regular
+    expressions for the beginning of `mysql table NAME`, `postgresql key NAME` or `mysql ddl
+    ACTION`, which a release or an option may precede. `mariadb` are the releases whose option of
+    this name reads MariaDB. `old` are the releases that read only a server older than the system's.
+    `misled` are those that take MariaDB's version number for MySQL's and then use statements that
+    only MySQL 8.4 has. `field` gives the name of a column in the product's schemas; two columns
+    with one name there cannot be recorded.
     """
 
     name: str
@@ -62,15 +62,15 @@ class Product:
     field: Callable[[str], str] = str
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
-        """The options for the system's server, which is MariaDB, whose messages are another
-        deployment's than MySQL's.
+        """The options of a profile when the system's server is read. That is MariaDB, whose
+        messages belong to another deployment than MySQL's.
         """
         sources = {"mariadb", "mysql", "postgresql"} & set(options)
         return () if sources or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
-        """The reason for which the product stops at a statement, table, column or key of the plan;
-        "" if none is known.
+        """Why the product stops at a statement, table, column or key of the plan; "" if it is not
+        known to stop.
         """
         tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
         created_tables = {
@@ -104,12 +104,12 @@ class Product:
 
     @property
     def wire_format(self) -> Format[Any]:
-        """Its wire format."""
+        """The format of the product's messages."""
         return get(self.format)
 
     def profile(self, release: str, options: tuple[str, ...]) -> Profile:
-        """The profile under audit; the default release for "". Raises UnknownName, and UsageError
-        for what cannot be recorded.
+        """The profile of a release with options; "" is the default release. Raises UnknownName, and
+        UsageError for what cannot be recorded.
         """
         release = release or self.releases[0]
         if release not in self.releases:
@@ -128,7 +128,7 @@ class Product:
         return profile
 
     def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:
-        """What the product publishes of everything that the database was told."""
+        """Runs the product, and returns its records of all that was executed in the database."""
         bundle, program, properties = self.prepare(profile, database)
         if self.wire_format.container != "confluent":
             return running.run(program, bundle, properties, note)
@@ -142,7 +142,7 @@ class Product:
 
 
 def _version(profile: Profile) -> tuple[int, int]:
-    """Major and minor number of the product that is started: `3.5` of `3.5.0.Final`."""
+    """The major and minor number of the product's release: `3.5` for `3.5.0.Final`."""
     major, minor, *_ = profile.release.split(".")
     return int(major), int(minor)
 
@@ -150,7 +150,7 @@ def _version(profile: Profile) -> tuple[int, int]:
 def json_record(
     record: Record, schemas: confluent.SchemaOf = confluent.SCHEMAS.__getitem__
 ) -> Record:
-    """A record of a format with a registry as JSON, which an audit compares."""
+    """A record of a format with a schema registry, turned into JSON, which an audit can compare."""
     key, value = (data and confluent.readable(data, schemas) for data in (record.key, record.value))
     return replace(record, key=key, value=value)
 
@@ -158,7 +158,7 @@ def json_record(
 def _schema(
     registry: Remote, schemas: confluent.Schemas, number: int
 ) -> tuple[tuple[str, ...], str]:
-    """The subjects and the text of a schema in a registry."""
+    """The subjects and the text of a schema, fetched from a registry."""
     if number not in schemas:
         path = f"{registry.path}/schemas/ids/{number}"
         versions, document = (
@@ -492,7 +492,7 @@ TICDC: Final = (
 
 
 def product(name: str) -> Product:
-    """The product of that name. Raises UnknownName, and UsageError for `ticdc`."""
+    """The product of that name. Raises UnknownName for an unknown one, and UsageError for `ticdc`."""
     if name == "ticdc":
         raise UsageError(TICDC)
     if name not in PRODUCTS:

@@ -31,8 +31,8 @@ _LOG_LINES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class ProducedRecord:
-    """A record as the product hands it to Kafka; `partition` is None where the product leaves it to
-    Kafka.
+    """A record as the product hands it to Kafka's producer. `partition` is None if the producer
+    chooses it.
     """
 
     topic: str
@@ -43,7 +43,7 @@ class ProducedRecord:
 
 
 class Stopped(HarnessError):
-    """The product ended or stalled before the last record. `records` are those that it sent."""
+    """The product ended or stalled before the last record. `records` are those that it had sent."""
 
     def __init__(self, reason: str, records: list[ProducedRecord]) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class Stopped(HarnessError):
 
 
 def read(line: str) -> ProducedRecord:
-    """A record of a line that a Java program wrote."""
+    """Parses a line that a Java program wrote for one record."""
     fields = json.loads(line)
     headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in fields["headers"])
     return ProducedRecord(
@@ -90,10 +90,9 @@ def run(
     *,
     limit_s: int = LIMIT_S,
 ) -> list[ProducedRecord]:
-    """The records of the product until the sentinel, without those of the sentinel's own table.
-
-    Raises Stopped with the errors of the product's log when the last record does not come within
-    `limit_s` seconds.
+    """Runs a product until it publishes the sentinel (the last record, see `end`), and returns its
+    records, except those of the sentinel's own table. Raises Stopped, with errors from the
+    product's log, if the sentinel does not come within `limit_s` seconds.
     """
     java, jars = compiler(), jars_of(bundle, note)
     note(f"running {bundle.title}")
@@ -140,7 +139,7 @@ def run(
 
 
 def _escaped(value: str) -> str:
-    """A value in a properties file."""
+    """A value as a Java properties file spells it."""
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{ord(c):04x}" for c in value)
 
 
@@ -171,7 +170,7 @@ def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
 
 
 def end(database: Database) -> tuple[str, ...]:
-    """The statements that cause the last record."""
+    """The statements that make the product publish the sentinel, the last record."""
     place = f"public.{SENTINEL}" if database.source == "postgresql" else SENTINEL
     return (
         f"CREATE TABLE {place} (id int PRIMARY KEY)",

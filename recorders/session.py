@@ -31,10 +31,9 @@ LAYOUT: Final = Layout(topic=TOPIC)
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The result of an audit.
-
-    `refused` is why a scenario was left out, by its name; `unexplained` are differences without an
-    entry, `idle` entries without a difference.
+    """The result of an audit. `refused` has the reason for each scenario that was left out, by its
+    name. `unexplained` are differences that no entry explains, `idle` are entries that explained no
+    difference.
     """
 
     product: str
@@ -50,11 +49,11 @@ class Audited:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is identical or explained, and each entry explains something."""
+        """Whether every record is identical or explained, and every entry explained something."""
         return not self.unexplained and not self.idle
 
     def count(self, agreement: str) -> int:
-        """How many records are `identical`, `explained`, `unexplained`."""
+        """The number of records with this agreement: `identical`, `explained` or `unexplained`."""
         unexplained = set(self.unexplained)
         counts: Counter[str] = Counter()
         for record in self.compared:
@@ -64,7 +63,7 @@ class Audited:
 
     @property
     def summary(self) -> str:
-        """The closing line."""
+        """The last line of the report."""
         counts = ", ".join(
             f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained")
         )
@@ -177,10 +176,9 @@ def audit(
     note: Note,
     stopped: Mapping[int, str],
 ) -> Audited:
-    """Tells the database every scenario but the `stopped` ones, records the product, and compares.
-    The database must be fresh.
-
-    Raises Stopped when the product does not reach the end.
+    """Executes the scenarios except the `stopped` ones (which would stop the product) in a fresh
+    database, records what the product publishes, and compares it with our writer's messages. Raises
+    Stopped if the product ends or stalls before the last record.
     """
     plans, refusals = _plans(product, cases, profile)
     refusals |= {cases[i].name: why for i, why in stopped.items() if plans.pop(i, None)}
@@ -215,7 +213,7 @@ def audit(
 
 
 def plan(profile: Any, history: History) -> Plan:
-    """The statements of a history for the profile's server. Raises Refused."""
+    """The statements of a history for the database of this profile. Raises Refused."""
     return realised(
         history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False)
     )
@@ -241,7 +239,10 @@ def _plans(
 def _execute(
     database: Database, cases: Sequence[Scenario], plans: dict[int, Plan]
 ) -> dict[str, str]:
-    """Executes the plans in order; a plan with a statement that the server refuses is taken out."""
+    """Executes the plans in order. A plan with a statement that the server refuses is removed from
+    `plans`. Returns the server's errors by the name of the scenario. Raises HarnessError if no plan
+    is left.
+    """
     owners: list[int] = []
     for number, plan in plans.items():
         owners += [number] * len(plan.statements)

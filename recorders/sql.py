@@ -1,10 +1,10 @@
-"""A history as SQL statements, and the history that they make: what MariaDB, MySQL and PostgreSQL
-are told.
+"""Turns a history into SQL statements for MariaDB, MySQL or PostgreSQL, and into the events that
+these statements cause.
 
-A drawn history may change rows that were never inserted, and several rows to different values in
-one event. `realised` adds the CREATE TABLE and the INSERTs that are missing, and gives each row of
-an UPDATE or DELETE an event of its own: the writer under audit gets the same events as the
-database.
+A drawn history may change rows that were never inserted, and may change several rows to different
+values in one event. `plan_statements` adds the CREATE TABLE and the INSERTs that are missing, and
+splits an UPDATE or DELETE into one event for each row: the writer under audit gets the same events
+as the database.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LONGEST: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The statements of a history, and the events that they cause."""
+    """SQL statements, and the history of the events that they cause at the source."""
 
     history: History
     statements: tuple[str, ...]
@@ -49,11 +49,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class SqlDialect:
-    """How a database is told: its type declarations and exact literals, the condition for a value,
-    what ends a statement of one row (`limit`) and a CREATE TABLE (`ending`).
+    """How a database writes SQL. `quote` quotes a name; `declared` spells a type for CREATE TABLE,
+    given the name of the column's enum type; `literal` spells a value exactly; `same` is the
+    condition that a column has a value. `limit` ends a statement that may change one row only,
+    `ending` ends a CREATE TABLE.
 
-    `logs_unchanged`: a row that stays as it is gets an event; `identity` is its REPLICA IDENTITY
-    (full, index, or another for the default); `queries`: the statement is logged beside its rows.
+    `logs_unchanged`: an UPDATE that changes nothing is logged, too. `identity` is the REPLICA
+    IDENTITY of tables (full, index, "" for the default). `queries`: the server logs each statement
+    beside its rows.
     """
 
     quote: Callable[[str], str]
@@ -68,9 +71,8 @@ class SqlDialect:
 
 
 def storable(type: SourceType, *, real_mysql: bool = False) -> bool:
-    """Whether the database can have the type as the source means it.
-
-    MariaDB's JSON is a LONGTEXT, so JSON needs MySQL itself.
+    """Whether the database that is started here can store values of the type. MariaDB's JSON type
+    is a LONGTEXT, so JSON needs `real_mysql`.
     """
     if type.source == "mysql":
         if type.logical is Logical.JSON:
@@ -87,8 +89,8 @@ def _mysql_declared(type: SourceType, _name: str) -> str:
 
 
 def _mysql_literal(type: SourceType, value: Value) -> str:
-    """A literal without any conversion on its way: text as bytes of utf8mb4, ENUM and SET as
-    numbers.
+    """A literal that the server does not convert: a text is the bytes of its utf8mb4, ENUM and SET
+    values are numbers. Raises Refused for a value that has none.
     """
     match type.logical, value:
         case _, None:
@@ -157,7 +159,7 @@ MYSQL: Final = SqlDialect(
 
 
 def _text_literal(string: str) -> str:
-    """A string in ASCII and on one line."""
+    """A PostgreSQL literal of any text, in ASCII and on one line."""
 
     def spelt(c: str) -> str:
         if c in "\\'":
@@ -245,14 +247,16 @@ def _place(table: Table, dialect: SqlDialect) -> str:
 
 
 def _enum_name(table: Table, column: Column) -> str:
-    """An enum type of one column: its name has the table's last letters, which are unique, before
-    the column's number.
+    """The name of the PostgreSQL enum type of one column. It has the column's number and the end of
+    the table's name, which is unique.
     """
     return f"enum_{table.columns.index(column)}_{table.name[-24:]}"
 
 
 def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
-    """CREATE TABLE, after the CREATE TYPE of each PostgreSQL enum."""
+    """The statements that create a table: a CREATE TYPE for each PostgreSQL enum, and the CREATE
+    TABLE.
+    """
     parts = []
     for column in table.columns:
         name = _enum_name(table, column)
@@ -273,7 +277,7 @@ def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
 
 
 def _with_key_not_null(table: Table) -> Table:
-    """The table as the database makes it: the columns of its primary key are NOT NULL."""
+    """The table with a NOT NULL primary key, as the database makes it."""
     columns = tuple(
         replace(c, nullable=c.nullable and c.name not in table.primary_key) for c in table.columns
     )
@@ -281,8 +285,9 @@ def _with_key_not_null(table: Table) -> Table:
 
 
 def _index(table: Table, dialect: SqlDialect) -> str:
-    """The table's first unique key as an identity, by the name that PostgreSQL gives a key without
-    one; "" if it has none.
+    """The USING INDEX clause that makes the table's first unique key its replica identity; ""
+    without a unique key. PostgreSQL derives the index's name. Raises Refused for a name that it
+    would truncate.
     """
     if not table.unique:
         return ""
@@ -293,7 +298,7 @@ def _index(table: Table, dialect: SqlDialect) -> str:
 
 
 def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDialect) -> str:
-    """One INSERT of whole rows."""
+    """One INSERT of these rows."""
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
     values = (
         ", ".join(dialect.literal(c.type, row_values[c.name]) for c in table.columns)
@@ -306,7 +311,7 @@ def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDia
 
 
 def _where(table: Table, values: Row, dialect: SqlDialect) -> str:
-    """The condition that finds one row: its key, else all its columns."""
+    """The WHERE clause that finds exactly one row: by its key, else by all columns."""
     names = table.handle_key
     columns = [table.column(name) for name in names] if names else list(table.columns)
     same = " AND ".join(
@@ -318,7 +323,7 @@ def _where(table: Table, values: Row, dialect: SqlDialect) -> str:
 
 
 def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
-    """An UPDATE of one row; every column that changes is set, the first one if none does."""
+    """An UPDATE of one row. It sets every column that changes; if none does, the first column."""
     before, after = images.before, images.after
     assert before is not None and after is not None
     changed = [c for c in table.columns if before[c.name] != after[c.name]] or [table.columns[0]]
@@ -334,7 +339,9 @@ def delete_statement(table: Table, values: Row, dialect: SqlDialect) -> str:
 
 
 class _Realising:
-    """The tables and rows that the statements so far have made."""
+    """Collects statements and the events that they cause, while it keeps track of the tables and
+    rows that exist in the database.
+    """
 
     def __init__(self, dialect: SqlDialect) -> None:
         self.dialect = dialect
@@ -344,6 +351,9 @@ class _Realising:
         self.spelled: dict[tuple[str, SourceType], str] = {}
 
     def event(self, event: Event) -> None:
+        """Adds the statements for an event of a drawn history. Raises Refused for a change of rows
+        that no statement causes (a snapshot's READ).
+        """
         match event:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
                 event = replace(event, table=_with_key_not_null(event.table))
@@ -364,7 +374,7 @@ class _Realising:
                 raise Refused(f"a {event.op} is no statement")
 
     def know(self, table: Table, event: RowChange | SchemaChange) -> None:
-        """Creates the table when it is new."""
+        """Adds the statements that create a table, unless the database has the table."""
         if table.name in self.rows:
             return
         self.rows[table.name] = []
@@ -393,8 +403,8 @@ class _Realising:
             )
 
     def as_declared(self, table: Table) -> Table:
-        """The table with its types as CREATE TABLE spelled them to MySQL, display widths included,
-        and with PostgreSQL's enums by the names that CREATE TYPE gave them.
+        """The table with its columns' types as the database spells them: for MySQL as CREATE TABLE
+        did, display widths included; for PostgreSQL's enums the names that CREATE TYPE gave them.
         """
 
         def declared(column: Column) -> str:
@@ -410,7 +420,7 @@ class _Realising:
         )
 
     def follow(self, event: SchemaChange) -> None:
-        """What the statement does to the rows."""
+        """Changes the rows that exist as a statement on their table does."""
         live = self.rows.pop(event.old_name or event.table, [])
         if event.action == "truncate table":
             live = []
@@ -419,6 +429,9 @@ class _Realising:
         self.rows[event.table] = live
 
     def change(self, event: RowChange) -> None:
+        """Adds a statement for each row that an event changes, after an INSERT of the rows that the
+        database does not have yet.
+        """
         table, live = event.table, self.rows[event.table.name]
         # A list has the rows of a table without key as often as the table.
         missing: list[Row] = []
@@ -451,6 +464,7 @@ class _Realising:
                 self.logged(sql, replace(event, rows=(images,)))
 
     def insert(self, event: RowChange) -> None:
+        """Adds one INSERT of an event's rows."""
         new_rows = [images.after for images in event.rows if images.after is not None]
         self.rows[event.table.name] += new_rows
         sql = insert_statement(event.table, new_rows, self.dialect)
@@ -458,7 +472,9 @@ class _Realising:
         self.logged(sql, event)
 
     def logged(self, sql: str, event: RowChange) -> None:
-        """The event, behind the statement that caused it where the server logs that."""
+        """Adds an event; where the server logs statements, after an event with the statement that
+        caused it.
+        """
         if self.dialect.queries:
             self.events.append(
                 SourceStatement(event.at, "rows-query", sql, event.table.database, event.table.name)
@@ -467,11 +483,12 @@ class _Realising:
 
 
 def realised(history: History, *, identity: str = "", queries: bool = False) -> Plan:
-    """The history with everything that a database needs, and its statements; `identity` is
-    PostgreSQL's REPLICA IDENTITY (full, index), `queries` logs statements beside their rows.
+    """Makes the SQL statements of a history, and the history of the events that they cause in a new
+    database. `identity` is PostgreSQL's REPLICA IDENTITY (full, index, "" for the default). With
+    `queries` the server logs each statement beside its rows.
 
-    Watermarks, bootstraps, heartbeats and transaction marks are no statements and are left out.
-    Raises Refused for an event that no statement causes (a snapshot).
+    Watermarks, bootstraps, heartbeats and transaction marks are not caused by statements and are
+    left out. Raises Refused for a change of rows that no statement causes (a snapshot).
     """
     tables = [event.table for event in history.events if isinstance(event, RowChange)]
     source = sources.of_table(tables[0]).name if tables else "mysql"

@@ -1,5 +1,5 @@
-"""Alters one compared field of a correct output, for `selftest`: only the rule that owns it must
-break.
+"""Changes one compared part of a right output, for `selftest`: exactly the rule that owns the part
+must then be broken.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DAY: Final = 86_400_000_000
 
 
 def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
-    """The message's rows with only the site's aspect broken."""
+    """The rows of a message, with only the part changed that the site's aspect is about."""
     match site.aspect:
         case Aspect.MISSING:
             row_numbers = {output_row.row for output_row in output_rows}
@@ -53,8 +53,8 @@ def alter(output_rows: Sequence[OutputRow], site: Site, level: int) -> list[Outp
 
 
 def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
-    """The row with another value of the part that the site's aspect is about: its error, kind, op,
-    a field, an image or a cell.
+    """The row with another value of the part that the site's aspect is about: the error, the kind,
+    the op, a field, an image or a cell.
     """
     match site.aspect:
         case Aspect.CORRUPT:
@@ -108,7 +108,7 @@ def _alter_row(output_row: OutputRow, site: Site, level: int) -> OutputRow:
 
 
 def _change_value(value: Any) -> Any:
-    """Another value of the same kind."""
+    """Another value of the same type."""
     match value:
         case None:
             return "altered"

@@ -1,5 +1,5 @@
-"""The cases of a format with the rows of a right decoder, and which rule owns something in which:
-what operators are tried on.
+"""The cases of a format with the rows that a right decoder returns, and which rule owns comparisons
+in which case. Operators (imitated faults of a decoder) are tried on them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ TRIED: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCase:
-    """A case with the rows that a right decoder has of each message, each message's context, and
-    the types of its cells.
+    """A case with a right decoder's answer: for each message the rows and the context, and the
+    logical types of all its cells.
     """
 
     case: Case
@@ -38,14 +38,14 @@ class AnsweredCase:
     logicals: frozenset[Logical]
 
     def altered(self, operator: Operator) -> list[Rows] | None:
-        """The rows of each message after the operator; None if it changes nothing."""
+        """The rows of each message after the operator was applied; None if it changes nothing."""
         if operator.logicals and self.logicals.isdisjoint(operator.logicals):
             return None
         altered_rows = list(map(operator.alter, self.rows, self.contexts))
         return altered_rows if self.differs(altered_rows) else None
 
     def differs(self, altered: Sequence[Rows]) -> bool:
-        """Whether these rows differ from the right ones, if only by -0.0 for 0.0."""
+        """Whether the altered rows differ from the right ones. -0.0 and 0.0 count as different."""
         return any(map(_differ_from, self.rows, altered))
 
 
@@ -58,8 +58,8 @@ def _differ_from(right_output: Rows, altered_output: Rows) -> bool:
 
 
 def _has_same_objects(output_row: OutputRow, altered_row: OutputRow) -> bool:
-    """Whether a row has the very objects of another: most that an operator leaves alone have, and
-    are compared by that.
+    """Whether both rows consist of the identical Python objects. That is a fast test: an operator
+    leaves most rows alone.
     """
     if output_row is altered_row:
         return True
@@ -88,8 +88,8 @@ def _image_has_same_objects(image: Image | None, other_image: Image | None) -> b
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The cases of a format by their ids. `judge` has judged their right rows, with `right` as the
-    results, and remembers which rule compared what in which case.
+    """The cases of a format by id, with right answers. `judge` has judged these; `right` are its
+    results. The judge remembers in which cases a rule compared something.
     """
 
     fmt: Format[Any]
@@ -99,8 +99,8 @@ class Bench:
     expected_rows: ExpectedRows = field(default_factory=dict)
 
     def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[AnsweredCase]:
-        """The cases of a level, first a sample of those in which the rule owns something; with
-        `scenario`, a glob, only the cases of the scenarios that match it.
+        """The cases of a level, beginning with a sample of those in which the rule owns a
+        comparison. With `scenario`, a glob, only the cases of matching scenarios.
         """
         owning_cases = () if scenario else self.judge.seen.get((rule, level), ())
         for case_id in owning_cases:
@@ -113,7 +113,7 @@ class Bench:
                 yield answered
 
     def cover(self, level: int) -> list[AnsweredCase]:
-        """The cases on which every operator is tried: some of each rule, and the first of each
+        """The cases on which every operator is tried: some for each rule, and the first of each
         scenario.
         """
         covering: set[str] = set()
@@ -129,21 +129,20 @@ class Bench:
         return [answered for case_id, answered in self.cases.items() if case_id in covering]
 
     def spread(self, level: int, number: int) -> list[AnsweredCase]:
-        """At most so many cases of the cover, evenly spread."""
+        """At most `number` cases of the cover, at equal distances."""
         cover = self.cover(level)
         return cover[:: len(cover) // number + 1]
 
     def fresh(self) -> Judge:
-        """A judge that has counted nothing and remembers nothing, but knows which rule owns
-        what.
-        """
+        """A judge with the same rules and without any counts, which does not remember cases."""
         return replace(self.judge.empty(), remembers=False)
 
     def ruled(
         self, cover: Sequence[AnsweredCase], altered: Iterable[Sequence[Rows] | None]
     ) -> tuple[list[CaseResult], list[CaseResult]]:
-        """Results of the cases of `cover`, where `altered` has the rows of each (None: the right
-        ones): as the judge gives them, and after blame.
+        """Judges the cases of `cover` with altered rows (None for a case: its right rows). Returns
+        the results twice: as the judge gives them, and after blame has named the rules behind
+        findings.
         """
         judge = self.fresh()
         results = [
@@ -156,12 +155,14 @@ class Bench:
 
 
 def judge_rows(judge: Judge, case: Case, rows_of_messages: Iterable[Rows]) -> CaseResult:
-    """The verdict of a case whose messages have these rows."""
+    """Judges a case. `rows_of_messages` has the rows that a decoder returned for each of its
+    messages.
+    """
     return judge.judge(case, list(rows_of_messages))
 
 
 def make_bench(fmt: Format[Any], seed: int) -> Bench:
-    """A bench of the cases that a run with the budget smoke has."""
+    """A bench of the cases of a run with the budget `smoke`."""
     covering = select_covering(list(named_cases(fmt, fmt.profiles)), seed)
     return bench_of_cases(
         fmt, (*covering, *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed))
@@ -180,8 +181,8 @@ def bench_of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
 
 
 def _answer(cases: Iterable[Case]) -> Iterator[AnsweredCase]:
-    """Each case with right rows. A message's context has the rows of the message before it, which
-    may be of the case before.
+    """Adds the right answer to each case. A message's context has the rows of the message before
+    it, which may belong to the case before.
     """
     before: Rows = ()
     for case in cases:

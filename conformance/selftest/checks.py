@@ -89,7 +89,7 @@ CheckKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was checked of a format, and whether it passed."""
+    """One check of a format, and whether it passed."""
 
     kind: CheckKind
     format: str
@@ -105,7 +105,7 @@ class Check:
 def selftest(
     engine: ChildEngine | None, formats: Sequence[str], seed: int, note: Callable[[str], None]
 ) -> list[Check]:
-    """Runs all checks, by format; without an engine those that need none."""
+    """Runs all checks, format by format; without an engine only those that need no Spark."""
     checks: list[Check] = []
     for name in formats:
         note(f"{name}: right answers")
@@ -152,7 +152,9 @@ def check_right_rows(bench: Bench) -> Iterator[Check]:
 
 
 def check_altered_outputs(bench: Bench) -> Iterator[Check]:
-    """If one part of a right output is altered, the rule that owns it breaks, and no other."""
+    """Checks for each part of a right output: when it is altered, the rule that owns it is broken,
+    and no other rule.
+    """
     rules = tuple(rule for rule in bench.judge.rules if not rule.law)
     for rule in rules:
         sites = bench.judge.sites.get(rule.id, ())
@@ -178,13 +180,13 @@ def check_altered_outputs(bench: Bench) -> Iterator[Check]:
 
 
 def _has_other_answers(bench: Bench, site: Site) -> bool:
-    """Whether a change of the site's message has more than one right answer."""
+    """Whether the site's message has a change for which several answers are right."""
     changes = bench.cases[site.case].case.written[site.message].changes
     return any(change.accept for change in changes)
 
 
 def _verdicts_of_broken_rule(obligation: Obligation) -> tuple[Verdict, ...]:
-    """The verdicts that a case may have which breaks a rule of that obligation, and no other."""
+    """The verdicts that a case may get if it breaks one rule, of this obligation."""
     match obligation:
         case Obligation.MUST:
             return (Verdict.FAIL, Verdict.ACCEPTED)
@@ -194,7 +196,7 @@ def _verdicts_of_broken_rule(obligation: Obligation) -> tuple[Verdict, ...]:
 
 
 def check_table_liars(bench: Bench, seed: int) -> Iterator[Check]:
-    """Each liar of the table is convicted by the rule that it names."""
+    """Checks that each liar of the tables is convicted by the rule that it names."""
     prepared = staging.stage_cases(bench, staging.choose_law_cases(bench), seed, "")
     memory = Memory(staging.right_rows_by_place(bench, prepared))
     for liar in liars(bench.fmt.name):
@@ -212,7 +214,9 @@ def check_table_liars(bench: Bench, seed: int) -> Iterator[Check]:
 
 
 def _results_of_operator(bench: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
-    """The results of the cases that the liar changes, up to a few that its rule convicts."""
+    """The results of the cases that a liar changes, until its rule has convicted it in a few of
+    them.
+    """
     assert liar.operator is not None
     rule = fresh_judge.law(liar.convicts.rpartition("/")[2])
     if rule is not None and rule.law in readings.LAWS:
@@ -234,8 +238,8 @@ def _results_of_operator(bench: Bench, liar: Liar, fresh_judge: Judge) -> list[C
 def _results_of_law(
     bench: Bench, operator: Operator, level: int, fresh_judge: Judge
 ) -> list[CaseResult]:
-    """Results of the cases that break a law of readings: a law on what a decoder makes of all cases
-    of a level together.
+    """The results of the cases that break a law of readings, which is judged on a decoder's values
+    in all cases of a level together.
     """
     law_readings = readings.Readings(fresh_judge)
     cases_of_level = [answered for answered in bench.cases.values() if answered.case.level == level]
@@ -260,8 +264,8 @@ def conviction_check(
     results: Sequence[CaseResult],
     problem: str = "",
 ) -> Check:
-    """Whether the cases that break the liar's rule have the verdict that the rule's obligation
-    gives them in a run.
+    """Checks that the cases that break a liar's rule have the verdict that follows, in a run, from
+    the rule's obligation.
     """
     obligation = next((rule.obligation for rule in rules if rule.id == convicts), None)
     loose = obligation is Obligation.SHOULD
@@ -289,8 +293,8 @@ def conviction_check(
 
 
 def check_blame(bench: Bench) -> Iterator[Check]:
-    """Blame, which names the rule behind a finding, gives no case of a liar or an operator a weaker
-    verdict than the judge gave it.
+    """Checks blame (it names the rule behind a finding): no case of a liar or an operator may have
+    a weaker verdict after blame than before.
     """
     weaker, number = Counter[str](), 0
     for level in (1, 2):
@@ -313,7 +317,7 @@ def check_blame(bench: Bench) -> Iterator[Check]:
 
 
 def _count_weaker_verdicts(bench: Bench, cover: Sequence[AnsweredCase], operator: Operator) -> int:
-    """How many of an operator's cases have a weaker verdict after blame than before."""
+    """The number of an operator's cases that have a weaker verdict after blame than before."""
     weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
     altered = [answered.altered(operator) for answered in cover]
     judged, blamed = bench.ruled(cover, altered)
@@ -324,8 +328,8 @@ def _count_weaker_verdicts(bench: Bench, cover: Sequence[AnsweredCase], operator
 
 
 def check_operators(bench: Bench, seed: int) -> Iterator[Check]:
-    """What becomes of every operator of the catalogue, how many are convicted, and how stacks of
-    them are named. Operators were written without a look at rules.
+    """Checks all operators of the catalogue: which are convicted, how many, and how a verdict names
+    several of them at once. Operators were written without a look at rules.
     """
     measured = list(measuring.measure(bench))
     yield Check("rate", bench.fmt.name, "rate", True, measuring.rate_text(measured))
@@ -350,8 +354,8 @@ def check_operators(bench: Bench, seed: int) -> Iterator[Check]:
 
 
 def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterator[Check]:
-    """The reference decoder passes and each liar of Spark is convicted by the rule that it
-    names.
+    """Checks in Spark that the reference decoder passes, and that each liar is convicted by the
+    rule that it names.
     """
     name = bench.fmt.name
     spark_liars = engine.liars(name).result()
@@ -390,7 +394,9 @@ def check_liars_in_spark(engine: ChildEngine, bench: Bench, seed: int) -> Iterat
 
 
 def _open_records(engine: ChildEngine, prepared: Prepared) -> Prepared:
-    """Writes the messages to the engine's table and opens it; returns what was given."""
+    """Writes the messages of the prepared calls to the engine's table and opens it. Returns
+    `prepared`.
+    """
     messages = [
         message
         for message in staging.messages_of_calls(prepared.calls)
@@ -402,7 +408,9 @@ def _open_records(engine: ChildEngine, prepared: Prepared) -> Prepared:
 
 
 def _check_reference_in_spark(engine: ChildEngine, prepared: Prepared, fresh_judge: Judge) -> Check:
-    """A run judges the reference decoder on all cases; here it is judged on those of the liars."""
+    """Checks that the reference decoder breaks no rule on the cases on which liars are tried. (A
+    run judges it on all cases.)
+    """
     results: list[CaseResult] = []
     for call in prepared.calls:
         results += staging.judge_cases(engine, prepared, call, call.cases, fresh_judge)
@@ -417,7 +425,7 @@ def _check_reference_in_spark(engine: ChildEngine, prepared: Prepared, fresh_jud
 
 
 def group_of_traps(fmt: Format[Any], seed: int) -> Group:
-    """Streams of one profile of a format, in which every stream rule has something to own."""
+    """Streams of one profile of a format that exercise every stream rule."""
     profile = order_of(fmt.name).tried or next(
         profile.name for profile in fmt.profiles if not not_kept(fmt, profile)
     )
@@ -426,8 +434,8 @@ def group_of_traps(fmt: Format[Any], seed: int) -> Group:
 
 
 def check_keepers(group: Group) -> Iterator[Check]:
-    """Each wrong keeper of tables is convicted by the stream rule that it names, and the right one
-    by none.
+    """Checks that each wrong keeper of tables is convicted by the stream rule that it names, and
+    that the right keeper breaks none.
     """
     yield from _check_convergence(group, keep_tables(group), "right keeper")
     for mistake in mistakes_of(group.fmt.name):
@@ -435,10 +443,8 @@ def check_keepers(group: Group) -> Iterator[Check]:
 
 
 def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
-    """In Spark, the format's wrong keepers of IN_SPARK are convicted by the stream rule that each
-    names, and the reference by none.
-
-    One query keeps the tables of all of them. It is stopped after a batch and resumed from its
+    """Checks the same in Spark, for the format's wrong keepers of IN_SPARK and the reference. One
+    query keeps the tables of all of them; it is stopped after a batch and resumed from its
     checkpoint.
     """
     name = group.fmt.name
@@ -465,8 +471,8 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
 
 
 def _check_convergence(group: Group, tables: Kept, who: str, how: str = "") -> Iterator[Check]:
-    """A check for each stream: `who`'s table equals the source's. `how` is what ended the query,
-    such as RESTART.
+    """A check for each stream that the tables of the keeper `who` equal the source's. `how` says
+    what ended the query, such as RESTART.
     """
     for outcome in judge(group, tables, how):
         counts = f"{outcome.rows} rows, {outcome.messages} messages"
@@ -476,7 +482,7 @@ def _check_convergence(group: Group, tables: Kept, who: str, how: str = "") -> I
 
 
 def _check_wrong_keeper(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[Check]:
-    """A check for each rule that the mistake must break in some stream of the group."""
+    """A check for each rule that the mistake must break in at least one stream of the group."""
     outcomes = judge(group, tables, RESTART if mistake.convicts == RESTART else "")
     broken = sum((outcome.broken for outcome in outcomes), Counter[str]())
     for convicts in mistake.rules(group.fmt.name):
@@ -492,7 +498,9 @@ def _check_wrong_keeper(group: Group, tables: Kept, mistake: Keeping, name: str)
 
 
 def check_lying_writers(engine: ChildEngine, bench: Bench) -> Iterator[Check]:
-    """Each lie of a writer breaks its rule, or changes only bytes."""
+    """Checks that each lie of a writer breaks the rule that it names, or, if it names none, that it
+    changes bytes and breaks no rule.
+    """
     unsent: set[int] = set()
     fmt, fresh_judge = bench.fmt, bench.fresh()
     cases_of_lies = [(lie, _cases_of_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
@@ -522,11 +530,9 @@ def check_lying_writers(engine: ChildEngine, bench: Bench) -> Iterator[Check]:
 
 
 def _cases_of_lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> list[Case]:
-    """Cases with the lie's messages and the honest expectations, of scenarios whose bytes the lie
-    changes: at most LIE_CASES.
-
-    A message that the lie omits is expected all the same: the honest one stands for it, and its
-    identity is added to `unsent`.
+    """At most LIE_CASES cases with the lie's messages and the honest expectations, from scenarios
+    whose bytes the lie changes. If the lie omits a message, the case has the honest one, and its
+    `id()` is added to `unsent`: it is not sent, but expected.
     """
     honest = fmt.profile(lie.profile)
     cases: list[Case] = []

@@ -1,6 +1,7 @@
-"""Which of the commonest wrong pipelines is convicted where: each over every format and
-disturbance, by folds without Spark. `python -m conformance.selftest.convicted docs` writes the
-tables into the documents.
+"""Finds which rules convict the commonest wrong pipelines, for every format and disturbance;
+without Spark.
+
+`python -m conformance.selftest.convicted docs` writes the tables into the documents.
 """
 
 from __future__ import annotations
@@ -30,14 +31,16 @@ _END: Final = "<!-- to here -->"
 
 
 class Writer(NamedTuple):
-    """A format and a glob of its profile; "" is the one whose messages tell the order."""
+    """A format, and a glob for its profile. "" is the profile whose messages tell the order of
+    changes.
+    """
 
     fmt: str
     profile: str
 
     @property
     def label(self) -> str:
-        """How tables name it."""
+        """The writer's name in tables."""
         return f"{self.fmt} {self.profile}".strip()
 
 
@@ -57,7 +60,9 @@ Row = tuple[str, ...]
 
 
 def verdicts(writer: Writer) -> dict[str, Row]:
-    """The row of each of the commonest habits."""
+    """The rules that convict each of the commonest habits with this writer: a table row for each
+    habit.
+    """
     streams, _ = streams_of(PipelineSettings(writer.fmt, "mine.py", writer.profile))
     by_nemesis = {stream.nemesis.name: stream for stream in streams}
     rows: dict[str, Row] = {}
@@ -76,7 +81,7 @@ def verdicts(writer: Writer) -> dict[str, Row]:
 
 @dataclass(frozen=True, slots=True)
 class Convictions:
-    """The rows of each habit, by the writers' labels."""
+    """For each habit, its table rows by the writers' labels."""
 
     rows: Mapping[str, Mapping[str, Row]]
 
@@ -106,7 +111,7 @@ class Convictions:
         yield ""
 
     def summary(self) -> str:
-        """A row for each habit: where it is convicted, and by which rules first."""
+        """A table row for each habit: how often it is convicted, and by which rules first."""
         lines = []
         for habit in COMMONEST:
             rows = self.rows[habit.name]
@@ -136,13 +141,13 @@ def _is_rule(cell: str) -> bool:
 
 
 def _anchor(rank: int, title: str) -> str:
-    """The anchor of a heading on the page."""
+    """The anchor of a heading on the page of convictions."""
     text = f"{rank}. {title}".lower()
     return re.sub(r"[^\w -]", "", text).replace(" ", "-")
 
 
 def read_page(text: str) -> Convictions:
-    """What the tables of the page say. Raises ValueError for a page that has others."""
+    """Parses the tables of the page. Raises ValueError if the page has other tables."""
     names = {f"## {habit.rank}. {habit.title}": habit.name for habit in COMMONEST}
     rows: dict[str, dict[str, Row]] = {name: {} for name in names.values()}
     current = ""
@@ -155,7 +160,7 @@ def read_page(text: str) -> Convictions:
 
 
 def screen() -> str:
-    """What `pipeline` prints of a wrong pipeline."""
+    """The output of the command `pipeline` for a wrong pipeline."""
     from rich.console import Console
 
     settings = PipelineSettings("ticdc-canal-json", "mine.py", nemesis="stale")
@@ -167,7 +172,7 @@ def screen() -> str:
 
 
 def with_summary(page: str, convictions: Convictions) -> str:
-    """The other page with its two parts: the summary, and the screen."""
+    """The page with its two generated parts replaced: the summary, and the output of `pipeline`."""
     parts = (convictions.summary(), f"```text\n{screen()}\n```")
     for part in parts:
         # The first place that has not been written yet.
@@ -193,7 +198,7 @@ def write_pages(folder: Path, writers: Iterable[Writer] = WRITERS) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """The command line: the folder of the documents."""
+    """The command line; its argument is the folder of the documents."""
     write_pages(Path(arguments[0]))
 
 

@@ -12,9 +12,8 @@ from generators.wire_format import Format
 
 
 def find_exercising_case(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
-    """A named case that exercises the rule and the message in which it does: in the first profile
-    that has such a case, the one with the smallest message, without compression if possible.
-
+    """Finds a named case that exercises the rule, and the message in which it does. Of the first
+    profile that has one, it is the case with the smallest message, without compression if possible.
     None for a law, and for a rule that no named case exercises.
     """
     if rule.law:

@@ -40,14 +40,14 @@ Typings = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """A habit of wrong pipelines.
+    """A habit of wrong pipelines (a mistake in their MERGE).
 
-    `convicts` is the last part of the id of the rule that must catch it under one of the nemeses
-    whose names match `nemesis`. `needs` is what the stream must have for it: "statements",
-    "positions" (that order changes of one moment), or "" for nothing.
+    `convicts` is the last part of the id of the rule that must catch it, under at least one of the
+    nemeses whose names match the glob `nemesis`. `needs` is what a stream must have for the habit
+    to show: "statements", "positions" (they order changes of one moment), or "" for nothing.
 
-    `title` names it, `recipe` is the address of one that has it; `rank` is its place among the
-    commonest, 0 for none.
+    `title` names the habit, `recipe` is the address of a public recipe that has it; `rank` is its
+    place among the commonest habits, 0 for none.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Habit:
 
 
 def read_habits(table: str) -> Iterator[Habit]:
-    """The habits of a table of folds.toml."""
+    """Reads the habits of one table (`habits` or `histories`) of folds.toml."""
     file = TableFile(*ours(__package__, "folds"), {"habits": dict, "histories": dict})
     for place, name, entry in file.entries(table):
         with named_place(f"{place}: {name}"):
@@ -84,8 +84,8 @@ COMMONEST: Final = tuple(
 
 
 def shows(habit: Habit, stream: ReadStream) -> bool:
-    """Whether a habit must show in a stream: its nemesis matches, and it has what the habit
-    needs.
+    """Whether the habit must show in a stream: the nemesis matches, and the stream has what the
+    habit needs.
     """
     if not fnmatchcase(stream.nemesis.name, habit.nemesis) or stream.recipe is None:
         return False
@@ -99,8 +99,9 @@ def shows(habit: Habit, stream: ReadStream) -> bool:
 
 @dataclass(slots=True)
 class Fold(Keeper):
-    """A right pipeline: the newest change of a key by the format's order, tombstones, statements.
-    It knows no watermarks, as recipes do not; its tombstones stay.
+    """A right pipeline. It keeps the newest change of each key by the format's order, keeps
+    tombstones of deleted rows for ever, and applies statements. Like the recipes it ignores
+    watermarks.
     """
 
     def add(self, records: Iterable[Record]) -> None:
@@ -147,7 +148,9 @@ class Fold(Keeper):
 
 
 def _with_placeholders(image: Typings | None, cells: Mapping[str, Cell] | None) -> Typings | None:
-    """A typed image with the placeholders that stand on the wire for values that were not sent."""
+    """The typed image in which a value that was not sent is the placeholder that the message has
+    for it.
+    """
     if image is None or cells is None:
         return image
     unsent = {
@@ -171,7 +174,7 @@ class HardDelete(Fold):
 
 
 class NoGuard(HardDelete):
-    """The newest of the batch is merged whatever the row holds."""
+    """Merges the newest change of a batch into the table, even if the table's row is newer."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         for key, state in self._newest(events).items():
@@ -193,7 +196,7 @@ class NoTruncate(Fold):
 
 
 class NoDropColumn(Fold):
-    """DROP COLUMN is ignored: old values are there when a column of the name is added again."""
+    """Ignores DROP COLUMN: if a column of that name is added again, the old values are back."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
         Fold._note_statement(self, record, table, version)
@@ -201,7 +204,7 @@ class NoDropColumn(Fold):
 
 
 class NoStatements(Fold):
-    """AUTO CDC of Spark 4.2: order and tombstones, and no statement is applied."""
+    """AUTO CDC of Spark 4.2: it orders changes and keeps tombstones, but applies no statement."""
 
     def _note_statement(self, record: Record, table: TableName, version: Version) -> None:
         return
@@ -245,7 +248,7 @@ class ByOp(NoGuard):
 
 
 class NoDelete(Fold):
-    """Upserts alone."""
+    """Ignores deletes: only upserts are merged."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         Fold._fold_events(self, [event for event in events if event.state.image is not None])
@@ -253,7 +256,7 @@ class NoDelete(Fold):
 
 @dataclass(slots=True)
 class FixedColumns(Fold):
-    """The columns of the first batch alone: what is added later is lost."""
+    """Has only the columns of the first batch: columns that are added later are lost."""
 
     names: set[str] = field(default_factory=set)
 
@@ -272,7 +275,7 @@ class FixedColumns(Fold):
 
 
 class FirstOfBatch(Fold):
-    """dropDuplicates(key): of the changes of a key in a batch the first."""
+    """dropDuplicates(key): keeps the first change of each key in a batch."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         first: dict[RowKey, KeyEvent] = {}
@@ -282,7 +285,7 @@ class FirstOfBatch(Fold):
 
 
 class BySecond(Fold):
-    """Ordered by the commit's whole second."""
+    """Orders changes by the whole second of their commit."""
 
     unit: ClassVar[int] = 1_000_000
 
@@ -292,7 +295,9 @@ class BySecond(Fold):
 
 
 class ByMillisecond(BySecond):
-    """Ordered by the commit's millisecond (es, source.ts_ms); of one the last arrival wins."""
+    """Orders changes by the millisecond of their commit (es, source.ts_ms); in one millisecond the
+    last arrival wins.
+    """
 
     unit = 1_000
 
@@ -311,11 +316,11 @@ class OldKeyLeft(Fold):
 
 
 class MergeRefusedError(Exception):
-    """A MERGE has several changes for one row, as Delta Lake's and Iceberg's errors say."""
+    """Several changes of a batch match one row, which the MERGE of Delta Lake and Iceberg refuses."""
 
 
 class AsItIs(Fold):
-    """A batch is merged as it is: two changes of a key end the query."""
+    """Merges a batch without choosing one change for each key: two changes of a key end the query."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         changed: set[RowKey] = set()
@@ -348,7 +353,7 @@ FOLDS: Final[Mapping[str, type[Fold]]] = {
 
 
 def fold(stream: ReadStream, kind: type[Fold] = Fold) -> PipelineResult:
-    """The result of a stream that a fold keeps."""
+    """The result of a stream whose table the given fold keeps."""
     name = stream.recipe.format if stream.recipe else ""
     group = Group.of_streams(get(name), (stream,))
     keeper = kind(group)

@@ -1,8 +1,9 @@
-"""Histories of type 2 (SCD type 2) that are kept right, and wrong on purpose, over right changes
-and without Spark.
+"""Tables of history (SCD type 2), kept rightly, and wrongly on purpose, from right changes and
+without Spark.
 
-A fold keeps each version of a row with the interval in which it was the current one;
-`conformance.pipelines` judges them as it judges a user's history. Its table shows the open ones.
+A fold keeps each version of a row with the interval in which it was current;
+`conformance.pipelines` judges these as it judges a user's history. The table itself has the
+versions that are still open.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _place(state: KeptRow) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A version of a row as a history keeps it."""
+    """A version of a row, with the interval in which it was current."""
 
     state: KeptRow
     start: Place
@@ -37,7 +38,9 @@ class Span:
 
 @dataclass(slots=True)
 class HistoryFold(Fold):
-    """A right history: the changes of a row in the order of the source, each until the next one."""
+    """A right history: each change of a row, in the order of the source, is current until the next
+    one.
+    """
 
     states_of_keys: dict[RowKey, dict[Place, KeptRow]] = field(default_factory=dict)
     clears: dict[TableName, set[Version]] = field(default_factory=dict)
@@ -58,8 +61,8 @@ class HistoryFold(Fold):
         return self._spans_of_changes(key, self._changes(key))
 
     def _spans_of_changes(self, key: RowKey, changes: list[KeptRow]) -> list[Span]:
-        """The versions that changes leave; a value that a change did not send is that of the
-        version before.
+        """The versions that the changes of a row make. A value that a change did not send is that
+        of the version before it.
         """
         completed: list[KeptRow] = []
         for state in self._with_clears(key, changes):
@@ -67,13 +70,11 @@ class HistoryFold(Fold):
         return spans_between(completed)
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
-        """The changes of a row, the newest last."""
+        """The changes of a row, oldest first."""
         return sorted(self.states_of_keys[key].values(), key=_place)
 
     def _with_clears(self, key: RowKey, changes: list[KeptRow]) -> list[KeptRow]:
-        """The changes in order with a delete for each TRUNCATE or DROP TABLE, right after the
-        newest change that is older.
-        """
+        """The ordered changes of a row, with a delete inserted for each TRUNCATE or DROP TABLE."""
         for cleared in sorted(self.clears.get(key[0], ())):
             older = [n for n, state in enumerate(changes) if state.version < cleared]
             if older:
@@ -81,7 +82,7 @@ class HistoryFold(Fold):
         return changes
 
     def _image(self, key: RowKey, state: KeptRow) -> Typings:
-        """A version's row; what a later DROP COLUMN removed is empty."""
+        """The row of a version; columns that a later DROP COLUMN removed are empty."""
         return {
             name.lower(): None if state.version < self.dropped.get((key[0], name), ()) else value
             for name, value in (state.image or {}).items()
@@ -101,27 +102,27 @@ class HistoryFold(Fold):
 
 
 def spans_between(changes: list[KeptRow]) -> list[Span]:
-    """The versions of changes in order, each until the next change."""
+    """The versions that ordered changes make: each is current until the next change."""
     spans = [Span(old, _place(old), _place(new)) for old, new in pairwise(changes)]
     spans += [Span(state, _place(state), None) for state in changes[-1:]]
     return [span for span in spans if span.state.image is not None]
 
 
 class ArrivalHistory(HistoryFold):
-    """In the order of arrival: a change that comes late is taken as the newest."""
+    """Orders changes by arrival: a change that comes late counts as the newest."""
 
     def _changes(self, key: RowKey) -> list[KeptRow]:
         return list(self.states_of_keys[key].values())
 
 
 class LateOpenHistory(HistoryFold):
-    """A late change is inserted as an open version, as WHEN NOT MATCHED THEN INSERT does."""
+    """Inserts a late change as an open version, as WHEN NOT MATCHED THEN INSERT does."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         HistoryFold._fold_events(self, sorted(events, key=lambda event: _place(event.state)))
 
     def spans(self, key: RowKey) -> list[Span]:
-        """The versions of the changes that came in order, and an open one for each that came
+        """The versions of the changes that came in order, and an open version for each that came
         late.
         """
         in_order: list[KeptRow] = []
@@ -144,7 +145,7 @@ class DeletesIgnoredHistory(HistoryFold):
 
 
 class NewestOfBatchHistory(HistoryFold):
-    """The newest change of a batch alone: versions between are lost."""
+    """Keeps only the newest change of a batch: the versions in between are lost."""
 
     def _fold_events(self, events: list[KeyEvent]) -> None:
         ordered = sorted(events, key=lambda event: _place(event.state))
@@ -153,10 +154,10 @@ class NewestOfBatchHistory(HistoryFold):
 
 
 class ClosedBeforeHistory(HistoryFold):
-    """A version ends a step before the next one begins, as BETWEEN needs it."""
+    """Ends a version a moment before the next one begins, as a query with BETWEEN needs it."""
 
     def spans(self, key: RowKey) -> list[Span]:
-        """The versions, each of which ends a little before the next begins."""
+        """The versions, each of which ends a moment before the next begins."""
         return [
             Span(span.state, span.start, None if span.end is None else _before(span.end))
             for span in HistoryFold.spans(self, key)
@@ -164,7 +165,9 @@ class ClosedBeforeHistory(HistoryFold):
 
 
 class NotClosedHistory(HistoryFold):
-    """A version's end is that of the row: an UPDATE opens one and closes none."""
+    """An UPDATE opens a new version and does not close the one before: all versions of a row end
+    with the row.
+    """
 
     def spans(self, key: RowKey) -> list[Span]:
         """The versions, all with the end of the last one."""
@@ -173,7 +176,7 @@ class NotClosedHistory(HistoryFold):
 
 
 def _before(place: Place) -> Place:
-    """The place a little before another one."""
+    """The moment just before another one in the order of changes."""
     version, tie = place
     return (version, (*tie[:-1], tie[-1] - 0.5))
 

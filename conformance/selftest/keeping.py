@@ -1,8 +1,8 @@
-"""Keepers of tables that are wrong on purpose, over right changes: each falls into one trap that
-streams set. No decoder runs.
+"""Keepers of tables that are wrong on purpose, over right changes. Each falls into one trap that
+streams set.
 
-A keeper folds the changes that the messages owe, in micro-batches, as `spark_checks.keepers` folds
-them in Spark; there two of these mistakes are tried as well.
+No decoder runs. A keeper merges the changes that the messages owe, in micro-batches, as
+`spark_checks.keepers` does in Spark; two of these mistakes are tried there, too.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ Texts: TypeAlias = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """A mistake of a keeper of tables.
-
-    `convicts` is the last part of the id of the stream rule that must catch it; `also` is that of a
-    second one, in formats whose records have timestamps in the order of the commits. `needs` is
-    what the format must have for the mistake to show (`conformance.rules.order.Order.has`).
+    """A mistake of a keeper of tables. `convicts` is the last part of the id of the stream rule
+    that must catch it. `also` is that of a second such rule, in formats whose records have
+    timestamps in the order of commits. `needs` is what a format must have for the mistake to show
+    (`conformance.rules.order.Order.has`).
     """
 
     name: str
@@ -42,7 +41,7 @@ class Keeping:
     also: str = ""
 
     def rules(self, fmt: str) -> tuple[str, ...]:
-        """The last parts of the ids of the rules that must catch it in a format."""
+        """The last parts of the ids of the rules that must catch the mistake in a format."""
         if self.also and order_of(fmt).stamps_in_order:
             return (self.convicts, self.also)
         return (self.convicts,)
@@ -83,9 +82,7 @@ def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message as a keeper reads it: its stream, its lane and offset, and the timestamp that the
-    record has there.
-    """
+    """A message as a keeper reads it: the stream, the lane, the offset, and the record's timestamp."""
 
     lane: int
     offset: int
@@ -95,7 +92,7 @@ class Record:
 
 
 def batches(group: Group) -> list[list[Record]]:
-    """The messages of each stage of all streams."""
+    """The messages of all streams, stage by stage."""
     ends = Counter[int]()
     stages: list[list[Record]] = []
     for stage in range(STAGES):
@@ -116,9 +113,9 @@ def batches(group: Group) -> list[list[Record]]:
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """What a keeper knows of a key. The newest change has the highest `version` and, among equal
-    ones, the highest `tie`. `image` is None for a deleted row; `whole` says that the change is not
-    an UPDATE, so that the image has every column's value.
+    """The newest state of one key. The newest change has the highest `version`, and of equal
+    versions the highest `tie`. `image` is None for a deleted row. `whole`: the image has a value
+    for every column, because the change is not an UPDATE.
     """
 
     version: Version
@@ -137,7 +134,7 @@ WaitingRow: TypeAlias = tuple[Record, Change]
 
 
 class KeyEvent(NamedTuple):
-    """What a change makes of a key."""
+    """What a change does to one key: the key's new state."""
 
     key: RowKey
     state: KeptRow
@@ -172,8 +169,8 @@ class Keeper:
         return order_of(self.group.fmt.name)
 
     def add(self, records: Iterable[Record]) -> None:
-        """Reads a micro-batch: takes note of its control messages, drops rows below the watermark
-        that their lane had before it, folds the others with those that waited for their schema,
+        """Reads a micro-batch. It notes control messages; drops rows below the watermark that their
+        lane had before the batch; merges the other rows, and those whose schema has come by now;
         and applies TRUNCATE and DROP at the end.
         """
         marks_before, row_changes = dict(self.marks), self.waiting
@@ -195,7 +192,7 @@ class Keeper:
         self._apply_statements()
 
     def _version(self, record: Record, change: Change) -> Version:
-        """What orders the change among others of its key: the numbers in its position, or its
+        """What orders a change among the changes of its key: the numbers in its position, or its
         commit time.
         """
         if self.mistake is ORDERED_BY_TIMESTAMP:
@@ -215,7 +212,7 @@ class Keeper:
         return (-1 if change.commit_time_us is None else change.commit_time_us,)
 
     def _take_control(self, record: Record, change: Change) -> None:
-        """Takes note of a message that holds no row: an unreadable one, a watermark, a schema."""
+        """Notes a message that holds no row: an unreadable one, a watermark, a schema."""
         table, version = (change.database, change.table), self._version(record, change)
         match change.kind:
             case Kind.CORRUPT if self.mistake is not CORRUPT_SWALLOWED:
@@ -245,8 +242,8 @@ class Keeper:
                     self.dropped[place] = max(version, self.dropped.get(place, ()))
 
     def _key_columns(self, record: Record, change: Change) -> Sequence[str] | None:
-        """The key columns of a row's table, as the format lets a reader find them. A row whose
-        schema has not come yet waits for it.
+        """The key columns of a row's table, found as the format tells them; None for a row whose
+        schema has not come yet, which is put aside.
         """
         match self.order.keys:
             case "schema":
@@ -260,7 +257,9 @@ class Keeper:
         return change.keys
 
     def _events(self, record: Record, change: Change) -> Iterator[KeyEvent]:
-        """What a row makes of keys: an upsert or a delete; an UPDATE of the key makes both."""
+        """What a row change does to keys: an upsert or a delete of one key; an UPDATE of the key
+        does both, to two keys.
+        """
         columns = self._key_columns(record, change)
         if not columns:
             return
@@ -282,8 +281,8 @@ class Keeper:
     def _event(
         self, record: Record, change: Change, key: Key, half: int, image: Texts | None
     ) -> KeyEvent:
-        """What a row makes of one key. `half` is 0 for the delete and 1 for the upsert of an UPDATE
-        of the key, which are in this order.
+        """What a row change does to one key. An UPDATE of the key has two halves in order: 0, the
+        delete of the old key, and 1, the upsert of the new one.
         """
         table = (change.database, change.table)
         first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
@@ -293,12 +292,12 @@ class Keeper:
         return KeyEvent((table, key), state)
 
     def _images(self, change: Change) -> tuple[Texts | None, Texts | None]:
-        """The old and the new row of a change."""
+        """The row before and after a change."""
         output_row = row_of_change(change, 1)
         return output_row.before, output_row.after
 
     def _newness(self, state: KeptRow) -> tuple[Any, ...]:
-        """A sort key: of two states of a key the newer one has the higher."""
+        """A sort key for states of one key: the newest has the highest."""
         if self.mistake is LAST_ARRIVAL_WINS:
             _, offset, row_number, _ = state.tie
             return (offset, row_number)
@@ -323,8 +322,8 @@ class Keeper:
                 self.rows[key] = [self._overlay(states[0] if states else None, state)]
 
     def _overlay(self, old: KeptRow | None, new: KeptRow) -> KeptRow:
-        """The new state with the old cells in place of the stand-ins for values that were not
-        sent.
+        """The new state, with the old state's cells in place of placeholders for values that were
+        not sent.
         """
         if old is None or old.image is None or new.image is None or new.whole:
             return new
@@ -336,8 +335,8 @@ class Keeper:
         return replace(new, image=image)
 
     def _apply_statements(self) -> None:
-        """Applies the newer statements to every row, and forgets deleted rows below the
-        watermark.
+        """Applies each statement to the rows that are older than it, and forgets tombstones below
+        the watermark.
         """
         for key, states in list(self.rows.items()):
             table, _ = key
@@ -347,7 +346,9 @@ class Keeper:
                 del self.rows[key]
 
     def _after_statements(self, table: TableName, state: KeptRow) -> KeptRow | None:
-        """The state after newer statements on its table; None if it may be forgotten."""
+        """The state after those statements on its table that are newer; None if it can be
+        forgotten.
+        """
         image: Texts | None = None
         if state.image is not None and not state.version < self.cleared.get(table, ()):
             image = {
@@ -360,7 +361,7 @@ class Keeper:
         return replace(state, image=image)
 
     def tables(self) -> Kept:
-        """The tables as the check of streams reads them."""
+        """The tables in the form in which the check of streams reads them."""
         rows_of_tables: dict[str, list[tuple[tuple[str, ...], Texts]]] = defaultdict(list)
         for ((_, table), key), states in self.rows.items():
             key_texts = tuple(map(str, key))
@@ -371,8 +372,8 @@ class Keeper:
 
 
 def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
-    """Without the deletes that have the version of an upsert of the same table: the first halves of
-    UPDATEs of the key that come as two changes.
+    """The events without the deletes that belong to an UPDATE of a key: they have the version of an
+    upsert of the same table. Some formats send such an UPDATE as two changes.
     """
     upserts = {(table, state.version) for (table, _), state in events if state.image is not None}
     return [
@@ -383,8 +384,8 @@ def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
 
 
 def keep_tables(group: Group, mistake: Keeping | None = None) -> Kept:
-    """The tables of a group after all stages, kept with a mistake or without one. The mistake
-    BATCH_LOST loses the second batch, after which a crash comes.
+    """The tables of a group after all stages, kept with a mistake, or rightly without one. With the
+    mistake BATCH_LOST a crash loses the second batch.
     """
     keeper = Keeper(group, mistake)
     for number, records in enumerate(batches(group)):

@@ -1,4 +1,4 @@
-"""How far our writers' messages agree with the recorded ones, a line for each recording."""
+"""How many of our writers' messages equal the recorded ones, for each recording."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from generators.wire_format import Format
 
 @dataclass(frozen=True, slots=True)
 class RecordingAgreement:
-    """A recording's messages by agreement. `without_episode` are in no episode: the model lacks a
-    type, or the truth a statement.
-
-    `reasons` counts the explained ones by limit, `owed_reasons` the unexplained ones by what the
-    writer owes, `without_episode_reasons` those apart; `kinds` counts messages by what they are and
-    by agreement; `differing` are the comparisons that are not identical.
+    """The messages of one recording, counted by how ours agree with them. `without_episode` belong
+    to no episode: the model lacks a type, or the truth lacks a statement; `without_episode_reasons`
+    counts these by reason. `reasons` counts the explained ones by limit, `owed_reasons` the
+    unexplained ones by what our writer cannot do yet. `kinds` counts messages by kind and
+    agreement. `differing` are the comparisons that are not identical.
     """
 
     recording: Recording
@@ -74,7 +73,7 @@ def recording_agreements(fmt: Format[Any]) -> Iterator[RecordingAgreement]:
 
 
 def _reasons_without_episode(recording: Recording, events: Set[int]) -> tuple[tuple[str, int], ...]:
-    """The reasons why messages of a recording are in no episode, with the messages of each."""
+    """Why messages of a recording belong to no episode: the messages by reason."""
     unmatched = (message for message in store.messages(recording) if message.event not in events)
     return tuple(
         Counter(apart.reason_without_episode(recording, message) for message in unmatched).items()
@@ -82,7 +81,9 @@ def _reasons_without_episode(recording: Recording, events: Set[int]) -> tuple[tu
 
 
 def difference(comparison: Comparison, around: int = 60) -> str:
-    """The first bytes that differ, of the key or the value, the recorded ones above ours."""
+    """Shows the first bytes in which a recorded message and ours differ, in the key or the value:
+    the recorded bytes, and ours below. `around` is the number of bytes before and after.
+    """
     if comparison.ours is None:
         return "our writer gives another number of messages for this episode"
     blank_volatile = comparison.episode.recording.volatile

@@ -1,9 +1,9 @@
-"""The recordings of Canal: an episode per version of a table for its rows, and one per table for
-its statements.
+"""The recordings of Canal: an episode for the rows of each version of a table, and one for the
+statements of each table.
 
-The truth lists statements in order with the rows that they changed; the messages are cut along it.
-The server splits the rows of a statement into events of some kilobytes, so a message's number of
-rows is taken from the message, and nothing else.
+The truth lists the statements in order, with the rows that they changed; the messages are split in
+the same order. The server splits a statement's rows into events of some kilobytes. So a message
+says how many rows it has, and nothing else is taken from messages.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _READING: Final = re.compile(r"\bIF\(|ON DUPLICATE|^REPLACE|t_gen SET")
 
 @dataclass(slots=True)
 class _EpisodeDraft:
-    """An episode in the making."""
+    """The parts of an episode, while it is collected."""
 
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -71,7 +71,7 @@ def episodes() -> Iterator[Episode]:
 
 
 class _RecordingCutter:
-    """Cuts one recording along its truth."""
+    """Splits one recording into episodes, statement by statement of its truth."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -110,7 +110,7 @@ class _RecordingCutter:
                 yield self._make_episode(name, part)
 
     def _make_episode(self, name: str, part: _EpisodeDraft) -> Episode:
-        """An episode of its draft, under the profile and with the losses of its table."""
+        """The episode of a draft, with the profile and the losses that its table has."""
         recording = self.recording
         lost: list[Lost] = []
         table = name.partition("/")[0].partition(".")[2]
@@ -144,7 +144,7 @@ class _RecordingCutter:
         return messages
 
     def _next_body(self, database: str, table: str) -> Mapping[str, Any] | None:
-        """The next message's body if it is of that table."""
+        """Takes the next message and returns its body, if it is of this table."""
         body = self.bodies[self.position] if self.position < len(self.bodies) else None
         return (
             body
@@ -160,7 +160,7 @@ class _RecordingCutter:
         part.messages += self._take_messages(count)
 
     def _next_instant(self) -> Instant:
-        """An instant of its own second: every event is a commit of its own."""
+        """A new commit time, a second after the one before: every event is a commit of its own."""
         return Instant(1_700_000_000_000 + 1000 * next(self.clock))
 
     # ---- statements
@@ -190,7 +190,9 @@ class _RecordingCutter:
         )
 
     def _logged_sql(self, parsed: ddl.Statement, statement: Mapping[str, Any]) -> str:
-        """The text that the server logs: its own for DROP TABLE and CREATE ... SELECT."""
+        """The text of a statement in the server's log. For DROP TABLE and CREATE ... SELECT the
+        server writes its own text.
+        """
         if parsed.action == "drop table":
             return parsed.server_text
         if re.search(r"\bas select\b", parsed.sql, re.IGNORECASE):
@@ -244,8 +246,8 @@ class _RecordingCutter:
             self._cut_xa_transaction(statement)
 
     def _cut_xa_transaction(self, statement: Mapping[str, Any]) -> None:
-        """The end of the XA transaction, and a second one that is rolled back: its row is
-        published, and is in no truth.
+        """Handles the end of an XA transaction, and of a second one that is rolled back: the row of
+        the latter is published, although the truth does not have it.
         """
         self._add_messages(
             "xa", [SourceStatement(self._next_instant(), "xa-commit", "XA COMMIT X'7831',X'',1")], 1
@@ -280,8 +282,8 @@ class _RecordingCutter:
     def _table_at(
         self, database: str, name: str, statement_number: int
     ) -> tuple[Table | None, int]:
-        """The table as its statements spelled it, and its version; None if the model lacks one of
-        its types.
+        """The table after a statement, with its types as its statements spelled them, and the
+        number of its version; None if the model lacks one of its types.
         """
         version = self._table_version(database, name, statement_number)
         try:
@@ -301,8 +303,9 @@ class _RecordingCutter:
         return replace(table, columns=columns), version["as_of_s"]
 
     def _unlogged_columns(self, table: Table, statement: Mapping[str, Any]) -> frozenset[str]:
-        """The columns that an INSERT does not name and the server does not log then: under MINIMAL
-        all but numbers that the server gives and stored columns, under NOBLOB large ones.
+        """The columns that an INSERT does not name and that the server then does not log. With the
+        row image MINIMAL that is every column but stored ones and numbers that the server assigns;
+        with NOBLOB only large columns.
         """
         column_list = re.match(r"(?:INSERT|REPLACE) INTO \S+ ?\(([^)]*)\)", statement["sql"])
         options = self.recording.profile.split("+")

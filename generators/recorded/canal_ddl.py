@@ -1,4 +1,6 @@
-"""What the recorded DDL statements do to the spelling of column types, which Canal repeats."""
+"""How the recorded DDL statements change the spelling of column types, which Canal's messages
+repeat.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,9 @@ that stand for them.
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A DDL statement. `table_pairs` are a rename's old and new names, the table of LIKE and the
-    new one, or the tables of DROP, each twice; `server_text` is MariaDB's text of DROP.
+    """A DDL statement. `table_pairs` are: for a rename, the old and the new names; for LIKE, the
+    given table and the new one; for DROP, each table twice. `server_text` is MariaDB's own text of
+    a DROP.
     """
 
     action: str
@@ -72,7 +75,9 @@ class Statement:
 
 
 def parse_statement(sql: str, default: str) -> Statement | None:
-    """The statement, None for those that neither the server logs as a table's nor Canal sends."""
+    """Parses a statement; None for one that the server does not log for a table and Canal does not
+    send. `default` is the database of names without one.
+    """
     statement_text = sql.strip().rstrip("; ")
     normalized = re.sub(r"^/\*.*?\*/\s*|--[^\n]*\n", " ", statement_text).strip()
     normalized = re.sub(r"\s+", " ", normalized)
@@ -135,8 +140,8 @@ def _split_name(name: str, default: str) -> TableName:
 def apply_statement(
     live: dict[TableName, Spellings], origins: dict[TableName, TableName], statement: Statement
 ) -> None:
-    """Keeps up to date with a statement the spellings of the live tables, and of which table
-    another was made.
+    """Applies a statement to the spellings of the existing tables' types (`live`), and to the names
+    of the tables after which others were created (`origins`).
     """
     table_name = (statement.database, statement.table)
     if statement.action == "drop database":
@@ -194,7 +199,7 @@ def _column_spellings(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_clauses(definition: str) -> Iterator[str]:
-    """The clauses of an ALTER TABLE, or of a CREATE TABLE's parentheses: the parts between commas
+    """Splits an ALTER TABLE, or the inside of a CREATE TABLE's parentheses, at the commas that are
     outside of quotes and inner parentheses.
     """
     yield from re.findall(
@@ -204,8 +209,8 @@ def _split_clauses(definition: str) -> Iterator[str]:
 
 
 def display_spelling(column: Column, shown_type: str) -> str:
-    """The spelling of SHOW CREATE TABLE where a source type does not hold all of it: digits of
-    FLOAT and DOUBLE, ZEROFILL.
+    """The type of a column as SHOW CREATE TABLE spells it, where a source type does not hold all of
+    that: digits of FLOAT and DOUBLE, ZEROFILL.
     """
     real = column.type.logical in (Logical.FLOAT, Logical.DOUBLE) and shown_type != column.type.key
     return shown_type if real or "zerofill" in shown_type else ""

@@ -72,30 +72,32 @@ _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
 
 def blank(data: bytes) -> bytes:
-    """A key or value without the figures of positions, ids and clock times, and the connector's own
-    name. A null stays a null: a decoder sees it.
+    """A key or value with its positions, ids and clock times blanked, and the connector's own name.
+    A null stays a null, because a decoder sees the difference.
     """
     data = _CONTEXT.sub(rb'"\1":""', confluent.readable(data, _schemas))
     return _PREFIXES.sub(rb'"P\1', _TEXTS.sub(rb'"\1":""', _NUMBERS.sub(rb'"\1":0', data)))
 
 
 def _schemas(number: int) -> tuple[tuple[str, ...], str]:
-    """A schema in one order of its members, without its subjects: the registry's text is another
-    than the writer's.
+    """The schema of an id with its members sorted, and without subjects: the registry orders
+    members in another way than our writer.
     """
     return (), json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
 
 
 def _blank_marker(data: bytes) -> bytes:
-    """The same without the marker of a snapshot's row, which depends on the tables that other
-    episodes have. The marker of a record that is of no snapshot stays.
+    """Blanks what `blank` does, and the member `snapshot` of a snapshot's rows, which depends on
+    the tables of other episodes. The member stays in other records.
     """
     return re.sub(rb'"snapshot":"(?!false")\w+"', b'"snapshot":""', blank(data))
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What the truth says of a statement: the table's version, and the rows of one operation."""
+    """What one statement did to a table, as SQL showed it: its number, the table's version, and the
+    rows of one operation as (before, after, whether the key changed).
+    """
 
     statement: int
     table: str
@@ -106,7 +108,7 @@ class _Change:
 
 
 def episodes() -> Iterator[Episode]:
-    """The episodes of every recording whose options the format has: the others have no profile."""
+    """The episodes of every recording that has a profile of our writers."""
     for recording in store.recordings(PRODUCT):
         if recording.profile:
             is_mysql = "postgresql" not in recording.profile
@@ -187,8 +189,8 @@ def _episodes(
 
 
 def _statements_with_comments(name: str, until: int) -> list[SchemaChange]:
-    """The statements on a table up to one, under its old names too, if there are comments in them:
-    the connector keeps those.
+    """The CREATE and ALTER statements of a table up to statement number `until`, under its old
+    names, too; none if they have no comments. The connector keeps comments.
     """
     events: list[SchemaChange] = []
     for number, table in sorted(_made_tables().items(), reverse=True):
@@ -204,7 +206,7 @@ def _statements_with_comments(name: str, until: int) -> list[SchemaChange]:
 def _control_episodes(
     recording: Recording, by_topic: Mapping[str, Sequence[Message]], is_mysql: bool, snapshot: bool
 ) -> Iterator[Episode]:
-    """The episodes of messages that are no row."""
+    """The episodes of messages that hold no row."""
     if not is_mysql:
         yield from debezium_control.logical_messages(recording, by_topic.get("pg.message", ()))
         yield from debezium_control.heartbeats(
@@ -226,8 +228,8 @@ def _control_episodes(
 
 @cache
 def _made_tables() -> Mapping[int, Table]:
-    """The tables of the model by the number of the statement that made or changed them; of a DROP,
-    the table that is gone.
+    """The tables after each statement that created or changed one, by the statement's number; for a
+    DROP, the table that was dropped.
     """
     tables: dict[int, Table] = {}
     for name, truth in store.truth(PRODUCT)["mariadb"]["tables"].items():
@@ -240,8 +242,8 @@ def _made_tables() -> Mapping[int, Table]:
 
 
 def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
-    """The tables of a snapshot, in order; None for those that the connector's parser does not
-    read.
+    """The tables of a snapshot, in order, by name; None for those that the connector's parser
+    cannot read.
     """
     tables: dict[str, Table | None] = {}
     for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
@@ -256,8 +258,9 @@ def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
 
 
 def _has_spark_type(column: Column) -> bool:
-    """Whether a Spark type holds the column's values as they are: none holds spatial types, types
-    that the connector does not know, other arrays, a varbit of any length or a negative scale.
+    """Whether a Spark type holds every value of the column. None does for spatial types, types that
+    the connector does not know, arrays other than of integers and texts, varbit without a length,
+    and negative scales.
     """
     type = column.type
     if type.name.endswith("[]"):
@@ -290,7 +293,9 @@ def _statements(server: str) -> tuple[Mapping[str, Any], ...]:
 
 @cache
 def _table_changes(server: str, table: str) -> tuple[_Change, ...]:
-    """The changes of a table in order; the rows of a statement together."""
+    """The changes of a table in order; rows that one statement changed with one operation are one
+    change.
+    """
     changes: list[_Change] = []
     for number, statement in enumerate(_statements(server)):
         if _truncates(statement, table):
@@ -313,8 +318,8 @@ def _truncates(statement: Mapping[str, Any], table: str) -> bool:
 
 
 def _key_number(message: Message) -> int:
-    """The number in a key: a snapshot reads rows as they are stored, and SQL does not show that
-    order.
+    """The number in a message's key, by which a snapshot's messages are sorted: SQL does not tell
+    in which order the snapshot read the rows.
     """
     match = re.search(rb'"payload":\{"id":(\d+)', message.key or b"")
     return int(match[1]) if match else 0
@@ -340,8 +345,8 @@ def _final_changes(server: str, table: str) -> tuple[_Change, ...]:
 def _table_versions(
     server: str, name: str, truth: Mapping[str, Any], snapshot: bool
 ) -> list[tuple[int, int, Table, str]]:
-    """The versions of a table: the statements from which and until which they are, and PostgreSQL's
-    replica identity.
+    """The versions of a table: (first statement, first statement after it, the table, PostgreSQL's
+    letter of the replica identity).
     """
     starts = [version["after_statement"] for version in truth["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
@@ -409,8 +414,9 @@ def _unique_index_pattern(table: str) -> re.Pattern[str]:
 
 
 def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> Table:
-    """A table of MariaDB with its columns' types, defaults and comments as the CREATE TABLE has
-    them, if it was streamed, else as SHOW CREATE TABLE has them.
+    """A table of MariaDB with the types, defaults and comments of its columns spelled as in
+    `statement`, the CREATE TABLE that the connector streamed, or, if that is "", as in SHOW CREATE
+    TABLE.
     """
     types: dict[str, str] = {}
     auto_increments: dict[str, str] = {}
@@ -442,8 +448,8 @@ def _with_spellings(mariadb_table: Table, show_create: str, statement: str) -> T
 
 
 def _with_defaults(table: Table, statement: str) -> Table:
-    """PostgreSQL's table with the defaults of its CREATE TABLE; a serial column has an
-    expression.
+    """A table of PostgreSQL with the defaults that its CREATE TABLE gives; a serial column's
+    default is the expression `nextval(...)`.
     """
     defaults = {
         m[1] or m[2]: m[4] or "nextval(" for m in _GIVEN.finditer(statement) if m[3] or m[4]
@@ -467,8 +473,8 @@ def _default_of_literal(column: Column, default_text: str) -> Default:
 
 
 def _column_default(column: Column, literal: str | None) -> Default | None:
-    """The default with its value, in the words of the statement if there is one; an expression has
-    no value.
+    """A column's default in the words of the statement. Its value is known for a literal, and None
+    for an expression.
     """
     if column.default is None:
         return None
@@ -490,8 +496,8 @@ def _column_default(column: Column, literal: str | None) -> Default | None:
 def _match_messages(
     table: Table, changes: Sequence[_Change], queue: list[Message], tombstones: bool, identity: str
 ) -> tuple[list[RowChange], list[Message]]:
-    """The events whose values the model has, and their messages; the queue loses the messages of
-    all.
+    """The events of the changes whose values the model can hold, and their messages. The messages
+    of all changes are taken from the front of `queue`.
     """
     events: list[RowChange] = []
     messages: list[Message] = []

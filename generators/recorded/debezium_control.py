@@ -1,9 +1,9 @@
-"""Messages of Debezium's recordings that are no row, as episodes: statements, transaction marks,
+"""Episodes of Debezium's recordings whose messages hold no row: statements, transaction marks,
 heartbeats, logical messages.
 
-The truth has the SQL statements in order. A message of a statement is found by its text; what the
-server logs in other words is left out. The statements of a snapshot are the connector's own, made
-of the tables that it found.
+The truth has the SQL statements in order. A statement's message is found by the statement's text;
+statements that the server logs in other words are left out. The statements of a snapshot are
+written by the connector itself, for the tables that it found.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ marks.
 
 
 def logical_messages(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
-    """PostgreSQL's logical messages, in order."""
+    """One episode of PostgreSQL's logical messages, in order."""
     events: list[Event] = []
     for statement in _statements("postgresql"):
         if text_match := _TEXTUAL.search(statement["sql"]):
@@ -66,7 +66,7 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
 
 
 def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
-    """The heartbeats, all alike."""
+    """One episode of all heartbeats, which are equal."""
     if messages:
         yield Episode(
             recording,
@@ -79,8 +79,8 @@ def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Ep
 def transactions(
     recording: Recording, messages: Sequence[Message], tables: frozenset[str]
 ) -> Iterator[Episode]:
-    """The marks of transactions that changed a recorded table: the recording left their ends out,
-    as it did all of the others.
+    """One episode of the marks of those transactions that changed a recorded table. Marks of other
+    transactions are not in the recording.
     """
     if not messages:
         return
@@ -105,7 +105,7 @@ def transactions(
 
 
 def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
-    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own with a
+    """Whether a statement outside of BEGIN and COMMIT, which is a transaction of its own, has a
     message.
     """
     match statement["kind"]:
@@ -129,7 +129,7 @@ def _action(sql: str) -> str:
 
 
 def schema_change(sql: str, database: str, table: str, after: Table | None) -> SchemaChange:
-    """A statement of MySQL's as an event, with the table as it is then."""
+    """The event of a MySQL statement; `table` is the table after it."""
     renamed = _RENAMES.match(sql)
     return SchemaChange(
         START,
@@ -146,8 +146,8 @@ def schema_change(sql: str, database: str, table: str, after: Table | None) -> S
 def statements(
     recording: Recording, messages: Sequence[Message], versions: Mapping[int, Table]
 ) -> Iterator[Episode]:
-    """MySQL's statements in the order of the log, an episode for each database. `versions` are the
-    tables that statements made, by the statement's number.
+    """An episode for each database, with its MySQL statements in the order of the binlog.
+    `versions` has the table after each statement, by the statement's number.
     """
     by_place: dict[str, tuple[list[Event], list[Message]]] = {}
     waiting = {_statement_text(message): message for message in reversed(messages)}
@@ -179,8 +179,8 @@ def statements(
 def snapshot_statements(
     recording: Recording, messages: Sequence[Message], tables: Mapping[str, Table | None]
 ) -> Iterator[Episode]:
-    """The statements that a snapshot writes of the tables that it found: None for one that its
-    parser does not read.
+    """One episode of the statements that a snapshot writes for the tables that it found. A table is
+    None if the connector's parser cannot read it.
     """
     waiting = {_statement_text(message): message for message in messages}
     quoted_database = quote(DATABASE)
@@ -236,8 +236,8 @@ SNAPSHOT_STATEMENTS: Final = (
 
 
 def _without_rows(recording: Recording) -> Recording:
-    """The recording with the number of the last row blanked, which a statement has of the rows
-    before it.
+    """The recording with the member `row` blanked, too: in the message of a statement it is the row
+    number that the connector had at the row change before it.
     """
     blank = recording.volatile
     return replace(recording, volatile=lambda data: re.sub(rb'"row":\d+', b'"row":0', blank(data)))
@@ -249,6 +249,6 @@ def _statements(server: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _statement_text(message: Message) -> str:
-    """The statement of a schema change."""
+    """The SQL in the message of a schema change."""
     body = json.loads(confluent.readable(message.value or b"{}"))
     return str(body.get("payload", body)["ddl"])

@@ -36,14 +36,12 @@ RECORDED: Final = "recorded"
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of a product. `profile` is the writer profile with the same release and options, ""
-    if there is none. `how` says how it was recorded.
-
-    `truth` names the document with the SQL truth, `count` is the number of messages
-    (generators.recorded.store has both). `volatile` blanks what differs from run to run (ids,
-    positions, clock times) in a value or key of this recording's messages. `facts` are fields of
-    the profile that the run had otherwise (a time zone, a limit); `layout` is the topic that it
-    wrote to.
+    """One run of a product. `profile` is the writer's profile of the same release and options, ""
+    if there is none. `how` says how the run was recorded. `truth` names the document of what SQL
+    showed; `count` is the number of messages (generators.recorded.store has both). `volatile`
+    blanks what differs from run to run (ids, positions, clock times) in a key or value. `facts` are
+    fields of the profile that were different in this run (a time zone, a limit). `layout` is the
+    topic that the run wrote to.
     """
 
     name: str
@@ -63,10 +61,9 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Cells whose value the product itself loses, by name: the decoder owes nothing for them.
-
-    `table` and `column` are exact names, "" for every one; `loss` is a sentence; `citation` a fact
-    of the catalogue of sources.
+    """Cells whose value the product itself loses, so that a decoder need not return it. `table` and
+    `column` are exact names, "" for every one. `loss` is a sentence; `citation` is a fact of the
+    catalogue of sources.
     """
 
     loss: str
@@ -76,7 +73,7 @@ class Lost:
     only: Callable[[Any], bool] = lambda _value: True
 
     def covers(self, table: str | None, column: str, cell: Cell) -> bool:
-        """Whether a cell of this table and column is among those that the product loses."""
+        """Whether the product loses this cell of this table and column."""
         return (
             self.table in ("", table)
             and self.column in ("", column)
@@ -86,16 +83,14 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A history from the truth, and the recorded messages that belong to it, in the order in which
-    the writer owes them.
+    """A history made from the truth, and the recorded messages of its events.
 
-    `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are
-    rows of one table and the case shall be judged at both levels. `limits` explain how our bytes
-    may differ: what the environment did; `writer_gaps` say what the writer does not know yet, a
-    difference like any other. Where a limit is what a decoder should find, `judged` is False, and
-    the episode is no case. `timed` tells that the truth has the commits' positions and times, so
-    that they are judged. `unrecorded` are the numbers of the history's events whose messages the
-    recording left out.
+    `name` is unique within the recording (a table, a statement). `level` is 2 if all messages are
+    rows of one table that can be judged at both levels. `limits` say how the environment of the run
+    explains differences of our bytes; `writer_gaps` say what our writer cannot do yet, which
+    explains nothing. `judged` is False if a decoder should notice the limit: then the episode is no
+    case. `timed`: the truth has positions and times of commits, so that they are judged.
+    `unrecorded` are the numbers of the events whose messages are not in the recording.
     """
 
     recording: Recording
@@ -113,12 +108,12 @@ class Episode:
 
     @property
     def case_id(self) -> str:
-        """The id of its case of level one; that of level two ends in `/typed`."""
+        """The id of the episode's case at level one. At level two `/typed` follows it."""
         return f"{self.recording.format}/{RECORDED}/{self.recording.name}/{self.name}"
 
 
 class Mismatch(HarnessError):
-    """Our writer owes another number of messages for an episode than the product published."""
+    """Our writer writes another number of messages for an episode than the product published."""
 
 
 def written_for(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
@@ -140,12 +135,10 @@ def written_for(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[W
 
 
 def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case]:
-    """The episode as cases, `<format>/recorded/<recording>/<episode>`: level one, and at level two
-    `.../typed` where it applies.
-
-    The expectation is the history's; what only the bytes tell (schema version, position, commit
-    time) is not judged. An episode that our writer cannot match is one case without messages, which
-    says so.
+    """The cases of an episode, `<format>/recorded/<recording>/<episode>`: one at level one, and one
+    at level two, `.../typed`, where that is possible. What only the bytes tell (schema version,
+    position, commit time) is not judged. An episode for which our writer writes another number of
+    messages is one case without messages, which says so.
     """
     try:
         written_messages = written_for(fmt, profile, episode)
@@ -186,7 +179,9 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
 
 
 def _without_unjudged(change: Change, episode: Episode) -> Change:
-    """The change with any value in lost cells, and without what only the bytes tell."""
+    """The expected change, with any value allowed in cells that the product loses, and without what
+    only the bytes tell.
+    """
 
     def keep_judged(image: Image | None) -> Image | None:
         if image is None:
@@ -216,7 +211,7 @@ def _cell_or_lost(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]
 
 
 class Agreement(enum.StrEnum):
-    """How a recorded message and ours compare."""
+    """How a recorded message compares with ours."""
 
     IDENTICAL = "identical"
     EXPLAINED = "explained"
@@ -225,8 +220,8 @@ class Agreement(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One recorded message beside ours, with the kind of message. `reasons` are the episode's
-    limits, or what is owed, when the bytes differ.
+    """A recorded message beside ours, with its kind. If the bytes differ, `reasons` are the
+    episode's limits, or, without limits, what our writer cannot do yet.
     """
 
     episode: Episode
@@ -241,15 +236,15 @@ class Comparison:
 def _compared_parts(
     message: Message, blank_volatile: Callable[[bytes], bytes]
 ) -> tuple[bytes | None, ...]:
-    """The key, the value and the headers of a message without what differs from run to run."""
+    """The key, the value and the headers of a message, with what differs from run to run blanked."""
     headers = b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in message.headers)
     parts = (message.key, message.value, headers)
     return tuple(None if part is None else blank_volatile(part) for part in parts)
 
 
 def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
-    """Our writer's key, value and headers against the recorded ones, volatile fields blanked on
-    both sides.
+    """Compares our writer's keys, values and headers of an episode with the recorded ones. What
+    differs from run to run is blanked in both.
     """
     profile = fmt.profile(episode.recording.profile)
     blank_volatile = episode.recording.volatile
@@ -274,6 +269,6 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
 
 
 def _message_kind(written_message: Written | None) -> str:
-    """What a message is: the operation of a row, else its kind."""
+    """The kind of a message: the operation of a row change, else its kind of change."""
     change = written_message.changes[0] if written_message and written_message.changes else None
     return str(change.op or change.kind) if change else "of another number"

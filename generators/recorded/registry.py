@@ -56,8 +56,8 @@ def episodes(name: str) -> tuple[Episode, ...]:
 
 @cache
 def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Case, ...]:
-    """The cases of a format's recordings whose writer profile matches a glob; `*` leaves out
-    profiles of another shape.
+    """The cases of a format's recordings whose profile matches one of the globs. The glob `*`
+    leaves out profiles of another shape.
     """
 
     def is_selected(profile: str) -> bool:

@@ -61,7 +61,7 @@ def _index(product: str) -> Mapping[str, Any]:
 
 
 def recordings(product: str) -> tuple[Recording, ...]:
-    """The recordings of a product, in order of their names. Raises UnknownName and Damaged."""
+    """The recordings of a product, sorted by name. Raises UnknownName and DamagedRecording."""
     listed: list[Recording] = []
     for entry in _index(product)["recordings"]:
         facts = {fact: entry[fact] for fact in _FACTS}
@@ -70,7 +70,7 @@ def recordings(product: str) -> tuple[Recording, ...]:
 
 
 def _files(product: str) -> Iterator[tuple[str, str]]:
-    """The files of a product below its folder, each with its SHA-256."""
+    """The files of a product's folder, each with its SHA-256."""
     index = _index(product)
     for name, entry in index["documents"].items():
         yield f"{name}.json.xz", entry["sha256"]
@@ -79,7 +79,7 @@ def _files(product: str) -> Iterator[tuple[str, str]]:
 
 
 def _unpack(product: str, name: str) -> bytes:
-    """The content of a file whose checksum is right. Raises Damaged."""
+    """The content of a file, after a check of its SHA-256. Raises DamagedRecording."""
     file = root() / product / name
     try:
         data = file.read_bytes()
@@ -92,9 +92,10 @@ def _unpack(product: str, name: str) -> bytes:
 
 @cache
 def messages(recording: Recording) -> tuple[Message, ...]:
-    """The messages in their recorded order. `event` is the event of the truth that the recording
-    names, else the message's ordinal in the whole run, which may have gaps. The schemas that they
-    name are among those of the process from then on. Raises Damaged.
+    """The messages in the order of their recording. A message's `event` is the number of the
+    truth's event that the recording names, else the message's number in the whole run, which may
+    have gaps. The schemas that messages name are registered in this process. Raises
+    DamagedRecording.
     """
     lines = _unpack(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
     if len(lines) != recording.count:
@@ -132,8 +133,8 @@ def _bytes(line: Mapping[str, Any], field: str) -> bytes | None:
 
 @cache
 def truth(product: str, name: str = "truth") -> Any:
-    """A JSON document beside the recordings, such as the truth that SQL told. Raises UnknownName
-    and Damaged.
+    """A JSON document beside the recordings, such as what SQL showed. Raises UnknownName and
+    DamagedRecording.
     """
     documents = _index(product)["documents"]
     if name not in documents:
@@ -142,7 +143,7 @@ def truth(product: str, name: str = "truth") -> Any:
 
 
 def verify(product: str) -> list[str]:
-    """What is wrong with the files of a product, a sentence each; empty if nothing is."""
+    """The problems of a product's files, a sentence each; empty if there are none."""
     problems = []
     try:
         for name, _ in _files(product):

@@ -126,8 +126,8 @@ def episodes() -> Iterator[Episode]:
 def _recorded_steps(
     recording: Recording, steps: Sequence[_Step], by_event: Mapping[int, Sequence[Message]]
 ) -> set[int]:
-    """The numbers of the events that messages hold. An Open Protocol message holds the rows of a
-    transaction behind its first one, too.
+    """The numbers of the events that the recorded messages hold. A message of Open Protocol has the
+    number of its first row only, but holds further rows of that transaction.
     """
     spoiled = _SPOILED.get(recording.format, ())
     numbers = {
@@ -146,7 +146,7 @@ _SPOILED: Final[Mapping[str, tuple[int, ...]]] = {"ticdc-debezium-json": (142,)}
 
 
 def _is_known_statement(step: _Step) -> bool:
-    """Whether the text of a statement is one that our writers know; true of what is none."""
+    """Whether our writers can parse a statement's text; true for an event that is no statement."""
     if step.truth["kind"] != "ddl":
         return True
     try:
@@ -157,7 +157,9 @@ def _is_known_statement(step: _Step) -> bool:
 
 
 def _has_other_messages(recording: Recording, steps: Sequence[_Step]) -> bool:
-    """Whether our writer gives another number of messages for a table than the capture did."""
+    """Whether our writer splits a table's rows into another number of messages than the capture
+    did.
+    """
     if recording.format in (*_KEYED_BY_PRODUCER, "ticdc-avro"):
         return False
     if not _is_partitioned(steps):
@@ -169,13 +171,13 @@ def _has_other_messages(recording: Recording, steps: Sequence[_Step]) -> bool:
 
 
 def _is_batched(recording: Recording) -> bool:
-    """Whether a message holds the rows of several events."""
+    """Whether the recording's messages may hold the rows of several events."""
     return recording.format == "ticdc-open-protocol" and "one-row" not in recording.name
 
 
 def _joined_steps(steps: Sequence[_Step]) -> set[int]:
-    """The numbers of rows whose transaction changed the table in several ways: the product joins
-    these rows in one batch, and our writer parts them by statement.
+    """The numbers of those rows whose transaction changed the table with several operations. The
+    product puts them into one batch, and our writer makes a batch for each operation.
     """
     transactions: dict[tuple[int, str, str], list[_Step]] = {}
     for step in steps:
@@ -191,7 +193,7 @@ def _joined_steps(steps: Sequence[_Step]) -> set[int]:
 
 
 def _is_update(step: _Step) -> bool:
-    """Whether UPDATE statements alone caused the transaction."""
+    """Whether all statements of the step's transaction are UPDATEs."""
     return all(sql.lower().startswith("update") for sql in step.truth["statement"])
 
 
@@ -204,7 +206,7 @@ def _is_partitioned(steps: Sequence[_Step]) -> bool:
 
 
 def _owed_by_writer(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
-    """What our writer owes of an episode's messages."""
+    """What our writer cannot do yet in an episode's messages, as sentences."""
     if "checksum" in recording.name:
         by_id = COLUMNS_BY_ID if recording.format == "ticdc-avro" else ""
         return tuple(filter(None, (CORRUPTED, by_id)))
@@ -217,7 +219,7 @@ def _owed_by_writer(recording: Recording, steps: Sequence[_Step]) -> tuple[str, 
 
 
 def _has_hidden_column(table: Table) -> bool:
-    """Whether an index of the table is over an expression."""
+    """Whether an index of the table has an expression, for which TiDB adds a hidden column."""
     names = itertools.chain.from_iterable(index.columns for index in table.indexes)
     return any(name.startswith("_V$_") for name in names)
 
@@ -234,7 +236,7 @@ UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
 
 def _episode_limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
-    """The facts of an episode that its history lacks."""
+    """Why messages of an episode may differ from ours: facts that its history does not hold."""
     if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in steps):
         return (
             (
@@ -254,7 +256,9 @@ _DOUBLES: Final = {
 
 
 def _with_facts(recording: Recording) -> Recording:
-    """The recording with the facts that its options tell."""
+    """The recording with the facts, the layout and the blanking that follow from its name and
+    options.
+    """
     facts: dict[str, Any] = {}
     profile = get(recording.format).profiles[0]
     if hasattr(profile, "json_doubles"):
@@ -278,7 +282,7 @@ def _with_facts(recording: Recording) -> Recording:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An event of the truth with the tables as they were: `table` after it, `before` before it."""
+    """An event of the truth, with its table before (`before`) and after (`table`) it."""
 
     truth: Mapping[str, Any]
     table: Table | None = None
@@ -286,12 +290,12 @@ class _Step:
 
     @property
     def number(self) -> int:
-        """The event that messages name."""
+        """The event's number, which messages name."""
         return int(self.truth["event"])
 
     @property
     def at(self) -> Instant:
-        """When it was committed."""
+        """The commit time, from the event's TSO."""
         tso = (
             self.truth.get("commitTs")
             or self.truth.get("watermarkTs")
@@ -301,18 +305,18 @@ class _Step:
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a change of a row."""
+        """Whether the event changed a row."""
         return self.truth["kind"] in _OPS
 
     @property
     def split(self) -> tuple[int, str, str]:
-        """The key by which rows of one transaction and table are grouped."""
+        """The key of a transaction's rows in one table: (TSO, database, table)."""
         return self.at.tso, self.truth["database"], self.truth["table"]
 
 
 @functools.cache
 def _steps(document: str) -> tuple[_Step, ...]:
-    """The events of a document of truth with the tables as they were at each."""
+    """The events of a document of truth, each with its table at that time."""
     return tuple(_truth_steps(store.truth(PRODUCT, document)))
 
 
@@ -350,7 +354,7 @@ def _truth_steps(truth: Mapping[str, Any]) -> Iterator[_Step]:
 def _view_table(
     sql: str, tables: Mapping[tuple[str, str], Table], table_key: tuple[str, str]
 ) -> Table | None:
-    """The columns that a view selects from one table by their names; None for another SELECT."""
+    """The table of a view that selects some columns of one table; None for a view of another kind."""
     match = re.search(r"select ([\w, ]+) from (\w+)$", sql)
     origin = tables.get((table_key[0], match[2])) if match else None
     if match is None or origin is None:
@@ -359,7 +363,9 @@ def _view_table(
 
 
 def _other_table(event: Mapping[str, Any]) -> tuple[str, str]:
-    """The other table that a statement names: the one that it renames or exchanges."""
+    """Database and name of the second table of a RENAME or EXCHANGE PARTITION; two empty texts for
+    another statement.
+    """
     sql = event["query_before_rewrite"]
     match = re.search(
         r"(?:RENAME\s+TABLE|ALTER\s+TABLE(?=.*\sRENAME)|WITH\s+TABLE)\s+(\S+)", sql, re.IGNORECASE
@@ -369,8 +375,8 @@ def _other_table(event: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _steps_by_table(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
-    """The events of each table under all its names, by the first name; those without a table by
-    their database or number.
+    """The events of each table, with those under its later names, by the table's first name. Events
+    without a table are by their database, or by kind and number.
     """
     first_names: dict[tuple[str, str], str] = {}
     lives: dict[str, list[_Step]] = {}
@@ -398,7 +404,9 @@ def _steps_by_table(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
 
 
 def _group_by_transaction(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
-    """The steps alone, but the rows of one transaction and table together."""
+    """Groups neighbouring row changes of one transaction and table; every other event is a group of
+    its own.
+    """
     for _, group in itertools.groupby(
         steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number
     ):
@@ -439,8 +447,8 @@ _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 
 def _row_changes(steps: Sequence[_Step]) -> Iterator[RowChange]:
-    """The rows of one transaction in one table. What an UPDATE deleted and inserted again is one
-    change of a key.
+    """The row changes of one transaction in one table, by operation. An UPDATE of a key, which TiDB
+    splits into a DELETE and an INSERT, is one UPDATE here.
     """
     table, at = steps[0].table, steps[0].at
     assert table is not None
@@ -476,7 +484,9 @@ def _row_images(step: _Step, table: Table) -> RowImages:
 
 
 def _with_key(recording: Recording, message: Message, step: _Step) -> Message:
-    """The message with the key that TiCDC's producer gives it, where the encoder makes none."""
+    """The message with the key that TiCDC's producer would give it, for formats whose encoder makes
+    no key.
+    """
     if recording.format not in _KEYED_BY_PRODUCER:
         return message
     return replace(message, key=b"" if step.truth["kind"] in (*_OPS, "bootstrap") else None)
@@ -489,8 +499,8 @@ _CLAIM: Final = re.compile(rb'(?<="claimCheckLocation":")[^"]*')
 
 
 def _blank_canal(value: bytes) -> bytes:
-    """Without the clock and the place of a claim check; the keys of mysqlType, which are in random
-    order, are sorted.
+    """The value of a Canal-JSON message without the clock and the file of a claim check, and with
+    the keys of mysqlType sorted, which come in random order.
     """
 
     def ordered(match: re.Match[bytes]) -> bytes:
@@ -510,8 +520,8 @@ _SIMPLE: Final = tuple(
 
 
 def _blank_simple(value: bytes) -> bytes:
-    """Without what differs from run to run: the clock, the ids of tables, the versions of schemas,
-    and the file in which a claim check has the whole message.
+    """The value of a Simple message in JSON without what differs from run to run: the clock, ids of
+    tables, versions of schemas, and the file in which a claim check has the whole message.
     """
     for pattern, replacement in _SIMPLE:
         value = pattern.sub(replacement, value)
@@ -519,8 +529,9 @@ def _blank_simple(value: bytes) -> bytes:
 
 
 def _blank_avro(value: bytes) -> bytes:
-    """Without what `_blank_simple` blanks; the keys of a row's maps, which are in random order, are
-    sorted. A value that our encoder would write with other bytes stays as it is.
+    """The value of a Simple message in Avro without what `_blank_simple` blanks in JSON, and with
+    the keys of a row's maps sorted, which come in random order. A value that our encoder would
+    write with other bytes stays as it is.
     """
     source = io.BytesIO(value)
     record = fastavro.schemaless_reader(source, _REALS_AS_BYTES, None, return_named_type=True)
@@ -548,7 +559,9 @@ _REALS_AS_BYTES: Final = fastavro.parse_schema(
 
 
 def _branched(value: Any, image: bool = False) -> Any:
-    """The value with the branch of each of a row's cells, as the encoder takes it."""
+    """The value in which each cell of a row names its branch of Avro's union, as the encoder needs
+    it.
+    """
     match value:
         case list():
             return [_branched(item) for item in value]
@@ -594,8 +607,9 @@ _CLAIM_PLACE: Final = re.compile(rb'(?<="ccl":")[^"]*')
 
 
 def _blank_open(data: bytes) -> bytes:
-    """Without the place of a claim check; the ids of rows without an integer key, which TiDB
-    numbers itself, are compared by their kind alone. Lengths that these change are left out.
+    """A record of Open Protocol without the file of a claim check and without the lengths that
+    depend on it. The ids that TiDB gives to rows without an integer key are blanked, but not their
+    kind.
     """
     parts = unframed(data.removeprefix(OPEN_VERSION)) or [data]
     return b"\n".join(_CLAIM_PLACE.sub(b"", _ROW_ID.sub(b"0", part)) for part in parts)
@@ -605,12 +619,12 @@ _DEBEZIUM_CLOCK: Final = re.compile(rb'(?<="ts_ms":)\d+(?=,"transaction")')
 
 
 def _blank_debezium(data: bytes) -> bytes:
-    """Without the clock of the encoder; that of the commit stays."""
+    """A Debezium message without the encoder's clock; the commit time stays."""
     return _DEBEZIUM_CLOCK.sub(b"0", data)
 
 
 def _blank_confluent(data: bytes) -> bytes:
-    """The schema's text, members in one order, in place of its id, and the datum."""
+    """An Avro message with the text of its schema, members sorted, in place of the schema's id."""
     number = int.from_bytes(data[1 : confluent.HEAD])
     schema = json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
     return schema.encode() + data[confluent.HEAD :]

@@ -1,4 +1,4 @@
-"""The table of liars: a line is a liar of every format whose rule it names."""
+"""The tables of liars: one line stands for a liar of every format that has a rule it names."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Liar:
 
 
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
-    """The operator of a line. `does` is the name of an operator of the catalogue, or a word of
-    general operators with its arguments; it applies only to rows that fulfil the conditions.
+    """The operator of a line. `does` is the name of an operator of the catalogue, or the name of a
+    general operator with its arguments. It changes only rows that fulfil `conditions`.
     """
     if not isinstance(does, str):
         return Operator(name, (), alter_of(does, conditions))
@@ -65,8 +65,8 @@ def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -
 
 @cache
 def _rules_by_name(fmt: str) -> dict[str, str]:
-    """The ids of a format's rules by the names that a line may give them: the ids themselves, and
-    the ids with the name of the format that this one is like.
+    """The ids of a format's rules by the names that a line may use: the ids themselves, and, if
+    this format inherits the rules of another (`like`), the ids that they have there.
     """
     like = book(fmt).like or fmt
     ids_by_name: dict[str, str] = {}
@@ -82,8 +82,8 @@ def _known_rule_names() -> frozenset[str]:
 
 
 class Line(NamedTuple):
-    """A line of the table: a liar of no format yet, and the globs of `FORMAT/RULE` for the rules
-    that must convict it.
+    """A line of a table, for any format, with the globs `FORMAT/RULE` of the rules that must
+    convict the liar.
     """
 
     globs: tuple[str, ...]
@@ -104,7 +104,7 @@ def lines() -> tuple[Line, ...]:
 
 
 def _read_line(name: str, table: Any, defaults: Mapping[str, Any]) -> Line:
-    """A line of the table; `defaults` has the level that its file says for all lines."""
+    """Parses a line of a table. `defaults` has the level that the file gives for all its lines."""
     required = ("name", "by", "why", *({"level"} - defaults.keys()))
     entry = {**defaults, **checked(table, FIELDS, required)}
     if ("does" in entry) == ("breaks" in entry):
@@ -131,7 +131,7 @@ def _read_line(name: str, table: Any, defaults: Mapping[str, Any]) -> Line:
 
 @cache
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars of a format: of each line one for each rule of the format that it names."""
+    """The liars of a format: for each line, one for every rule of the format that the line names."""
     rule_ids = tuple(dict.fromkeys(_rules_by_name(fmt).values()))
     liars_of_format: list[Liar] = []
     for line in lines():
@@ -145,8 +145,8 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _matching_rules(fmt: str, globs: Sequence[str]) -> set[str]:
-    """The ids of the format's rules that globs match, in the rule's own name or in that of the
-    format that this one is like; without those that a glob behind `!` matches.
+    """The ids of the format's rules that match the globs, by their own names or by those of the
+    format whose rules this one inherits. A glob after `!` excludes rules.
     """
     ids_by_name = _rules_by_name(fmt)
     matching: set[str] = set()

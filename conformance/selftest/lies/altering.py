@@ -1,5 +1,5 @@
-"""Alterations of honest messages: edits of a JSON or Avro document, other spellings of a JSON text,
-and changes of the record.
+"""Ways to alter an honest message: edits of a JSON or Avro document, other spellings of a JSON
+text, and changes of the record.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ EACH: Final = "*"
 
 
 def in_json(*edits: Edit) -> Alter:
-    """The edits of a value in JSON, one after the other."""
+    """Makes one change of a JSON value out of several edits, applied in order."""
     return _rewrite_value(_read_json, orjson.dumps, edits)
 
 
 def in_avro(schema: Schema, *edits: Edit) -> Alter:
-    """The edits of a value that is one record of the schema. A branch of a union with a name is
-    (name, value).
+    """Makes one change of an Avro value (a record of the schema) out of several edits, applied in
+    order. The document has the value of a named branch of a union as (name, value).
     """
     encoder = Encoder(schema)
     return _rewrite_value(lambda value: encoder.read(value)[0], encoder, edits)
@@ -56,18 +56,18 @@ def _rewrite_value(
 
 
 def _read_json(value: bytes) -> Any:
-    """The document, with numbers that Python would print otherwise as their text."""
+    """Parses a JSON text; numbers that Python would print differently are kept as their text."""
     return json.loads(value, parse_float=orjson.Fragment, parse_int=_integer, strict=False)
 
 
 def _integer(digits: str) -> Any:
-    """A number of JSON as an int; beyond 64 bits, and for -0, as a fragment of its own digits."""
+    """Parses a JSON integer. Beyond 64 bits, and for -0, its digits are kept as they are."""
     return int(digits) if len(digits) < 19 and digits != "-0" else orjson.Fragment(digits)
 
 
 def at(change: Edit, path: str = "") -> Edit:
-    """A change of the part at a path of names, numbers and EACH with dots between; no change where
-    there is no such part.
+    """Applies `change` to the part of a document at a path: names, numbers and EACH, with dots
+    between. Without such a part nothing changes.
     """
     if not path:
         return change
@@ -100,8 +100,8 @@ def at(change: Edit, path: str = "") -> Edit:
 
 
 def _unless_unchanged(old: Any, new: Any) -> Any:
-    """`new`, or the very object `old` if both have the very same members: so an edit that changed
-    nothing is seen.
+    """Returns `new`, or the object `old` itself if all members of both are identical objects, so
+    that the caller sees that an edit changed nothing.
     """
     old_members = old.values() if isinstance(old, dict) else old
     new_members = new.values() if isinstance(new, dict) else new
@@ -122,7 +122,7 @@ def _swap_members(part: Any, name: str, other_name: str) -> Any:
 
 
 def _reverse_order(part: Any) -> Any:
-    """An object or array with its last part first."""
+    """An object or array with its parts in reverse order."""
     if isinstance(part, dict):
         return dict(reversed(part.items()))
     return part[::-1] if isinstance(part, list) else part
@@ -148,8 +148,8 @@ or with two values exchanged; the last part first.
 
 
 def respell(spellings: Mapping[str, str]) -> Alter:
-    """A JSON text with other spellings: an escape for an escape or for a character, or the other
-    way round.
+    """Replaces spellings in a JSON text: an escape by another escape or by its character, or a
+    character by an escape.
     """
     characters = re.escape("".join(name for name in spellings if len(name) == 1))
     token = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\.{f'|[{characters}]' if characters else ''}")
@@ -180,7 +180,7 @@ escape; and the other way round.
 
 
 def _drop_headers(*names: str) -> Alter:
-    """A message without the headers of these names."""
+    """Removes the headers of these names."""
 
     def alter(message: Message) -> Message:
         headers = tuple(header for header in message.headers if header[0] not in names)
@@ -190,7 +190,7 @@ def _drop_headers(*names: str) -> Alter:
 
 
 def _replace_head(head: str) -> Alter:
-    """A message whose value begins with these characters in place of as many bytes."""
+    """Overwrites the first bytes of a message's value with `head`."""
     first = head.encode("latin-1")
     return lambda message: replace(
         message, value=message.value and first + message.value[len(first) :]
