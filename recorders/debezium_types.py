@@ -146,17 +146,17 @@ def toml_text(text: str) -> str:
     return f"'{text}'" if "'" not in text and text.isprintable() else json.dumps(text)
 
 
-def written_table(readings: ColumnReadings) -> str:
+def readings_toml(readings: ColumnReadings) -> str:
     """The text of mysql_columns.toml: what each connector makes of each column definition."""
     connectors = ", ".join(map(toml_text, readings.connectors))
     lines = [_HEAD, f"connectors = [{connectors}]\n", "\n[columns]\n"]
     for definition, by_connector in readings.columns.items():
-        rows = _written_rows(by_connector, readings.connectors)
+        rows = _rows_toml(by_connector, readings.connectors)
         lines.append(f"{toml_text(definition)} = [{rows}]\n")
     return "".join(lines)
 
 
-def _written_rows(by_connector: Mapping[str, ColumnReading], connectors: Sequence[str]) -> str:
+def _rows_toml(by_connector: Mapping[str, ColumnReading], connectors: Sequence[str]) -> str:
     """The TOML rows of one definition: each distinct reading with the connectors that read it so. A
     single row is put on the same line.
     """
@@ -214,7 +214,7 @@ def read_mappers(defaults: Sequence[str], release: str, note: Note) -> tuple[str
     return run_program("DebeziumDefaults", jars, "".join(f"{line}\n" for line in lines))
 
 
-def written_defaults(note: Note) -> str:
+def defaults_toml(note: Note) -> str:
     """The text of postgresql_defaults.toml. Raises HarnessError if releases of the connector
     differ.
     """
@@ -245,8 +245,8 @@ def main(check: bool) -> None:
     note = partial(click.echo, err=True)
     table = column_readings()
     texts = {
-        FILE: written_table(read_table(table.columns, table.connectors, note)),
-        DEFAULTS_FILE: written_defaults(note),
+        FILE: readings_toml(read_table(table.columns, table.connectors, note)),
+        DEFAULTS_FILE: defaults_toml(note),
     }
     changed = [name for name, text in texts.items() if _put_table(name, text, check)]
     if changed and check:

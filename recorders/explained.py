@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.rules.tables import TableFile, checked, named_place
+from conformance.rules.tables import TableFile, check_fields, naming_place
 from generators.errors import UsageError
 from recorders.audit import Difference
 
@@ -99,13 +99,13 @@ def load(path: Path, profile: str) -> Explained:
         raise UsageError(f"{path}: expected version = {VERSION}")
     entries = []
     for number, raw in enumerate(file.data.get("difference", ()), 1):
-        with named_place(f"{path}, difference {number}"):
+        with naming_place(f"{path}, difference {number}"):
             entries.append(_entry(raw))
     return Explained(tuple(entry for entry in entries if entry.applies(profile)))
 
 
 def _entry(raw: Mapping[str, Any]) -> Entry:
-    checked(raw, _FIELDS, ("profile", "path", "reason"))
+    check_fields(raw, _FIELDS, ("profile", "path", "reason"))
     for key in ("path", "type", "ours", "real"):
         try:
             re.compile(raw.get(key, ""))

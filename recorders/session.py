@@ -24,7 +24,7 @@ from recorders.databases import DATABASE, Database
 from recorders.explained import Entry, Explained, grouped
 from recorders.products import TOPIC, Product, json_record
 from recorders.running import ProducedRecord
-from recorders.sql import Plan, realised, storable
+from recorders.sql import Plan, plan_statements, storable
 
 LAYOUT: Final = Layout(topic=TOPIC)
 
@@ -214,7 +214,7 @@ def audit(
 
 def plan(profile: Any, history: History) -> Plan:
     """The statements of a history for the database of this profile. Raises Refused."""
-    return realised(
+    return plan_statements(
         history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False)
     )
 

@@ -242,7 +242,7 @@ DIALECTS: Final[Mapping[str, SqlDialect]] = {"mysql": MYSQL, "postgresql": POSTG
 # Statements
 
 
-def _place(table: Table, dialect: SqlDialect) -> str:
+def _qualified_name(table: Table, dialect: SqlDialect) -> str:
     return f"{dialect.quote(table.schema or table.database)}.{dialect.quote(table.name)}"
 
 
@@ -253,7 +253,7 @@ def _enum_name(table: Table, column: Column) -> str:
     return f"enum_{table.columns.index(column)}_{table.name[-24:]}"
 
 
-def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
+def create_statements(table: Table, dialect: SqlDialect) -> Iterator[str]:
     """The statements that create a table: a CREATE TYPE for each PostgreSQL enum, and the CREATE
     TABLE.
     """
@@ -273,7 +273,7 @@ def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
     if table.primary_key:
         parts.append(f"PRIMARY KEY ({', '.join(map(dialect.quote, table.primary_key))})")
     parts += [f"UNIQUE ({', '.join(map(dialect.quote, names))})" for names in table.unique]
-    yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)}){dialect.ending}"
+    yield f"CREATE TABLE {_qualified_name(table, dialect)} ({', '.join(parts)}){dialect.ending}"
 
 
 def _with_key_not_null(table: Table) -> Table:
@@ -284,7 +284,7 @@ def _with_key_not_null(table: Table) -> Table:
     return replace(table, columns=columns)
 
 
-def _index(table: Table, dialect: SqlDialect) -> str:
+def _identity_index_clause(table: Table, dialect: SqlDialect) -> str:
     """The USING INDEX clause that makes the table's first unique key its replica identity; ""
     without a unique key. PostgreSQL derives the index's name. Raises Refused for a name that it
     would truncate.
@@ -305,12 +305,12 @@ def insert_statement(table: Table, inserted_rows: Iterable[Row], dialect: SqlDia
         for row_values in inserted_rows
     )
     return (
-        f"INSERT INTO {_place(table, dialect)} ({names}) VALUES"
+        f"INSERT INTO {_qualified_name(table, dialect)} ({names}) VALUES"
         f" {', '.join(f'({row_values})' for row_values in values)}"
     )
 
 
-def _where(table: Table, values: Row, dialect: SqlDialect) -> str:
+def _where_clause(table: Table, values: Row, dialect: SqlDialect) -> str:
     """The WHERE clause that finds exactly one row: by its key, else by all columns."""
     names = table.handle_key
     columns = [table.column(name) for name in names] if names else list(table.columns)
@@ -319,10 +319,10 @@ def _where(table: Table, values: Row, dialect: SqlDialect) -> str:
     )
     if dialect.limit or names:
         return f"WHERE {same}{dialect.limit}"
-    return f"WHERE ctid = (SELECT ctid FROM {_place(table, dialect)} WHERE {same} LIMIT 1)"
+    return f"WHERE ctid = (SELECT ctid FROM {_qualified_name(table, dialect)} WHERE {same} LIMIT 1)"
 
 
-def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
+def update_statement(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     """An UPDATE of one row. It sets every column that changes; if none does, the first column."""
     before, after = images.before, images.after
     assert before is not None and after is not None
@@ -330,15 +330,15 @@ def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     sets = ", ".join(
         f"{dialect.quote(c.name)} = {dialect.literal(c.type, after[c.name])}" for c in changed
     )
-    return f"UPDATE {_place(table, dialect)} SET {sets} {_where(table, before, dialect)}"
+    return f"UPDATE {_qualified_name(table, dialect)} SET {sets} {_where_clause(table, before, dialect)}"
 
 
 def delete_statement(table: Table, values: Row, dialect: SqlDialect) -> str:
     """A DELETE of one row."""
-    return f"DELETE FROM {_place(table, dialect)} {_where(table, values, dialect)}"
+    return f"DELETE FROM {_qualified_name(table, dialect)} {_where_clause(table, values, dialect)}"
 
 
-class _Realising:
+class _StatementPlanner:
     """Collects statements and the events that they cause, while it keeps track of the tables and
     rows that exist in the database.
     """
@@ -378,7 +378,7 @@ class _Realising:
         if table.name in self.rows:
             return
         self.rows[table.name] = []
-        *before, sql = created(table, self.dialect)
+        *before, sql = create_statements(table, self.dialect)
         if table.schema is None:
             self.spelled |= {
                 (c.name, c.type): c.declared or self.dialect.declared(c.type, "")
@@ -396,10 +396,12 @@ class _Realising:
             )
         )
         self.statements += [*before, sql]
-        identity = {"full": "FULL", "index": _index(table, self.dialect)}.get(self.dialect.identity)
+        identity = {"full": "FULL", "index": _identity_index_clause(table, self.dialect)}.get(
+            self.dialect.identity
+        )
         if identity:
             self.statements.append(
-                f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}"
+                f"ALTER TABLE {_qualified_name(table, self.dialect)} REPLICA IDENTITY {identity}"
             )
 
     def as_declared(self, table: Table) -> Table:
@@ -457,7 +459,7 @@ class _Realising:
             if images.after is None:
                 sql = delete_statement(table, images.before, self.dialect)
             else:
-                sql = updated(table, images, self.dialect)
+                sql = update_statement(table, images, self.dialect)
                 live.append(images.after)
             self.statements.append(sql)
             if images.before != images.after or self.dialect.logs_unchanged:
@@ -482,7 +484,7 @@ class _Realising:
         self.events.append(event)
 
 
-def realised(history: History, *, identity: str = "", queries: bool = False) -> Plan:
+def plan_statements(history: History, *, identity: str = "", queries: bool = False) -> Plan:
     """Makes the SQL statements of a history, and the history of the events that they cause in a new
     database. `identity` is PostgreSQL's REPLICA IDENTITY (full, index, "" for the default). With
     `queries` the server logs each statement beside its rows.
@@ -492,7 +494,7 @@ def realised(history: History, *, identity: str = "", queries: bool = False) -> 
     """
     tables = [event.table for event in history.events if isinstance(event, RowChange)]
     source = sources.of_table(tables[0]).name if tables else "mysql"
-    work = _Realising(
+    work = _StatementPlanner(
         replace(
             DIALECTS[source], identity=identity if source == "postgresql" else "", queries=queries
         )

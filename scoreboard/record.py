@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from conformance.judging.causes import covers
-from conformance.rules.tables import TableFile, check_name, checked, named_place
+from conformance.rules.tables import TableFile, check_fields, check_name, naming_place
 
 FAULTS: Final = Path(__file__).parent / "faults"
 BEHAVIOURS: Final = Path(__file__).parent / "behaviours.toml"
@@ -188,8 +188,8 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
         return (UNSENT,)
     record_faults = []
     for entry in _read(file).data["fault"]:
-        with named_place(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
-            checked(
+        with naming_place(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
+            check_fields(
                 entry,
                 _FIELDS,
                 ("id", "formats", "title", "outcome", "rules", "why"),
@@ -215,8 +215,8 @@ def behaviours() -> Mapping[str, Behaviour]:
     table = TableFile(BEHAVIOURS.name, BEHAVIOURS.read_text("utf-8"), {"behaviour": dict})
     every = {}
     for place, name, entry in table.entries("behaviour"):
-        with named_place(f"{place}: {name}"):
-            checked(entry, _BEHAVIOUR, tuple(_BEHAVIOUR))
+        with naming_place(f"{place}: {name}"):
+            check_fields(entry, _BEHAVIOUR, tuple(_BEHAVIOUR))
             reach = Reach(check_name(entry["reach"], "reach", Reach))
         every[name] = Behaviour(name, **{**entry, "reach": reach})
     return every

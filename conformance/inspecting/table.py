@@ -26,7 +26,13 @@ from typing import Any, Final
 
 from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign, Watched
 from conformance.inspecting.opening import OpenedRecord
-from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
+from conformance.rules.tables import (
+    TableFile,
+    check_fields,
+    check_name,
+    naming_place,
+    read_package_toml,
+)
 from generators.errors import UsageError
 from generators.profiles import Choices
 from generators.wire_format import get
@@ -63,7 +69,7 @@ Entries = Sequence[tuple[str, str, Mapping[str, Any]]]
 def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
     """The books of the tables beside modules. Raises UsageError with file and line."""
     names = [module.__name__.rpartition(".") for module in modules]
-    files = [TableFile(*ours(package, name), PARTS) for package, _, name in names]
+    files = [TableFile(*read_package_toml(package, name), PARTS) for package, _, name in names]
     return tuple(read(list(zip(files, map(vars, modules), strict=True))))
 
 
@@ -77,8 +83,8 @@ def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
     rows = {name: row for file, _ in files for name, row in file.data["books"].items()}
     for file, facts in files:
         for name, row in file.data["books"].items():
-            with named_place(file.place(f"books.{name}")):
-                checked(row, BOOK, ("product", "marks"))
+            with naming_place(file.place(f"books.{name}")):
+                check_fields(row, BOOK, ("product", "marks"))
                 asked = [
                     check_name(group, "group of signs", groups)
                     for group in row.get("signs", [name])
@@ -105,7 +111,7 @@ def _book(
     inner: Mapping[str, str],
 ) -> EvidenceBook:
     choices = get(name).choices
-    with named_place(place):
+    with naming_place(place):
         root = _fact(row.get("root", "members"), facts)
         members = _fact(row["members"], facts) if "members" in row else root
         hooks: dict[str, Any] = {
@@ -116,8 +122,8 @@ def _book(
         marks = condition(row["marks"], root, facts)
     signs: list[Sign] = []
     for where, says, sign in (entry for group in groups for entry in group):
-        with named_place(f"{where}: {says}"):
-            checked(sign, SIGN, ("means",))
+        with naming_place(f"{where}: {says}"):
+            check_fields(sign, SIGN, ("means",))
             if ("when" in sign) == ("watched" in sign):
                 raise UsageError("a sign says either when a message has it, or what a watch tells.")
             if "watched" in sign and "watch" not in row:

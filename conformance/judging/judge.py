@@ -27,7 +27,7 @@ from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.unfit import bad_cell, cannot, holds_kept_value
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
-from conformance.rules.rule import Sighted, View
+from conformance.rules.rule import RuleViews, View
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner
 from generators.errors import UsageError
 from generators.model import Case, Cell, Change, Image, Kind, Logical, Op, Origin, State
@@ -235,7 +235,7 @@ class Judge:
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
     _owners: dict[tuple[object, ...], Rule | None] = field(default_factory=dict)
-    _about: dict[tuple[str, Aspect, int] | None, Sighted] = field(default_factory=dict)
+    _about: dict[tuple[str, Aspect, int] | None, RuleViews] = field(default_factory=dict)
     _laws: dict[str, Rule | None] = field(default_factory=dict)
     plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
 
@@ -292,7 +292,7 @@ class Judge:
         """The case's profile and tags as selectors see them."""
         return self._sighted(None).view(case.profile, case.tags)
 
-    def _sighted(self, about: tuple[str, Aspect, int] | None) -> Sighted:
+    def _sighted(self, about: tuple[str, Aspect, int] | None) -> RuleViews:
         """The rules of a field, an aspect and a level; of all."""
         if about not in self._about:
             of = (
@@ -300,7 +300,7 @@ class Judge:
                 if about is None
                 else tuple(rule for rule in self.rules if rule.selector.concerns(*about))
             )
-            self._about[about] = Sighted(of)
+            self._about[about] = RuleViews(of)
         return self._about[about]
 
     def judge(

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
-from conformance.rules.tables import TableFile, ours
+from conformance.rules.tables import TableFile, read_package_toml
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -32,7 +32,7 @@ _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_0
 
 
 _SENTENCES: Final = TableFile(
-    *ours(__package__, "wording"),
+    *read_package_toml(__package__, "wording"),
     dict.fromkeys(
         (
             "sorts",

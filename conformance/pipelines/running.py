@@ -25,12 +25,12 @@ from conformance.pipelines.snapshots import Snapshot, SnapshotFiles, read_snapsh
 from conformance.rules.order import order_of
 from conformance.streams.reading import (
     MOMENTS,
-    ended_words,
+    batch_under_way,
+    error_line,
     feed_options,
     kill_when,
-    source_of,
-    take_back,
-    where_it_was,
+    topic_options,
+    undo_commit,
 )
 from conformance.streams.recipes import (
     OURS,
@@ -38,9 +38,9 @@ from conformance.streams.recipes import (
     ReadStream,
     Recipe,
     Subject,
-    not_kept,
-    possible,
-    unsure,
+    is_possible,
+    why_key_unsure,
+    why_not_kept,
 )
 from conformance.streams.written import Written
 from generators.errors import HarnessError, NothingSelected, UsageError
@@ -113,13 +113,13 @@ def streams_of(settings: PipelineSettings) -> tuple[list[ReadStream], list[Pipel
     nemeses = _nemeses(settings.nemesis)
     for profile in _profiles(fmt, settings):
         for subject in subjects:
-            if why := not_kept(fmt, profile) or unsure(
+            if why := why_not_kept(fmt, profile) or why_key_unsure(
                 subject.streamed(fmt, profile, settings.seed, subject.label)
             ):
                 lost.append(PipelineResult(fmt.name, profile.name, "-", subject.table, lost=why))
                 continue
             for nemesis in nemeses:
-                if possible(fmt, profile, nemesis, subject, settings.seed):
+                if is_possible(fmt, profile, nemesis, subject, settings.seed):
                     recipe = Recipe(
                         fmt.name, profile.name, nemesis.name, settings.seed, 0, subject, alone=True
                     )
@@ -145,7 +145,7 @@ def _profiles(fmt: Format[Any], settings: PipelineSettings) -> Sequence[Profile]
         chosen = profiles_of_source(fmt, chosen, settings.tables.schema)
     if settings.profile:
         return chosen
-    return [profile for profile in chosen if not not_kept(fmt, profile)][:1]
+    return [profile for profile in chosen if not why_not_kept(fmt, profile)][:1]
 
 
 @dataclass(slots=True)
@@ -187,7 +187,7 @@ class Run:
         group = self.group
         with kafka.run_topics(self.bootstrap, group.topics, append_time=group.append_time) as names:
             self.written = Written(self.bootstrap, group, names)
-            self.source = source_of(self.written)
+            self.source = topic_options(self.written)
             yield self
 
     def release(self, stage: int) -> None:
@@ -226,7 +226,7 @@ class Run:
         except AnswerTimeout as error:
             raise HarnessError(
                 f"{self.settings.pipeline}, {self.stream.nemesis.name}: a batch did not end within"
-                f" {self.settings.limit_s:g} s, {where_it_was(self.home)}: no verdict. A lakehouse"
+                f" {self.settings.limit_s:g} s, {batch_under_way(self.home)}: no verdict. A lakehouse"
                 " that starts cold takes a minute; --limit SECONDS gives more"
             ) from error
         self.answer = answer
@@ -266,7 +266,7 @@ class Run:
             self.stream.table,
             rows=len(self.stream.story.rows),
         )
-        words = ended_words(error)
+        words = error_line(error)
         rule = "convergence"
         if any(name in words for name in CARDINALITY):
             rule = "one-per-batch"
@@ -327,7 +327,7 @@ def _refreshed(run: Run, plain: PipelineResult) -> PipelineResult:
         for _, what in again.wrong:
             result.differ(FULL_REFRESH, what)
     except (DecodeRaised, ChildDied) as error:
-        result.differ(FULL_REFRESH, f"the query ended: {ended_words(error)}")
+        result.differ(FULL_REFRESH, f"the query ended: {error_line(error)}")
     result.seconds = time.monotonic() - began
     return result
 
@@ -358,12 +358,12 @@ def read_killed(run: Run, victim: Any, note: Callable[[str], None]) -> PipelineR
                 note(f"{name}: process {pid} was killed {KILLS[place]}")
                 result.notes.append(f"process {pid} was killed {KILLS[place]}")
                 if place == "after":
-                    take_back(mark, batch)
+                    undo_commit(mark, batch)
             run.release(STAGES - 1)
             run.awaited(run.read(STAGES - 1, last=True))
             judged = run.judged([run.snapshot(STAGES - 1)])
         except (DecodeRaised, ChildDied) as error:
-            result.differ(RESTART, f"the query ended: {ended_words(error)}")
+            result.differ(RESTART, f"the query ended: {error_line(error)}")
             return result
     result.messages, result.repeats = judged.messages, judged.repeats
     result.reached = frozenset({RESTART})

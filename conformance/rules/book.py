@@ -57,7 +57,14 @@ from conformance.rules.rule import (
     Selector,
 )
 from conformance.rules.sources import fact
-from conformance.rules.tables import Legal, TableFile, check_name, fit, named_place, ours
+from conformance.rules.tables import (
+    Legal,
+    TableFile,
+    check_name,
+    check_value,
+    naming_place,
+    read_package_toml,
+)
 from generators.errors import UnknownName, UsageError
 from generators.model import Kind, Logical, Op, State
 from generators.wire_format import FORMATS
@@ -114,7 +121,7 @@ images.
 NEEDS: Final = ("order", "schema", "watermarks", "compacted", "unsent", *OPEN)
 
 
-Given: TypeAlias = Mapping[str, Any]
+EntryFields: TypeAlias = Mapping[str, Any]
 """What an entry says: fields of a Rule, and `needs` of a law."""
 
 
@@ -153,7 +160,7 @@ def book(fmt: str) -> Book:
         return parse_book(fmt, str(path), path.read_text("utf-8"))
     if fmt not in FORMATS:
         raise UnknownName("format", fmt, (*FORMATS, *_OUTSIDE))
-    return parse_book(fmt, *ours(__package__, fmt))
+    return parse_book(fmt, *read_package_toml(__package__, fmt))
 
 
 def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
@@ -161,17 +168,17 @@ def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
     Raises UsageError for an error in the text.
     """
     file = TableFile(file_name, toml_text, PARTS)
-    with named_place(file.place("family")):
+    with naming_place(file.place("family")):
         kinds_of_family = kinds_of(file.data.get("family", ""))
     provenance = Provenance(file.data.get("provenance", Provenance.ASSUMED))
-    with named_place(file.place("like")):
+    with naming_place(file.place("like")):
         base_book = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     rules = []
     shared: dict[str, Rule] = {}
     for rule in base_book.rules:
         name = rule.id.partition("/")[2]
         shared[name] = replace(rule, id=f"{fmt}/{name}")
-    with named_place(file.place("without")):
+    with naming_place(file.place("without")):
         for name in file.data.get("without", "").split():
             del shared[check_name(name, "rule", shared)]
     for place, name, entry in _entries(file, "rules"):
@@ -195,19 +202,19 @@ def parse_book(fmt: str, file_name: str, toml_text: str) -> Book:
             )
         rules.append(Rule(id=f"{fmt}/{name}", **fields))
     own_order = {**file.data.get("order", {})}
-    with named_place(f"{file.place('order')}: order"):
-        common = _orders().get(
-            check_name(own_order.pop("family", ""), "family", ("", *_orders())), {}
+    with naming_place(f"{file.place('order')}: order"):
+        common = _orders_of_families().get(
+            check_name(own_order.pop("family", ""), "family", ("", *_orders_of_families())), {}
         )
     order = {**base_book.order, "provenance": provenance, **common, **own_order}
     return Book((*rules, *shared.values()), order, file.place("order"), file.data.get("like", ""))
 
 
-def kinds_of(family: str = "") -> Mapping[str, Given]:
+def kinds_of(family: str = "") -> Mapping[str, EntryFields]:
     """The kinds (rules without a format) by name: those of every format, in the words of the family
     where it has words of its own. Raises UnknownName for an unknown family.
     """
-    general, families = _catalogue()
+    general, families = _read_kinds()
     of_family = families[check_name(family, "family", families)] if family else {}
     return {
         name: {**general.get(name, {}), **of_family.get(name, {})}
@@ -216,7 +223,7 @@ def kinds_of(family: str = "") -> Mapping[str, Given]:
 
 
 @cache
-def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
+def _read_kinds() -> tuple[Mapping[str, EntryFields], Mapping[str, Mapping[str, EntryFields]]]:
     """The kinds of kinds.toml by name: those of every format, and, for each family, what it changes
     in them or adds to them.
     """
@@ -226,28 +233,30 @@ def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]
     return general, dict(zip(file.data["family"], families, strict=True))
 
 
-def _entries_by_name(file: TableFile, table: str) -> dict[str, Given]:
+def _entries_by_name(file: TableFile, table: str) -> dict[str, EntryFields]:
     return {name: entry for _, name, entry in _entries(file, table)}
 
 
 @cache
 def _kinds_file() -> TableFile:
-    return TableFile(*ours(__package__, "kinds"), dict.fromkeys(("kinds", "family", "order"), dict))
+    return TableFile(
+        *read_package_toml(__package__, "kinds"), dict.fromkeys(("kinds", "family", "order"), dict)
+    )
 
 
-def _orders() -> Mapping[str, Mapping[str, Any]]:
+def _orders_of_families() -> Mapping[str, Mapping[str, Any]]:
     """The parts of a table `[order]` that all formats of a family share, by the family's name."""
     orders: Mapping[str, Mapping[str, Any]] = _kinds_file().data["order"]
     return orders
 
 
 @cache
-def read_laws() -> Mapping[str, Given]:
+def read_laws() -> Mapping[str, EntryFields]:
     """The rules that every format has and no selector owns, from laws.toml. The key is the rule's
     name: law/* for decoding, stream/* for tables kept from a stream, pipeline/* for a user's
     pipeline, and garbage/* for mutated messages. The value has the fields of a Rule, and `needs`.
     """
-    file = TableFile(*ours(__package__, "laws"), {"rules": dict})
+    file = TableFile(*read_package_toml(__package__, "laws"), {"rules": dict})
     return {name: entry for _, name, entry in _entries(file, "rules")}
 
 
@@ -260,15 +269,15 @@ def law(fmt: str, name: str) -> Rule:
     return Rule(id=f"{fmt}/{name}", **fields)
 
 
-def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
+def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, EntryFields]]:
     """Yields for each entry of a table: its place (for error messages), its name, and its fields
     parsed for a Rule. An entry whose key has several names is yielded once under each name.
     """
     places: dict[str, str] = {}
     for place, key, value in file.entries(table):
         fields = {"cites": value} if isinstance(value, str) else value
-        with named_place(f"{place}: {key}"):
-            fit("an entry", fields, dict)
+        with naming_place(f"{place}: {key}"):
+            check_value("an entry", fields, dict)
         if isinstance(cites := fields.get("cites"), str):
             fields = {
                 **fields,
@@ -277,7 +286,7 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
                 ),
             }
         for name in key.split():
-            with named_place(f"{place}: {name}"):
+            with naming_place(f"{place}: {name}"):
                 if name in places:
                     raise UsageError(f"a duplicate: it is in {places[name]}, too.")
                 places[name] = place
@@ -291,7 +300,7 @@ def parse_field(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Parses one field of an entry into fields of a Rule, as (name, value); a `grade` gives one or
     two, every other field one. Raises UsageError for an illegal field or value.
     """
-    fit(name, value, FIELD[check_name(name, "field", FIELD)])
+    check_value(name, value, FIELD[check_name(name, "field", FIELD)])
     words_text = " ".join(value.split())
     match name:
         case "grade":

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from conformance.rules.book import book, parse_citations
 from conformance.rules.rule import Citation, Provenance
-from conformance.rules.tables import Legal, check_name, checked
+from conformance.rules.tables import Legal, check_fields, check_name
 from generators.errors import UsageError
 
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
@@ -98,14 +98,14 @@ def order_of(fmt: str) -> Order:
     """
     rule_book = book(fmt)
     try:
-        return read(rule_book.order)
+        return parse_order(rule_book.order)
     except UsageError as error:
         raise UsageError(f"{rule_book.place}: order: {error}") from None
 
 
-def read(data: Mapping[str, Any]) -> Order:
+def parse_order(data: Mapping[str, Any]) -> Order:
     """Parses the table `[order]` of a file of rules. Raises UsageError for an error in it."""
-    checked(data, _FIELDS)
+    check_fields(data, _FIELDS)
     return Order(
         tuple(
             POSITIONS[check_name(name, "position", POSITIONS)] for name in data.get("positions", ())

@@ -218,7 +218,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighted:
+class RuleViews:
     """The rules of a format, with a cache of views: cases whose profile and tags no selector tells
     apart have one view, so that ownership is computed once for all of them.
     """

@@ -43,7 +43,7 @@ class TableFile:
             raise UsageError(f"{file_name}:{number}: {problem}.") from None
         for part, value in self.data.items():
             try:
-                fit(part, value, parts[check_name(part, "part", parts)])
+                check_value(part, value, parts[check_name(part, "part", parts)])
             except UsageError as error:
                 raise UsageError(f"{self.place(part)}: {error}") from None
 
@@ -99,7 +99,7 @@ class TableFile:
         )
 
 
-def ours(package: str, name: str) -> tuple[str, str]:
+def read_package_toml(package: str, name: str) -> tuple[str, str]:
     """Reads NAME.toml of a package: the file's name for error messages, and its text."""
     return f"{package.replace('.', '/')}/{name}.toml", resources.files(package).joinpath(
         f"{name}.toml"
@@ -107,7 +107,7 @@ def ours(package: str, name: str) -> tuple[str, str]:
 
 
 @contextmanager
-def named_place(place: str) -> Iterator[None]:
+def naming_place(place: str) -> Iterator[None]:
     """A context that puts `place` in front of the message of a UsageError raised inside it."""
     try:
         yield
@@ -125,7 +125,7 @@ def check_name(value: str, what: str, legal: Iterable[str]) -> str:
     return value
 
 
-def fit(name: str, value: Any, legal: Legal) -> None:
+def check_value(name: str, value: Any, legal: Legal) -> None:
     """Checks that `value` is one of the legal values, or of the legal type. Raises UsageError
     otherwise; `name` is the field's name in the message.
     """
@@ -136,7 +136,7 @@ def fit(name: str, value: Any, legal: Legal) -> None:
         raise UsageError(f"{name} is {value!r}, not of type {getattr(legal, '__name__', legal)}.")
 
 
-def checked(
+def check_fields(
     value_by_name: Any,
     fields: Mapping[str, Legal],
     needed: Iterable[str] = (),
@@ -151,7 +151,7 @@ def checked(
     if not isinstance(value_by_name, dict):
         raise UsageError(f"{value_by_name!r} is no table of {', '.join(fields)}.")
     for name, value in value_by_name.items():
-        fit(name, value, fields[check_name(name, what, fields)])
+        check_value(name, value, fields[check_name(name, what, fields)])
         if value in ("", [], {}) and name not in empty:
             raise UsageError(f"{name} is empty.")
     if lacking := [name for name in needed if name not in value_by_name]:
@@ -159,7 +159,7 @@ def checked(
     return value_by_name
 
 
-def called(
+def call_named(
     words: Any, what: str, legal: Mapping[str, Callable[..., T]], arguments: Mapping[str, Legal]
 ) -> T:
     """Calls the function that the first item of the list `words` names, with the other items as its
@@ -178,16 +178,16 @@ def called(
         bound = signature(make).bind(*arguments_given).arguments
     except TypeError as error:
         raise UsageError(f"{what} {first!r}: {error}.") from None
-    with named_place(f"{what} {first!r}"):
+    with naming_place(f"{what} {first!r}"):
         for name, value in bound.items():
             for argument in (
                 value if parameters[name].kind is Parameter.VAR_POSITIONAL else (value,)
             ):
-                fit(name, argument, arguments[name])
+                check_value(name, argument, arguments[name])
         return make(*arguments_given)
 
 
-def pattern(expression: str, alternative: str = "", flags: int = 0) -> re.Pattern[str]:
+def compile_pattern(expression: str, alternative: str = "", flags: int = 0) -> re.Pattern[str]:
     """Compiles a regular expression, and checks that `alternative` is a valid replacement for its
     matches. Raises UsageError if either is invalid.
     """

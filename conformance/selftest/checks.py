@@ -42,8 +42,8 @@ from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Alter, Operator
 from conformance.selftest.stacks import draw_stacks
 from conformance.streams import reading as streams
-from conformance.streams.kept import Kept, judge
-from conformance.streams.recipes import RESTART, Group, group_of, not_kept
+from conformance.streams.kept import KeptTables, judge
+from conformance.streams.recipes import RESTART, Group, group_of, why_not_kept
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, owed_at_level
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written
@@ -427,7 +427,7 @@ def _check_reference_in_spark(engine: ChildEngine, prepared: Prepared, fresh_jud
 def group_of_traps(fmt: Format[Any], seed: int) -> Group:
     """Streams of one profile of a format that exercise every stream rule."""
     profile = order_of(fmt.name).tried or next(
-        profile.name for profile in fmt.profiles if not not_kept(fmt, profile)
+        profile.name for profile in fmt.profiles if not why_not_kept(fmt, profile)
     )
     nemeses = [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES]
     return group_of(fmt, (fmt.profile(profile),), nemeses, seed)
@@ -470,7 +470,9 @@ def check_keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]
         )
 
 
-def _check_convergence(group: Group, tables: Kept, who: str, how: str = "") -> Iterator[Check]:
+def _check_convergence(
+    group: Group, tables: KeptTables, who: str, how: str = ""
+) -> Iterator[Check]:
     """A check for each stream that the tables of the keeper `who` equal the source's. `how` says
     what ended the query, such as RESTART.
     """
@@ -481,7 +483,9 @@ def _check_convergence(group: Group, tables: Kept, who: str, how: str = "") -> I
         yield Check("stream", group.fmt.name, name, outcome.converged, detail)
 
 
-def _check_wrong_keeper(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[Check]:
+def _check_wrong_keeper(
+    group: Group, tables: KeptTables, mistake: Keeping, name: str
+) -> Iterator[Check]:
     """A check for each rule that the mistake must break in at least one stream of the group."""
     outcomes = judge(group, tables, RESTART if mistake.convicts == RESTART else "")
     broken = sum((outcome.broken for outcome in outcomes), Counter[str]())

@@ -20,7 +20,7 @@ from conformance.pipelines.results import PipelineResult
 from conformance.pipelines.rows import Claims
 from conformance.pipelines.snapshots import Snapshot
 from conformance.rules.order import order_of
-from conformance.rules.tables import Legal, TableFile, checked, named_place, ours
+from conformance.rules.tables import Legal, TableFile, check_fields, naming_place, read_package_toml
 from conformance.selftest.keeping import (
     Keeper,
     KeptRow,
@@ -62,14 +62,14 @@ class Habit:
 
 def read_habits(table: str) -> Iterator[Habit]:
     """Reads the habits of one table (`habits` or `histories`) of folds.toml."""
-    file = TableFile(*ours(__package__, "folds"), {"habits": dict, "histories": dict})
+    file = TableFile(*read_package_toml(__package__, "folds"), {"habits": dict, "histories": dict})
     for place, name, entry in file.entries(table):
-        with named_place(f"{place}: {name}"):
+        with naming_place(f"{place}: {name}"):
             fields: dict[str, Legal] = {
                 **dict.fromkeys(("convicts", "nemesis", "needs", "why", "title", "recipe"), str),
                 "rank": int,
             }
-            values = dict(checked(entry, fields, ("convicts", "nemesis", "why")))
+            values = dict(check_fields(entry, fields, ("convicts", "nemesis", "why")))
             rank = values.pop("rank", 0)
             yield Habit(
                 name, **{field: text.strip() for field, text in values.items()}, rank=int(rank)

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from conformance.judging.perfect import row_of_change
 from conformance.rules.order import Order, order_of
-from conformance.rules.tables import TableFile, checked, named_place, ours
-from conformance.streams.kept import Kept
+from conformance.rules.tables import TableFile, check_fields, naming_place, read_package_toml
+from conformance.streams.kept import KeptTables
 from conformance.streams.recipes import Group, ReadStream
 from generators.drawing.streams import START_MS
 from generators.garbage.nemesis import STAGES, is_removed
@@ -48,10 +48,10 @@ class Keeping:
 
 
 def _read_mistakes() -> Iterator[Keeping]:
-    file = TableFile(*ours(__package__, "keeping"), {"mistakes": dict})
+    file = TableFile(*read_package_toml(__package__, "keeping"), {"mistakes": dict})
     for place, name, table in file.entries("mistakes"):
-        with named_place(f"{place}: {name}"):
-            texts = checked(
+        with naming_place(f"{place}: {name}"):
+            texts = check_fields(
                 table, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why")
             )
             values = {field_name: words.strip() for field_name, words in texts.items()}
@@ -360,7 +360,7 @@ class Keeper:
             return None
         return replace(state, image=image)
 
-    def tables(self) -> Kept:
+    def tables(self) -> KeptTables:
         """The tables in the form in which the check of streams reads them."""
         rows_of_tables: dict[str, list[tuple[tuple[str, ...], Texts]]] = defaultdict(list)
         for ((_, table), key), states in self.rows.items():
@@ -368,7 +368,9 @@ class Keeper:
             for state in states:
                 if state.image is not None:
                     rows_of_tables[table or ""].append((key_texts, state.image))
-        return Kept(dict(rows_of_tables), frozenset(self.unreadable), self.progress, self.marks)
+        return KeptTables(
+            dict(rows_of_tables), frozenset(self.unreadable), self.progress, self.marks
+        )
 
 
 def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
@@ -383,7 +385,7 @@ def _without_deletes_of_moves(events: list[KeyEvent]) -> list[KeyEvent]:
     ]
 
 
-def keep_tables(group: Group, mistake: Keeping | None = None) -> Kept:
+def keep_tables(group: Group, mistake: Keeping | None = None) -> KeptTables:
     """The tables of a group after all stages, kept with a mistake, or rightly without one. With the
     mistake BATCH_LOST a crash loses the second batch.
     """

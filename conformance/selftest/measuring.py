@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from conformance.judging.judge import Judge
 from conformance.rules.rules import Obligation
-from conformance.rules.tables import TableFile, checked, ours
+from conformance.rules.tables import TableFile, check_fields, read_package_toml
 from conformance.running.readings import Readings
 from conformance.selftest.bench import AnsweredCase, Bench, judge_rows
 from conformance.selftest.operators.catalogue import OPERATORS
@@ -62,9 +62,11 @@ def reasons(table: ReasonTable) -> tuple[Reason, ...]:
     effect (`impossible`) or convicted by no MUST rule (`loose`), each with the globs of
     `FORMAT/OPERATOR/LEVEL` for which it says so.
     """
-    file = TableFile(*ours(__package__, "reasons"), dict.fromkeys(get_args(ReasonTable), list))
+    file = TableFile(
+        *read_package_toml(__package__, "reasons"), dict.fromkeys(get_args(ReasonTable), list)
+    )
     entries = (
-        checked(entry, {"why": str, "where": str}, ("why", "where"))
+        check_fields(entry, {"why": str, "where": str}, ("why", "where"))
         for _, _, entry in file.entries(table)
     )
     return tuple(Reason(entry["why"], tuple(entry["where"].split())) for entry in entries)

@@ -28,7 +28,7 @@ Text: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptTables:
     """The last state of the tables kept from a stream (`spark_checks.keepers`), as it was read from
     disk. `rows` has (key, image) of each row by table, `corrupt` the (partition, offset) of
     unreadable messages, `seen` the (number, last offset) of the messages read by partition,
@@ -43,7 +43,7 @@ class Kept:
     rows_alone: bool = False
 
 
-def read_state(directory: Path) -> Kept:
+def read_state(directory: Path) -> KeptTables:
     """Reads the newest state in a directory. Raises HarnessError if there is none."""
     import pyarrow.parquet as pq
 
@@ -72,7 +72,7 @@ def read_state(directory: Path) -> Kept:
                 watermarks[entry["partition"]] = int(entry["version"][0])
             case _:
                 pass
-    return Kept(rows, frozenset(corrupt), seen, watermarks, rows_alone)
+    return KeptTables(rows, frozenset(corrupt), seen, watermarks, rows_alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +107,17 @@ class Keys:
     def key_text(self, texts: Mapping[str, str | None]) -> Text:
         """The key of a row, given the texts of its columns by name."""
         return tuple(
-            _plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name))
+            _canonical_number(texts.get(name) or "")
+            if name in self.numbers
+            else str(texts.get(name))
             for name in self.names
         )
 
-    def expected(self, image: Image) -> Text:
+    def image_key(self, image: Image) -> Text:
         """The key of a row, given an expected image."""
         return self.key_text({name: image[name].text for name in self.names if name in image})
 
-    def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
+    def former_keys(self, story: Streamed) -> tuple[set[Text], set[Text]]:
         """Two sets of keys that must not be in the final table: those that an UPDATE of the key
         replaced, and those of deleted rows.
         """
@@ -128,7 +130,7 @@ class Keys:
             if image is not None
         ):
             if image.keys() >= set(self.names):
-                texts[_key(image, self.names)] = self.expected(image)
+                texts[_key_values(image, self.names)] = self.image_key(image)
         moved, gone = (
             {texts[key] for key in keys if key in texts} for keys in (story.moved, story.gone)
         )
@@ -144,7 +146,7 @@ class Keys:
         return self.key_text(image if same else dict(zip(self.names, key, strict=False)))
 
 
-def _plain(text: str) -> str:
+def _canonical_number(text: str) -> str:
     """A number's canonical text; a text that is no number stays as it is."""
     try:
         return str(Decimal(text).normalize())
@@ -152,11 +154,11 @@ def _plain(text: str) -> str:
         return text
 
 
-def _key(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
+def _key_values(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
     return tuple(image[name].value for name in names)
 
 
-def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Key, Image]]:
+def expected_rows(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Key, Image]]:
     """The rows that the table must have at the end of the stream. The key is the text of the row's
     key; the value has the model's key and the expected cells.
 
@@ -165,14 +167,16 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
     gone, and any value is right. Raises HarnessError if no message has a row of the model, which is
     a bug of the writer.
     """
-    known = Keys.of_history(story)
-    names = known.names
+    keys = Keys.of_history(story)
+    names = keys.names
     images: dict[Key, dict[str, Cell]] = {}
-    owed: dict[int, dict[Key, Image]] = {}
+    images_by_event: dict[int, dict[Key, Image]] = {}
     for written in story.written:
         for change in written.changes:
             if change.kind is Kind.ROW and change.after is not None:
-                owed.setdefault(written.message.event, {})[_key(change.after, names)] = change.after
+                images_by_event.setdefault(written.message.event, {})[
+                    _key_values(change.after, names)
+                ] = change.after
     for number, event in enumerate(story.history.events):
         for images_of in getattr(event, "rows", ()):
             before, after = (
@@ -182,18 +186,20 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
             if not after:
                 continue
             key = tuple(after[name] for name in names)
-            new = owed.get(number, {}).get(key)
+            new = images_by_event.get(number, {}).get(key)
             images[key] = (
                 (old or {})
                 if new is None
-                else {name: _cell(name, cell, old, compacted) for name, cell in new.items()}
+                else {
+                    name: _expected_cell(name, cell, old, compacted) for name, cell in new.items()
+                }
             )
     result: dict[Text, tuple[Key, Image]] = {}
     for key in story.rows:
         image = images.get(key)
         if not image:
             raise HarnessError(f"no message has row {_key_repr(key)} of {story.table.name}")
-        result[known.expected(image)] = (key, image)
+        result[keys.image_key(image)] = (key, image)
     return result
 
 
@@ -201,7 +207,7 @@ def _key_repr(key: Sequence[object]) -> str:
     return repr(key[0]) if len(key) == 1 else repr(tuple(key))
 
 
-def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool) -> Cell:
+def _expected_cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool) -> Cell:
     """The cell that the table must hold after an image with this `cell`: a placeholder of
     Debezium's is replaced by the cell of the row's older image.
     """
@@ -219,7 +225,7 @@ def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool
     )
 
 
-def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
+def judge(group: Group, kept: KeptTables, how: str = "") -> list[StreamResult]:
     """Compares the kept tables with what each stream of the group must leave, and returns the
     results by profile. `how` names what was killed while reading ("restart" ...), "" for nothing.
     """
@@ -233,7 +239,7 @@ def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
             if n.name == nemesis.twin and (n.name, stream.profile.name, stream.table) in wrong
         ]
         # What is wrong without the trait is no matter of the trait.
-        outcome = _judged(group, stream, kept, how, twins[0].rule if twins else nemesis.rule)
+        outcome = _judge_stream(group, stream, kept, how, twins[0].rule if twins else nemesis.rule)
         outcomes.append(outcome)
         if not outcome.converged:
             wrong.add((nemesis.name, stream.profile.name, stream.table))
@@ -253,7 +259,9 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
     return sorted(each, key=lambda outcome: order.index(outcome.profile))
 
 
-def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -> StreamResult:
+def _judge_stream(
+    group: Group, stream: ReadStream, kept: KeptTables, how: str, rule: str
+) -> StreamResult:
     """Compares the kept table of one stream with its expected rows. A difference that no special
     rule explains is a difference of `rule`, or of the restart if `how` names a killed process.
     """
@@ -265,25 +273,25 @@ def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -
     keys = Keys.of_history(story)
     flat = [w for stage in stream.stages for w in stage]
     outcome.messages = sum(not is_removed(w.message) for w in flat)
-    refused = _coverage(stream, keys, flat, kept, outcome, how)
+    refused = _check_coverage(stream, keys, flat, kept, outcome, how)
     if order.watermarks and not kept.rows_alone:
-        _watermarks(stream, flat, kept, outcome)
-    wanted = expected(story, compacted=stream.nemesis.compacted)
-    held: dict[Text, list[Mapping[str, str | None]]] = {}
+        _check_watermarks(stream, flat, kept, outcome)
+    expected = expected_rows(story, compacted=stream.nemesis.compacted)
+    kept_rows: dict[Text, list[Mapping[str, str | None]]] = {}
     for key_texts, image in kept.rows.get(story.table.name, ()):
-        held.setdefault(keys.row_key(key_texts, image), []).append(image)
-    moved, gone = keys.former(story)
+        kept_rows.setdefault(keys.row_key(key_texts, image), []).append(image)
+    moved, gone = keys.former_keys(story)
     general = RESTART if how else rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
     late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
-    for text, images in held.items():
+    for text, images in kept_rows.items():
         if text in refused:
             continue
         if len(images) > 1:
             outcome.differ(
                 "at-least-once", f"there are {len(images)} rows of key {', '.join(text)}"
             )
-        if text not in wanted:
+        if text not in expected:
             shown = ", ".join(text)
             if text in moved and rule not in ("order", "record-time"):
                 outcome.differ(
@@ -295,16 +303,16 @@ def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -
                     f"row {shown} is there, although it"
                     f" {'was deleted' if text in gone | moved else 'never was'}",
                 )
-    for text, (key, owed) in wanted.items():
+    for text, (key, expected_image) in expected.items():
         if text in refused:
             continue
-        if text not in held:
+        if text not in kept_rows:
             outcome.differ(
                 "schema-cache" if schemas_late and not how else general,
                 f"row {', '.join(text)} is missing",
             )
             continue
-        _cells(story, key, owed, held[text][0], outcome, general)
+        _check_cells(story, key, expected_image, kept_rows[text][0], outcome, general)
     return outcome
 
 
@@ -318,11 +326,11 @@ def _schemas_late(stream: ReadStream) -> bool:
     return False
 
 
-def _coverage(
+def _check_coverage(
     stream: ReadStream,
     keys: Keys,
     flat: Sequence[Written],
-    kept: Kept,
+    kept: KeptTables,
     outcome: StreamResult,
     how: str,
 ) -> set[Text]:
@@ -333,7 +341,7 @@ def _coverage(
     refused: their later state is unknown.
     """
     counts: Counter[int] = Counter()
-    there: dict[int, tuple[int, int]] = {}
+    sent_by_partition: dict[int, tuple[int, int]] = {}
     spoiled: set[tuple[int, int]] = set()
     doubtful: dict[tuple[int, int], set[Text]] = {}
     first_seen: set[object] = set()
@@ -342,7 +350,10 @@ def _coverage(
         if is_removed(written.message):
             counts[partition] += 1
             continue
-        there[partition] = there.get(partition, (0, -1))[0] + 1, counts[partition]
+        sent_by_partition[partition] = (
+            sent_by_partition.get(partition, (0, -1))[0] + 1,
+            counts[partition],
+        )
         if any(c.kind is Kind.CORRUPT for c in written.changes):
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in written.changes):
@@ -350,7 +361,7 @@ def _coverage(
                 image for c in written.changes for image in (c.before, c.after) if image is not None
             ]
             doubtful[partition, counts[partition]] = {
-                keys.expected(image) for image in images if image.keys() >= set(keys.names)
+                keys.image_key(image) for image in images if image.keys() >= set(keys.names)
             }
         counts[partition] += 1
         content = (
@@ -372,11 +383,11 @@ def _coverage(
 
     for partition in own:
         count, last = kept.seen.get(partition, (0, -1))
-        owed, end = there.get(partition, (0, -1))
-        if (count, last) != (owed, end):
+        sent_count, end = sent_by_partition.get(partition, (0, -1))
+        if (count, last) != (sent_count, end):
             words = (
                 f"{where(partition)}: {count} messages were seen, the last at {last}; there are"
-                f" {owed}, the last at {end}"
+                f" {sent_count}, the last at {end}"
             )
             outcome.differ(RESTART if how else "every-offset", words)
     marked = {place for place in kept.corrupt if place[0] in own}
@@ -393,8 +404,8 @@ def _coverage(
     return set().union(*(keys for place, keys in doubtful.items() if place in marked))
 
 
-def _watermarks(
-    stream: ReadStream, flat: Sequence[Written], kept: Kept, outcome: StreamResult
+def _check_watermarks(
+    stream: ReadStream, flat: Sequence[Written], kept: KeptTables, outcome: StreamResult
 ) -> None:
     """Checks that the highest watermark of each partition was kept."""
     highest: dict[int, int] = {}
@@ -412,7 +423,7 @@ def _watermarks(
             )
 
 
-def _cells(
+def _check_cells(
     story: Streamed,
     key: Key,
     image: Image,
@@ -424,35 +435,35 @@ def _cells(
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
-        name, held = column.name, kept.get(column.name)
+        name, kept_text = column.name, kept.get(column.name)
         cell = image.get(name)
         if story.added_after.get(name, -1) > last or cell is None:
             # The statement that gave the table this column sends no row: what is not there is the
             # column's default.
-            if held is not None:
+            if kept_text is not None:
                 outcome.differ(
                     rule,
-                    f"row {_key_repr(key)}, {name}: {held!r}, but the column came later and holds"
-                    f" {row[name]!r}",
+                    f"row {_key_repr(key)}, {name}: {kept_text!r}, but the column came later and"
+                    f" holds {row[name]!r}",
                 )
-        elif not _same(cell, held, name in kept):
+        elif not _fits_cell(cell, kept_text, name in kept):
             outcome.differ(
                 rule,
-                f"row {_key_repr(key)}, {name}: {held!r} is not"
+                f"row {_key_repr(key)}, {name}: {kept_text!r} is not"
                 f" {cell.text if cell.text is not None else cell.value!r}",
             )
 
 
-def _same(cell: Cell, held: str | None, there: bool) -> bool:
-    """Whether a kept text is right for the expected cell; `there` says whether the kept row has the
-    column at all.
+def _fits_cell(cell: Cell, kept_text: str | None, is_present: bool) -> bool:
+    """Whether a kept text is right for the expected cell. `is_present`: the kept row has the
+    column, perhaps with NULL.
     """
     match cell.state:
         case State.NULL:
-            return held is None and there
+            return kept_text is None and is_present
         case State.ABSENT:
-            return not there
+            return not is_present
         case State.ANY | State.ONE_OF if cell.text is None:
             return True
         case _:
-            return held is not None and same_text(cell, held)
+            return kept_text is not None and same_text(cell, kept_text)

@@ -30,16 +30,16 @@ from conformance.engines.specs import decoder_spec
 from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.sheets import sheet_of_results
-from conformance.streams.kept import Kept, by_profile, judge, read_state
+from conformance.streams.kept import KeptTables, by_profile, judge, read_state
 from conformance.streams.recipes import (
     OURS,
     RESTART,
     Group,
     StreamResult,
     Subject,
-    for_restarts,
+    choose_for_restarts,
     group_of,
-    not_kept,
+    why_not_kept,
 )
 from conformance.streams.written import Written
 from generators.errors import HarnessError
@@ -126,27 +126,27 @@ class GroupReader:
             return error
         return HarnessError(
             f"{self.group.fmt.name}: {len(self.group.streams)} streams were not read within"
-            f" {self.limit_s:g} s, {where_it_was(self.directory)}: no verdict. A lakehouse that"
+            f" {self.limit_s:g} s, {batch_under_way(self.directory)}: no verdict. A lakehouse that"
             " starts cold takes a minute; --limit SECONDS gives more"
         )
 
-    def read_tables(self, maker: str = REFERENCE) -> Kept:
+    def read_tables(self, maker: str = REFERENCE) -> KeptTables:
         """The tables that a maker (a keeper of tables, by name) has kept so far."""
         return read_state(self.directory / maker)
 
 
-def ended_words(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """The message of the error that ended a query, on one line."""
     return " ".join(str(error).split())[:900]
 
 
-def where_it_was(directory: Path) -> str:
+def batch_under_way(directory: Path) -> str:
     """Says in words which batch the query below a folder was running, as its checkpoint tells."""
     begun = [int(path.name) for path in directory.rglob("offsets/*") if path.name.isdigit()]
     return f"in batch {max(begun)}" if begun else "before the first batch"
 
 
-def not_judged(group: Group, how: str, why: str) -> list[StreamResult]:
+def unjudged_results(group: Group, how: str, why: str) -> list[StreamResult]:
     """A result for every stream of a group that could not be tried; `why` says the reason."""
     return by_profile(
         group,
@@ -163,7 +163,7 @@ def not_judged(group: Group, how: str, why: str) -> list[StreamResult]:
     )
 
 
-def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
+def failed_results(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     """A result for every stream of a group whose query ended with an error."""
     outcomes = []
     for stream in group.streams:
@@ -177,13 +177,13 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
         )
         outcome.differ(
             "restart" if how else "convergence",
-            f"{ENDED}{ended_words(error)}",
+            f"{ENDED}{error_line(error)}",
         )
         outcomes.append(outcome)
     return by_profile(group, outcomes)
 
 
-def plainly(
+def read_streams(
     engine: ChildEngine,
     group: Group,
     decoder: str,
@@ -215,7 +215,7 @@ def plainly(
                 engine,
                 group,
                 decoder,
-                source_of(written),
+                topic_options(written),
                 home / "tables",
                 names=names,
                 limit_s=limit_s,
@@ -229,14 +229,16 @@ def plainly(
                 reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             if len(group.streams) == 1:
-                return failed(group, "", error)
+                return failed_results(group, "", error)
         else:
             return judge(
                 group, written.numbered(reader.read_tables()) if written else reader.read_tables()
             )
 
     def again(part: Group, name: str) -> list[StreamResult]:
-        return plainly(engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s)
+        return read_streams(
+            engine, part, decoder, bootstrap, home / name, used=used, limit_s=limit_s
+        )
 
     if len(group.by_deployment) > 1:
         parts = (again(part, f"deployment-{n}") for n, part in enumerate(group.by_deployment))
@@ -247,7 +249,7 @@ def plainly(
         alone = Group.of_streams(group.fmt, (stream,))
         if ends == number == ALONE:
             rest = Group.of_streams(group.fmt, group.streams[number:])
-            return outcomes + not_judged(rest, "", EACH_ENDED)
+            return outcomes + unjudged_results(rest, "", EACH_ENDED)
         results = again(alone, f"stream-{number}")
         ends += any(what.startswith(ENDED) for result in results for _, what in result.wrong)
         outcomes += results
@@ -263,7 +265,7 @@ def feed_options(group: Group, path: Path) -> dict[str, Any]:
     return {"kept": str(path), "batch": count, "count": STAGES * count}
 
 
-def source_of(written: Written) -> dict[str, Any]:
+def topic_options(written: Written) -> dict[str, Any]:
     """The options with which the child reads published topics."""
     return {"kafka": dict(written.options), "topic": ",".join(written.names.values())}
 
@@ -277,7 +279,7 @@ def _per_trigger(group: Group) -> int:
 
 
 @contextlib.contextmanager
-def _published(
+def _publish_streams(
     engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, limit_s: float
 ) -> Iterator[tuple[GroupReader, Callable[[str], list[StreamResult]]]]:
     """Publishes all stages. Yields a reader that reads them in small micro-batches, and the
@@ -287,7 +289,7 @@ def _published(
         written = Written(bootstrap, group, names)
         for stage in range(STAGES):
             written.publish(group.messages(stage))
-        source = {**source_of(written), "per_trigger": _per_trigger(group)}
+        source = {**topic_options(written), "per_trigger": _per_trigger(group)}
         reader = GroupReader(
             engine, group, decoder, source, home / "tables", names=names, limit_s=limit_s
         )
@@ -302,7 +304,7 @@ MOMENTS: Final = (
 """When the process is killed: the place in a batch, the batch, and words for it."""
 
 
-def killed(
+def read_while_killed(
     engine: ChildEngine,
     group: Group,
     decoder: str,
@@ -319,7 +321,7 @@ def killed(
     (`spark_checks.services.checkpoints`), where the second moment is not seen: the process is
     killed after the commit, and the commit is then removed, as if it had not happened.
     """
-    with _published(engine, group, decoder, bootstrap, home, limit_s) as (reader, judged):
+    with _publish_streams(engine, group, decoder, bootstrap, home, limit_s) as (reader, judged):
         try:
             for place, batch, words in MOMENTS:
                 note(f"{group.fmt.name}: the query is killed {words}")
@@ -327,17 +329,19 @@ def killed(
                 mark = reader.directory / f"held-{batch}-{place}"
                 states = [reader.directory / REFERENCE / str(batch)] if place == "commit" else []
                 if not kill_when(engine, reading, (mark, *states), limit_s):
-                    return not_judged(group, RESTART, f"the query ended before its kill {words}")
+                    return unjudged_results(
+                        group, RESTART, f"the query ended before its kill {words}"
+                    )
                 if place == "after":
-                    take_back(mark, batch)
+                    undo_commit(mark, batch)
             note(f"{group.fmt.name}: the query reads to the end")
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
-            return failed(group, RESTART, error)
+            return failed_results(group, RESTART, error)
         return judged(RESTART)
 
 
-def take_back(mark: Path, batch: int) -> None:
+def undo_commit(mark: Path, batch: int) -> None:
     """Removes the commit of `batch` and everything later from a query's checkpoint, so that Spark
     runs the batch again. The file `mark` names the checkpoint; if it names none, nothing happens.
     """
@@ -362,7 +366,7 @@ def kill_when(
 
     Raises the error of a reading that failed before, and HarnessError when the time limit expires.
     """
-    if not _awaited(reading, paths, limit_s):
+    if not _await_file(reading, paths, limit_s):
         return False
     pid = engine.pid
     if pid is not None:
@@ -373,7 +377,7 @@ def kill_when(
     return True
 
 
-def _awaited(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s: float) -> bool:
+def _await_file(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s: float) -> bool:
     """Waits until one of the files exists; returns False if the reading ended before. Raises the
     error of a reading that failed before, and HarnessError when the time limit expires.
     """
@@ -391,7 +395,7 @@ def _awaited(reading: Future[Mapping[str, Any]], paths: Sequence[Path], limit_s:
     return True
 
 
-def broker_killed(
+def read_while_broker_killed(
     engine: ChildEngine,
     group: Group,
     decoder: str,
@@ -406,14 +410,17 @@ def broker_killed(
 
     with (
         EmbeddedKafka(note) as broker,
-        _published(engine, group, decoder, broker.bootstrap, home, limit_s) as (reader, judged),
+        _publish_streams(engine, group, decoder, broker.bootstrap, home, limit_s) as (
+            reader,
+            judged,
+        ),
     ):
         try:
             reading = reader.read(hold={"batch": 1, "at": "commit"})
             marks = (reader.directory / REFERENCE / "1", reader.directory / "held-1-commit")
-            if not _awaited(reading, marks, limit_s):
+            if not _await_file(reading, marks, limit_s):
                 why = "the query had read everything before its broker was killed"
-                return not_judged(group, BROKER, why)
+                return unjudged_results(group, BROKER, why)
             note(f"{group.fmt.name}: the broker is killed and started")
             broker.kill()
             broker.start()
@@ -422,7 +429,7 @@ def broker_killed(
                 reading.result()
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
-            return failed(group, BROKER, error)
+            return failed_results(group, BROKER, error)
         return judged(BROKER)
 
 
@@ -431,7 +438,7 @@ class StreamSettings:
     """The settings of the command `stream`.
 
     `decoder` None is the reference decoder; `tables` None is the harness's own table. `used`:
-    topics that look used, see `plainly`. `pattern` names the topic of each message. `limit_s` is
+    topics that look used, see `read_streams`. `pattern` names the topic of each message. `limit_s` is
     the time limit of each reading.
     """
 
@@ -468,7 +475,7 @@ def run(
             fmt = get(name)
             chosen, of = _select_subjects(fmt, settings)
             for profile in chosen:
-                if why := not_kept(fmt, profile):
+                if why := why_not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
             group = group_of(fmt, chosen, nemeses, settings.seed, of, settings.pattern)
             decoder = decoder_spec(fmt.name, settings.decoder)
@@ -487,12 +494,12 @@ def run(
                 continue
             if victim is None or bootstrap is None:
                 note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
-                yield from plainly(
+                yield from read_streams(
                     engine,
                     group,
                     decoder,
                     bootstrap,
-                    _home(engine),
+                    _make_home(engine),
                     used=settings.used,
                     limit_s=settings.limit_s,
                 )
@@ -519,7 +526,7 @@ def _select_subjects(
     )
 
 
-def _home(engine: ChildEngine) -> Path:
+def _make_home(engine: ChildEngine) -> Path:
     """Makes a new folder for a query, which would resume from another topic's checkpoint in a used
     one.
     """
@@ -538,27 +545,36 @@ def _with_restarts(
     """Reads a format's streams without a kill, then some of them with a killed broker. At the same
     time the other child, `victim`, reads some of them and is killed.
     """
-    name, few, limit_s = group.fmt.name, for_restarts(group), settings.limit_s
+    name, few, limit_s = group.fmt.name, choose_for_restarts(group), settings.limit_s
     with ThreadPoolExecutor(1) as pool:
         try:
             killing = pool.submit(
-                killed, victim, few, decoder, bootstrap, _home(engine), note, limit_s
+                read_while_killed,
+                victim,
+                few,
+                decoder,
+                bootstrap,
+                _make_home(engine),
+                note,
+                limit_s,
             )
             note(
                 f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them"
                 f" {len(few.streams)} are killed"
             )
-            yield from plainly(
+            yield from read_streams(
                 engine,
                 group,
                 decoder,
                 bootstrap,
-                _home(engine),
+                _make_home(engine),
                 used=settings.used,
                 limit_s=limit_s,
             )
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
-            broken = broker_killed(engine, few, decoder, _home(engine), note, limit_s)
+            broken = read_while_broker_killed(
+                engine, few, decoder, _make_home(engine), note, limit_s
+            )
             yield from killing.result()
             yield from broken
         except BaseException:

@@ -182,7 +182,9 @@ class Recipe:
         fmt, (nemesis,) = get(self.format), select_nemeses(self.nemesis)
         profile, own = fmt.profile(self.profile), self.seed * 1000 + self.number
         story = self._story(fmt, profile, nemesis, own)
-        written, topics = laid(story, self.pattern, APPEND_TIME if nemesis.append_time else "")
+        written, topics = assign_lanes(
+            story, self.pattern, APPEND_TIME if nemesis.append_time else ""
+        )
         stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
         return ReadStream(
             profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self
@@ -202,7 +204,7 @@ class Recipe:
             )
         for suffix in ("", "_b", "_c"):
             story = self.subject.streamed(fmt, profile, seed, name + suffix, (), nemesis.fine)
-            if all(map(_elsewhere, story.written)):
+            if all(map(_is_elsewhere, story.written)):
                 return story
         return self.subject.streamed(fmt, profile, seed, name, (), nemesis.fine)
 
@@ -244,7 +246,7 @@ class ReadStream:
             topic, partition = places[written.message.partition]
             yield replace(written.message, topic=topic, partition=partition)
 
-    def laid(self, stage: int) -> list[tuple[Message, int]]:
+    def messages_with_offsets(self, stage: int) -> list[tuple[Message, int]]:
         """The messages of a stage with their offsets. Removed messages are left out, but take up an
         offset.
         """
@@ -365,10 +367,10 @@ class Staged:
             stage, number = divmod(unit, len(self.made))
             recipe, bases = self.made[number]
             stream = _stream(recipe)
-            laid = replace(stream, bases=bases).laid(stage)
+            placed = replace(stream, bases=bases).messages_with_offsets(stage)
             append_ms = START_MS + stage if stream.nemesis.append_time else None
             yield records.batch(
-                [message for message, _ in laid], [offset for _, offset in laid], append_ms
+                [message for message, _ in placed], [offset for _, offset in placed], append_ms
             )
 
 
@@ -378,7 +380,7 @@ def _stream(recipe: Recipe) -> ReadStream:
     return recipe.stream()
 
 
-def not_kept(fmt: Format[Any], profile: Profile) -> str:
+def why_not_kept(fmt: Format[Any], profile: Profile) -> str:
     """Why no table can be kept from the profile's messages; "" if one can."""
     return next(
         (
@@ -390,7 +392,7 @@ def not_kept(fmt: Format[Any], profile: Profile) -> str:
     )
 
 
-def unsure(story: Streamed) -> str:
+def why_key_unsure(story: Streamed) -> str:
     """Why the key columns in the messages do not identify the history's rows; "" if they do."""
     names = story.table.primary_key
     for written in story.written:
@@ -418,7 +420,7 @@ def unsure(story: Streamed) -> str:
     return ""
 
 
-def possible(
+def is_possible(
     fmt: Format[Any], profile: Profile, nemesis: Nemesis, subject: Subject, seed: int
 ) -> bool:
     """Whether a profile's messages of this table have what the nemesis disturbs (such as a
@@ -445,7 +447,7 @@ def group_of(
     pattern: str = "",
 ) -> Group:
     """Makes a group of streams: each of the `chosen` profiles and each of the tables `of` under
-    each nemesis. Left out are profiles whose tables cannot be kept (`not_kept`), and nemeses that
+    each nemesis. Left out are profiles whose tables cannot be kept (`why_not_kept`), and nemeses that
     the format's messages cannot have. `pattern` names the topic of each message.
 
     Profiles of one deployment that write the same messages share a stream.
@@ -461,10 +463,10 @@ def group_of(
     for subject in of:
         alike: dict[object, list[Profile]] = {}
         for profile in chosen:
-            if not_kept(fmt, profile):
+            if why_not_kept(fmt, profile):
                 continue
             look = subject.streamed(fmt, profile, seed, subject.label)
-            if why := unsure(look):
+            if why := why_key_unsure(look):
                 lost.append(
                     StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table)
                 )
@@ -472,7 +474,7 @@ def group_of(
                 alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
         for first, *others in alike.values():
             for nemesis in nemeses:
-                if not possible(fmt, first, nemesis, subject, seed):
+                if not is_possible(fmt, first, nemesis, subject, seed):
                     continue
                 stream = make_stream(first, nemesis, len(streams), subject)
                 same = [
@@ -490,7 +492,7 @@ def group_of(
     return replace(Group.of_streams(fmt, streams), lost=tuple(lost))
 
 
-def laid(
+def assign_lanes(
     story: Streamed, pattern: str, kind: str
 ) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
     """Distributes a history's messages over topics: the messages with their lane as partition, and
@@ -517,7 +519,7 @@ def laid(
     return tuple(moved), tuple(sizes.items())
 
 
-def for_restarts(group: Group) -> Group:
+def choose_for_restarts(group: Group) -> Group:
     """Chooses the streams that are read while processes are killed: one for each nemesis, all of
     the deployment with the most streams, with different profiles. A restart endangers the reader's
     state, which does not depend on the profile.
@@ -531,6 +533,6 @@ def for_restarts(group: Group) -> Group:
     )
 
 
-def _elsewhere(written: Written) -> bool:
+def _is_elsewhere(written: Written) -> bool:
     """Whether the message holds no row, or is in another partition than the first."""
     return written.message.partition > 0 or all(c.kind is not Kind.ROW for c in written.changes)

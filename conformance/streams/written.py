@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from conformance.brokers import registry
 from conformance.brokers.spark_options import spark_options
 from conformance.lanes import Lanes
-from conformance.streams.kept import Kept
+from conformance.streams.kept import KeptTables
 from conformance.streams.recipes import Group
 from generators.errors import HarnessError
 from generators.garbage.nemesis import is_removed
@@ -79,7 +79,7 @@ class Written:
             self._numbers[lane, place.offset] = self._counts.get(lane, 0)
             self._counts[lane] = self._numbers[lane, place.offset] + 1
 
-    def numbered(self, kept: Kept) -> Kept:
+    def numbered(self, kept: KeptTables) -> KeptTables:
         """The kept state with every offset replaced by the number of the message in its lane,
         counted from 0; an offset at which no message of ours was published becomes negative.
         """

@@ -25,11 +25,11 @@ def tables_of(history: History) -> tuple[Table, ...]:
 
 
 def owed_at_level(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
-    """The messages with the rows that a decoder owes at the scenario's level. Level two requests
-    the table of the first change, and messages of other tables owe no row.
+    """The messages with the rows that a decoder must return at the scenario's level.
 
-    Without database and schema in the message a decoder cannot distinguish a namesake from the
-    table, so its rows are owed.
+    At level two the table of the first change is requested, and the decoder must return no row for
+    other tables. If messages have neither database nor schema, a decoder cannot tell a table of the
+    same name in another database from the requested one, so it must return its rows, too.
     """
     table_by_event = {
         number: (event.table.database, event.table.schema, event.table.name)
@@ -60,9 +60,8 @@ def case_id(fmt: Format[Any], profile: Profile, scenario: Scenario) -> str:
 def as_case(
     fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT
 ) -> Case:
-    """The scenario as that profile writes it, under its id, which its messages carry too.
-
-    Raises Refused on a history that its source cannot have.
+    """The scenario as a case: the messages that the profile writes for it carry the case's id.
+    Raises Refused for a history that is impossible at the profile's source.
     """
     name = case_id(fmt, profile, scenario)
     written = owed_at_level(scenario, fmt.write(scenario.history, profile, layout))
@@ -85,7 +84,7 @@ def case_of(
     written: tuple[Written, ...],
     origin: Origin,
 ) -> Case:
-    """The scenario as a case of that id, with messages that have been written."""
+    """A case with the id `name`, made of a scenario and messages that have been written already."""
     tables = tables_of(scenario.history)
     return Case(
         id=name,
@@ -102,8 +101,8 @@ def case_of(
 
 
 def boundary_scenarios(fmt: Format[Any], profile: Profile) -> Iterator[Scenario]:
-    """Every named scenario of a profile: the generic ones of its source in their fixed order, then
-    the format's own.
+    """All named scenarios of a profile, in a fixed order: first those of its source, then the
+    format's own.
     """
     yield from boundaries.scenarios(profile.database, fmt.supports, profile.source)
     if profile is fmt.profiles[0]:

@@ -1,4 +1,4 @@
-"""Draws tables, rows, changes and histories, in as few draws as possible.
+"""Draws tables, rows, changes and histories with as few Hypothesis draws as possible.
 
 The functions take Hypothesis's `draw`; `generators.drawing.strategies` makes strategies of them and
 checks arguments.
@@ -81,8 +81,8 @@ CHANCE: Final = st.integers(0, 0xFFFF)
 def ddl_text(
     action: str, database: str, table: str, old_name: str = "", source: str = "mysql"
 ) -> str:
-    """The SQL of an action of the source's `ddl_actions` on a table; `old_name` is the old name of
-    a renamed one.
+    """The SQL of a DDL statement on a table. `action` is one of the source's `ddl_actions`;
+    `old_name` is the table's old name in a RENAME.
     """
     origin = sources.source(source)
     quoted = {
@@ -106,8 +106,8 @@ def draw_table(
     supports: Callable[[SourceType], bool],
     source: sources.Source = sources.MYSQL,
 ) -> Table:
-    """A table in two draws, and one a column: a column's type is the high digits of its number,
-    name and nullability the low.
+    """Draws a table: two draws, and one for each column. The high digits of a column's number
+    choose its type, the low ones its name and whether it is nullable.
     """
     groups, key_groups = (
         _values.type_groups(supports, False, source.name),
@@ -140,8 +140,8 @@ def draw_table(
 
 @lru_cache(maxsize=16)
 def _heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
-    """A table's name, whether its key comes last, and the kind of key; the plain combinations come
-    first.
+    """All combinations of a table's name, whether its key comes last, and its kind of key; plain
+    ones first.
     """
     # Two in three tables have their key first.
     key_last = (False, False, True)
@@ -156,19 +156,19 @@ _COLUMN_HEADS: Final = (
 
 @lru_cache(maxsize=256)
 def sample(choices: tuple[T, ...]) -> SearchStrategy[T]:
-    """One of the choices; cached."""
+    """A strategy for one of the choices; cached."""
     return st.sampled_from(choices)
 
 
 def draw_row(draw: DrawFn, table: Table) -> Row:
-    """A whole row."""
+    """Draws a value for every column."""
     return {c.name: _values.pick(draw, c.type, c.nullable) for c in table.columns}
 
 
 @lru_cache(maxsize=256)
 def masks(count: int) -> SearchStrategy[int]:
-    """Which columns an UPDATE changes, as a bit mask: one, two neighbours, all or none, the last
-    column first.
+    """A strategy for a bit mask of the columns that an UPDATE changes: one, two neighbours, all or
+    none; masks of the last column come first.
     """
     bits = [1 << i for i in reversed(range(count))]
     neighbours = [a | b for a, b in itertools.pairwise(bits)]
@@ -176,7 +176,7 @@ def masks(count: int) -> SearchStrategy[int]:
 
 
 def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
-    """A row's after image: the columns of a drawn mask get new values."""
+    """Draws the row after an UPDATE: the columns of a drawn mask get new values."""
     mask = draw(masks(len(table.columns)))
     after = dict(before)
     for i, column in enumerate(table.columns):
@@ -186,8 +186,8 @@ def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
 
 
 def identity(table: Table, cells: Row) -> tuple[object, ...]:
-    """A row's key as a binary PAD SPACE collation compares it: without trailing spaces and BINARY's
-    padding.
+    """A row's key as a database compares it (a binary PAD SPACE collation): without trailing spaces
+    and without the padding of BINARY.
     """
     return tuple(map(_unpadded, (cells[name] for name in table.handle_key)))
 
@@ -203,13 +203,13 @@ def _unpadded(cell: Value) -> Value:
 
 
 def keep_key(table: Table, before: Row, after: Row) -> Row:
-    """`after` with the key of `before`."""
+    """The row `after` with the key of the row `before`."""
     return {**after, **{name: before[name] for name in table.handle_key}}
 
 
 def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImages, ...]:
-    """Images of up to `count` rows; a row with a taken key is left out, a change to a taken key is
-    dropped.
+    """Draws up to `count` changed rows. A row whose key is taken is left out; an UPDATE to a taken
+    key keeps its key.
     """
     used_keys: set[tuple[object, ...]] = set()
     images: list[RowImages] = []
@@ -235,7 +235,7 @@ OPS: Final = (Op.INSERT, Op.UPDATE, Op.DELETE, Op.UPDATE)
 
 @lru_cache(maxsize=64)
 def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
-    """An op and a number of rows; three in four have one row."""
+    """A strategy for an op and a number of rows; three times out of four it is one row."""
     counts = [*([1] * (3 * (max_rows - 1) or 1)), *range(2, max_rows + 1)]
     statements: list[tuple[Op, int]] = []
     for count in counts:
@@ -250,14 +250,14 @@ def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowCh
 
 
 class SourceModel:
-    """The tables of a drawn history and their rows."""
+    """The tables of a drawn history with the rows that exist in them."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self.tables = list(tables)
         self.live: list[list[Row]] = [[] for _ in self.tables]
 
     def change(self, draw: DrawFn, at: Instant) -> RowChange:
-        """An INSERT, or an UPDATE or DELETE of an existing row."""
+        """Draws an INSERT, or an UPDATE or DELETE of rows that exist."""
         which = draw(_values.between(0, len(self.tables) - 1)) if len(self.tables) > 1 else 0
         table, live = self.tables[which], self.live[which]
         op, count = draw(statements(3))
@@ -292,7 +292,7 @@ class SourceModel:
         return RowImages(before, after)
 
     def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange:
-        """A statement on one of the tables, and the tables after it."""
+        """Draws a statement on one of the tables, and changes the tables accordingly."""
         source = sources.of_table(self.tables[0])
         action = draw(sample(source.drawn_ddl))
         which = draw(_values.between(0, len(self.tables) - 1))
@@ -315,8 +315,8 @@ class SourceModel:
 
 
 def added_column(name: str, source: sources.Source) -> Column:
-    """The column of the source's ADD COLUMN, spelled as the statement spells it: MySQL's without
-    display width.
+    """The column that ADD COLUMN adds, with its type spelled as in the statement; in MySQL without
+    a display width.
     """
     return Column(
         name, source.number, declared=source.number.name if source.name == "mysql" else ""
@@ -330,10 +330,9 @@ def draw_history(
     max_events: int,
     origin: sources.Source = sources.MYSQL,
 ) -> History:
-    """A row change, then events whose kinds are drawn from a list that repeats row changes.
-
-    The first event is fixed: a watermark takes fewer draws than a row, and histories would shrink
-    towards it.
+    """Draws a history: a row change, then events whose kinds are drawn from a list in which row
+    changes occur several times. The first event is a row change because Hypothesis shrinks towards
+    fewer draws, and a watermark takes fewer.
     """
     first = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
     tables = [first]

@@ -1,8 +1,8 @@
-"""One history for every format: the changes of one table in each source's types, and the resulting
-table.
+"""One history for all formats: the changes of one table, in the types of each source, and the rows
+at the end.
 
-MySQL and PostgreSQL both hold its values, so that every format's decoder must return the same rows.
-`history_of` has row changes only; `streamed` adds the rest of a stream
+MySQL and PostgreSQL both can hold its values, so that the decoders of all formats must return the
+same rows. `history_of` has row changes only; `streamed` adds what else a stream has
 (`generators.drawing.streams`).
 """
 
@@ -80,7 +80,7 @@ class Reference:
 
 
 def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
-    """The columns that the format can carry, in order."""
+    """The columns of the shared table that the format can carry, in order."""
     at = _SOURCES[profile.source]
     return tuple(name for name, kinds in _TYPES.items() if fmt.supports(kinds[at]))
 
@@ -93,8 +93,8 @@ def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
 
 
 def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Reference:
-    """The history of that seed for a format: `changes` row changes, one an event, of columns that
-    it supports.
+    """The shared history of a seed for one format: `changes` events of one row each, with the
+    columns that the format supports.
     """
     table, names = _table(fmt, profile, NAME), supported(fmt, profile)
     final_rows: dict[Value, Row] = {}
@@ -128,8 +128,9 @@ def streamed(
     fine_clock: bool = False,
     unsent: bool = False,
 ) -> Streamed:
-    """A history of a table of that name in about `changes` row changes, and the profile's messages
-    of it (`tell`). With `unsent` most UPDATEs leave the long value of their row as it is.
+    """Makes a stream's history of the shared table under the name `name`, with about `changes` row
+    changes, and the profile's messages of it (`streams.write_story`). With `unsent` most UPDATEs
+    leave the row's long value as it is, so that it is not sent.
     """
     return write_story(
         fmt,
@@ -143,7 +144,7 @@ def streamed(
 
 
 class _SharedStory(Story):
-    """A `streamed` history of this module's table in the making."""
+    """The Story (a history in the making) of the shared table."""
 
     def __init__(
         self,
@@ -165,7 +166,7 @@ class _SharedStory(Story):
         self._fresh, self._unsent = 0, unsent
 
     def fresh(self) -> Row:
-        """A new row, with a new key or that of a deleted row."""
+        """A new row whose key is new, or is that of a deleted row."""
         free = sorted(self.gone | self.moved, key=repr)
         self._fresh += 1
         reused = bool(free) and self.chance.random() < 0.4
@@ -176,7 +177,7 @@ class _SharedStory(Story):
         return {c.name: key if c.name == KEY else self.value(c.name) for c in self.table.columns}
 
     def updated(self, key: Key) -> Row:
-        """The row of a key with a few columns changed, sometimes the key too."""
+        """The row with this key after an UPDATE of a few columns, sometimes of the key."""
         unchanged_columns = (KEY, LONG) if self._unsent else (KEY,)
         names = [c.name for c in self.table.columns if c.name not in unchanged_columns]
         changed_columns = self.chance.sample(names, self.chance.randint(1, 4))
@@ -188,15 +189,15 @@ class _SharedStory(Story):
         return {**self.rows[key], **{n: self.value(n) for n in changed_columns}, **moved}
 
     def value(self, name: str) -> Value:
-        """A value for the column."""
+        """A random value for the column."""
         if self._unsent and name == LONG:
             return _long_text(self.chance)
         return _value("number" if name == ADDED else name, self.chance)
 
 
 def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None]]:
-    """Changes of a model table: inserts, updates of a few columns, of the key and of nothing,
-    deletes, reused keys.
+    """The changes of a table that all sources share: inserts, deletes, keys used again, and updates
+    of a few columns, of the key, or of nothing.
     """
     chance = random.Random(f"{seed}/differential")
     live_rows: dict[Value, Row] = {}
@@ -269,5 +270,5 @@ _DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
 
 
 def _decimal(units: int, scale: int) -> Decimal:
-    """`units` of the last of `scale` fraction digits, exact whatever the decimal context."""
+    """The decimal `units * 10**-scale`, exact whatever the decimal context."""
     return Decimal((int(units < 0), tuple(map(int, str(abs(units)))), -scale))

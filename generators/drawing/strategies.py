@@ -288,10 +288,9 @@ def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
 
 
 def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
-    """The scenario with every table moved into `database` and `suffix` at the end of its name, in
-    DDL texts too.
-
-    A name that becomes too long for the database loses what is before the suffix.
+    """The scenario with every table in the database `database` and with `suffix` at the end of its
+    name, in DDL texts, too. If a name would be too long for the database, it is shortened before
+    the suffix.
     """
 
     def table(old: Table) -> Table:
@@ -364,8 +363,8 @@ def draw(
 
 @contextmanager
 def _without_constants() -> Iterator[None]:
-    """Hypothesis also draws constants that stand in the source of loaded modules. What a seed gives
-    must not depend on them.
+    """A context in which Hypothesis draws no constants from the source of loaded modules, so that
+    these do not change what a seed gives.
     """
     from hypothesis.internal.conjecture import providers
 
@@ -456,8 +455,8 @@ def _source(name: object) -> sources.Source:
 
 
 def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
-    """The source of that name, which a profile of the format must read; None is its first
-    profile's.
+    """The source `name`, or, if None, that of the format's first profile. Raises InvalidArgument
+    unless a profile of the format reads it.
     """
     legal = list(dict.fromkeys(profile.source for profile in fmt.profiles))
     if name is not None and name not in legal:
@@ -492,14 +491,14 @@ def _types(
 
 @st.composite
 def _by(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
-    """A strategy from a function, with a short repr: Hypothesis warns of a long one, which formats
-    and wide tables would give.
+    """Makes a strategy of a function. Its repr is short: Hypothesis warns of the long ones that
+    formats and wide tables would give.
     """
     return make(draw)
 
 
 def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
-    """A change of a wide table with few values in it."""
+    """Draws a change of a wide table in which few columns have values."""
     key = set(table.handle_key)
     free = [i for i, c in enumerate(table.columns) if c.name not in key]
     bare: dict[str, Value] = {c.name: None for c in table.columns}

@@ -1,5 +1,6 @@
-"""Histories of one keyed table with everything that a stream has: transactions of several rows,
-statements that change the table, watermarks, schemas sent ahead and again, heartbeats.
+"""Makes histories of one keyed table with everything that a stream may have: transactions of
+several rows, statements that change the table, watermarks, schemas sent in advance and repeatedly,
+heartbeats.
 """
 
 from __future__ import annotations
@@ -58,13 +59,14 @@ Key: TypeAlias = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """A history with everything that a stream has, as one profile writes it.
+    """A history with everything that a stream may have, and the messages that one profile writes
+    for it.
 
-    `table` is the final table, `rows` its rows by key. `last` has for each key of `rows` the number
-    of the event that left the row as it is, `added_after` the events that gave it a column without
-    touching its rows: in these cells rows whose last event is older hold NULL. `moved` are the keys
-    that an UPDATE of the key left for good; `gone` all other former keys. `statements` are those of
-    STATEMENTS that the profile has messages for.
+    `table` is the table at the end, `rows` its rows by key. `last` has the number of the last event
+    that changed a row, by key. `added_after` has, for a column that a statement added without
+    touching rows, the number of that event: rows whose last event is older have NULL in the column.
+    `moved` are keys that an UPDATE of the key replaced, `gone` all other keys that no longer exist.
+    `statements` are those of STATEMENTS for which the profile has messages.
     """
 
     table: Table
@@ -79,12 +81,12 @@ class Streamed:
 
 
 class Story(ABC):
-    """A history in the making: the source's table and rows, and the events so far.
+    """A history in the making: the table and the rows at the source, and the events so far.
 
     `fine`: some rows change twice within a millisecond, which only a position tells apart. `added`
-    is the column that ADD COLUMN adds, `dropped` the one that is dropped, as it is when it is added
-    again, empty. Below `few` rows there are inserts alone, above twice as many few in a `fine`
-    history.
+    is the column that ADD COLUMN adds. `dropped` is the column that DROP COLUMN removes; it may be
+    added again, empty. While there are less than `few` rows, only INSERTs happen; in a `fine`
+    history they become rare when there are more than twice as many.
     """
 
     def __init__(
@@ -118,20 +120,20 @@ class Story(ABC):
 
     @abstractmethod
     def fresh(self) -> Row | None:
-        """A new row with a free key, which no other row of the statement takes; None if there is
-        none.
+        """A new row whose key no existing row and no other row of the statement has; None if there
+        is none left.
         """
 
     @abstractmethod
     def updated(self, key: Key) -> Row:
-        """The row of a key with a few columns changed, sometimes the key too."""
+        """The row with this key after an UPDATE of a few columns, sometimes of the key."""
 
     def key(self, cells: Row) -> Key:
         """The key of a row."""
         return tuple(cells[name] for name in self.table.primary_key)
 
     def run(self, changes: int) -> None:
-        """Makes the whole history, of about `changes` changes of rows."""
+        """Makes the whole history, with about `changes` row changes."""
         self.events.append(Bootstrap(self.now(), self.table))
         statement_at = {
             changes * (n + 1) // (len(self.statements) + 1): statement_kind
@@ -162,8 +164,8 @@ class Story(ABC):
         self.events.append(Watermark(self.now()))
 
     def now(self, *, soon: bool = False) -> Instant:
-        """The next commit; commits are a second apart, since some writers write no finer time, but
-        for one that comes `soon`.
+        """The time of the next commit. Commits are a second apart, since some writers write whole
+        seconds; with `soon` the commit is in the same millisecond as the last one.
         """
         self._at = (
             Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
@@ -171,16 +173,16 @@ class Story(ABC):
         return self._at
 
     def soon(self, share: float) -> None:
-        """Another commit of a row of the last one, within its millisecond, in that share of cases
-        of a `fine` history.
+        """With probability `share`, changes a row of the last commit again in the same millisecond;
+        only in a `fine` history.
         """
         if self.fine and self._touched and self.chance.random() < share:
             self.transaction(1, soon=True)
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
-        """Changes of `count` different rows in one commit, of one kind, between its marks when
-        there are several; one that comes `soon` changes rows of the last one, within its
-        millisecond.
+        """Commits one INSERT, UPDATE or DELETE of up to `count` different rows; of several rows
+        between the marks of a transaction. With `soon` the rows are among those of the last commit,
+        and the commit is in the same millisecond.
         """
         at, share = self.now(soon=soon), self.chance.random()
         existing_keys = (
@@ -209,7 +211,7 @@ class Story(ABC):
             self.events.append(TransactionMark(at, "COMMIT", name, len(images)))
 
     def apply(self, image: RowImages) -> None:
-        """Applies the image to the rows."""
+        """Applies the change of one row to the rows."""
         old = None if image.before is None else self.key(image.before)
         new = None if image.after is None else self.key(image.after)
         if old is not None:
@@ -223,7 +225,7 @@ class Story(ABC):
             self.last[new] = len(self.events)
 
     def statement(self, statement_kind: str) -> None:
-        """Runs a statement of STATEMENTS: changes table and rows, and adds its event."""
+        """Executes one of STATEMENTS: changes the table and the rows, and adds the event."""
         before, name, source = self.table, self.table.name, sources.of_table(self.table)
         quote = source.quote
         self.stated[statement_kind] = len(self.events)
@@ -277,14 +279,14 @@ class Story(ABC):
                 self.events.append(Bootstrap(self.now(), self.table))
 
     def empty(self) -> None:
-        """Removes all rows at once, without row changes."""
+        """Removes all rows, as TRUNCATE does, without row changes."""
         self.gone |= self.rows.keys()
         self.rows = {}
 
     def change(
         self, action: str, sql: str, before: Table | None, *, exists_after: bool = True
     ) -> None:
-        """A statement as an event."""
+        """Adds the event of a statement. `before` is the table before it, None if it is created."""
         after = self.table if exists_after else None
         self.events.append(
             SchemaChange(
@@ -302,12 +304,12 @@ def write_story(
     statements: tuple[str, ...] = STATEMENTS,
     fine_clock: bool = False,
 ) -> Streamed:
-    """A history of about `changes` row changes that `begin` makes with these statements, and the
-    profile's messages of it.
+    """Makes a history of about `changes` row changes, and the profile's messages of it. `begin`
+    makes a Story with the given statements.
 
-    A statement that the profile has no message for (CDL has none at all) does not happen. With
-    `fine_clock` positions order the changes: if the profile writes them, some rows change twice
-    within a millisecond.
+    Statements for which the profile has no message do not happen (CDL has none at all). With
+    `fine_clock` some rows change twice within a millisecond, if the profile writes positions that
+    tell such changes apart.
     """
     if profile.source != "mysql":
         statements = ()
@@ -348,7 +350,7 @@ def write_story(
 
 
 def _distinct_positions(written: Iterable[Written]) -> bool:
-    """Whether the changes of rows have positions, and those of two events never the same."""
+    """Whether all row changes have a position, and no two events have the same."""
     events: dict[str, int] = {}
     for w in written:
         for change in w.changes:

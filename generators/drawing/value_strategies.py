@@ -147,7 +147,7 @@ _JSON_PARTS: Final[tuple[Any, ...]] = ({}, [], "", 0, False, [[[]]], {"a": {"a":
 
 
 def signed_decimal(units: int, scale: int) -> Decimal:
-    """`units` of the last of `scale` fraction digits, exact whatever the decimal context."""
+    """The decimal `units * 10**-scale`, exact whatever the decimal context."""
     return Decimal((int(units < 0), tuple(map(int, str(abs(units)))), -scale))
 
 
@@ -162,12 +162,14 @@ def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
 
 
 def _near(type: SourceType) -> tuple[Value, ...]:
-    """Boundary values of the source's types of the same logical type."""
+    """The boundary values of all types of the same source with the same logical type."""
     return _near_of(type.source, type.logical)
 
 
 def _digits(type: SourceType) -> tuple[int, int]:
-    """Precision and scale of drawn decimals: the type's, else everyday ones."""
+    """The precision and scale of drawn decimals: those of the type, or common ones for a type
+    without.
+    """
     return (
         (40, 12)
         if _postgresql_values.unconstrained(type)
@@ -309,8 +311,8 @@ def _oddness(value: Value) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=8192)
 def pool(type: SourceType) -> tuple[Value, ...]:
-    """The type's boundary and awkward values, plain ones first; all of them fit
-    (`sources.fits`).
+    """The boundary values of a type, and values that decoders get wrong; plain ones first. All of
+    them fit the type (`sources.fits`).
     """
     source = sources.of(type)
     distinct: dict[str, Value] = {}
@@ -372,7 +374,7 @@ def _documents() -> SearchStrategy[Any]:
 
 
 def _composite(type: SourceType) -> SearchStrategy[Any]:
-    """Contents of PostgreSQL's hstore and arrays."""
+    """A strategy for the contents of PostgreSQL's hstore and arrays."""
     texts = st.none() | st.sampled_from(_JSON_TEXTS) | st.text(_STORABLE, max_size=6)
     match type.name:
         case "hstore":
@@ -389,7 +391,7 @@ def _composite(type: SourceType) -> SearchStrategy[Any]:
 
 
 def _range(type: SourceType) -> SearchStrategy[Value]:
-    """Every value of the domain that a drawn row of reasonable size can hold."""
+    """A strategy for every value of the type that fits into a row of reasonable size."""
     low, high, length = type.low or 0, type.high or 0, type.length or 1
     match type.logical:
         case Logical.INT | Logical.BIT | Logical.SET:
@@ -444,10 +446,12 @@ def _range(type: SourceType) -> SearchStrategy[Value]:
 def _choices(
     type: SourceType,
 ) -> tuple[tuple[Value, ...], SearchStrategy[Value], SearchStrategy[int], SearchStrategy[int]]:
-    """What `pick` draws from: the pool of boundary values, a strategy for any value of the type,
-    and one each for the index of a NOT NULL and of a nullable column. As many indexes lie behind
-    the pool's end as in it, and mean any value. The fifth part that a nullable column has besides
-    means NULL: `pick` shifts it below 0.
+    """What `pick` needs for a type: the pool of boundary values; a strategy for any value; and two
+    strategies for an index, of a NOT NULL and of a nullable column.
+
+    An index inside the pool means that value. As many indexes follow after the pool's end; they
+    mean any value. For a nullable column a fifth of the indexes mean NULL, which `pick` shifts
+    below 0.
     """
     values = pool(type)
     size = len(values)
@@ -460,8 +464,8 @@ def _choices(
 
 
 def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
-    """A value of the type, in one draw when it comes from the pool; NULL is one in five of a
-    nullable one.
+    """Draws a value of the type; a value of the pool takes one draw only. Of a nullable type every
+    fifth value is NULL.
     """
     values, any_value, indexes, nullable_indexes = _choices(type)
     if nullable:
@@ -475,13 +479,13 @@ def pick(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
 
 @st.composite
 def value_strategy(draw: DrawFn, type: SourceType, nullable: bool) -> Value:
-    """`pick` as a strategy."""
+    """The strategy that draws with `pick`."""
     return pick(draw, type, nullable)
 
 
 @lru_cache(maxsize=1024)
 def between(low: int, high: int) -> SearchStrategy[int]:
-    """Integers from low to high; cached."""
+    """A strategy for the integers from `low` to `high`; cached."""
     return st.integers(low, high)
 
 
@@ -498,8 +502,8 @@ def keyable(type: SourceType) -> bool:
 def type_groups(
     supports: Callable[[SourceType], bool], keys: bool, source: str = "mysql"
 ) -> tuple[tuple[SourceType, ...], ...]:
-    """The source's families cut down to types that `supports` accepts, for `keys` only key-able
-    ones; empty ones left out.
+    """The source's groups of types, reduced to types that `supports` accepts; with `keys` to those
+    that a key may have. Empty groups are left out.
     """
     groups = (
         tuple(k for k in family if supports(k) and (not keys or keyable(k)))
@@ -513,7 +517,9 @@ STEPS: Final = 4096
 
 
 def type_at(groups: tuple[tuple[SourceType, ...], ...], number: int) -> SourceType:
-    """The type of a number below `STEPS * len(groups)`: one draw decides family and type."""
+    """The type for a number below `STEPS * len(groups)`: one draw chooses both the group and the
+    type.
+    """
     family, position = divmod(number, STEPS)
     group = groups[family]
     return group[position * len(group) // STEPS]

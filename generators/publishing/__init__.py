@@ -1,4 +1,3 @@
-"""Messages to a Kafka broker: what was acknowledged, where it lies, at which rate.
-
+"""Publishes messages to a Kafka broker: which were acknowledged, at which offsets, at which rate.
 Imports nothing of `generators` beyond this room and the base modules.
 """

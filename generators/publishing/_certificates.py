@@ -1,5 +1,5 @@
-"""Why a client does not trust a broker's certificate: librdkafka has one text for all reasons,
-OpenSSL has one for each.
+"""Finds out why a client does not trust a broker's certificate: librdkafka has one error text for
+all reasons, OpenSSL has one for each.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _REMEDIES: Final = (
 
 
 def distrust(cluster: Cluster) -> str:
-    """What OpenSSL has against the certificate of the first address, with a remedy; "" if it is
-    trusted, or was not seen.
+    """OpenSSL's reason against the certificate of the cluster's first address, with a remedy; "" if
+    it trusts the certificate or could not get it.
     """
     host, _, port = cluster.bootstrap.partition(",")[0].rpartition(":")
     context, properties = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cluster.properties

@@ -1,7 +1,5 @@
-"""The accounts of a publishing: which messages the broker confirmed, where they are, how long it
-took.
-
-Nothing here talks to Kafka.
+"""Counts what the broker confirmed: which messages, at which offsets, after which time. Nothing
+here talks to Kafka.
 """
 
 from __future__ import annotations
@@ -22,11 +20,9 @@ _ERRORS_KEPT: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """An acknowledged message: `number` is its 0-based place in the input, times are seconds since
-    the epoch.
-
-    `offset` is -1 in the rare case that a retry was acknowledged without one and no earlier one
-    determines it.
+    """An acknowledged message. `number` is its place in the input, counted from 0; times are
+    seconds since the epoch. `offset` is -1 in the rare case that a retry was acknowledged without
+    an offset, and no earlier message of the partition determines it.
     """
 
     number: int
@@ -39,8 +35,8 @@ class Delivered:
 
 @dataclass(slots=True)
 class Histogram:
-    """Durations in seconds by their logarithm: a few hundred counters however many samples,
-    quantiles within 1 %.
+    """Counts durations (seconds) in buckets of equal ratio: a few hundred counters for any number
+    of samples, with quantiles that are right within 1 %.
     """
 
     counts: dict[int, int] = field(default_factory=dict)
@@ -75,7 +71,7 @@ class Histogram:
 
     @property
     def max_ms(self) -> float | None:
-        """The longest, in milliseconds."""
+        """The longest duration, in milliseconds."""
         return round(self.largest * 1000, 3) if self.count else None
 
 
@@ -85,7 +81,7 @@ Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "confluent_kafka
 
 
 class Ledger:
-    """What the client reported: counts and latencies, by lane (a partition)."""
+    """Counts and latencies from the client's delivery reports, by lane (a partition of a topic)."""
 
     def __init__(
         self, clock: Callable[[], float], delivered: Callable[[Delivered], None] | None
@@ -128,16 +124,16 @@ class Ledger:
             self.errors.append(error_text)
 
     def time_report(self, error: KafkaError | None, report: confluent_kafka.Message) -> None:
-        """Counts a report, and keeps the time since the message was handed to the client."""
+        """Counts a delivery report, and adds the time since the client got the message."""
         self.count_report(error, report)
         latency = report.latency()
         if error is None and latency is not None:
             self.latencies.add(latency)
 
     def report_to(self, topic: str, partition: int) -> Arrived:
-        """The function that takes the reports of a topic's partition, with the number and the
-        intended time of each message. Numbers may come out of order: the client reports a refused
-        message before an earlier one that it is still sending again.
+        """The function that takes the delivery reports of one partition of a topic, with each
+        message's number and intended time. Numbers may come out of order: the client reports a
+        refused message before an earlier one that it is still retrying.
         """
         last = -1
 

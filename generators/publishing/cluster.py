@@ -21,11 +21,9 @@ _SHORTEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A broker's address, HOST:PORT, and the properties of every client of it. As text it is the
-    address.
-
-    Names of created topics begin with `prefix`; `topic`, if given, exists, and a run uses it
-    instead.
+    """A broker's address, HOST:PORT, with the properties of every client of it. `str()` of it is
+    the address. Topics that are created have names that begin with `prefix`. If `topic` is given,
+    it exists already, and a run uses it instead of creating one.
     """
 
     bootstrap: str
@@ -38,7 +36,9 @@ class Cluster:
 
     @property
     def principal(self) -> str:
-        """The name that the broker most likely knows this client by, for errors of permissions."""
+        """The name by which the broker probably knows this client, for error texts about
+        permissions.
+        """
         if name := self.properties.get("sasl.username"):
             return f"User:{name}"
         if mechanism := self.properties.get("sasl.mechanism") or self.properties.get(
@@ -53,7 +53,7 @@ class Cluster:
         return "User:ANONYMOUS"
 
     def mask_secrets(self, client_text: str) -> str:
-        """A client's text with `***` in the place of this cluster's secrets."""
+        """The text of a client with this cluster's secrets replaced by `***`."""
         for name, value in self.properties.items():
             if secret(name) and len(value) >= _SHORTEST:
                 client_text = client_text.replace(value, "***")
@@ -65,26 +65,26 @@ Target: TypeAlias = Cluster | str
 
 
 def as_cluster(target: Target) -> Cluster:
-    """The target as a cluster: an address alone has no properties."""
+    """The target as a Cluster; a bare address has no properties."""
     return target if isinstance(target, Cluster) else Cluster(target)
 
 
 def settings(target: Target) -> dict[str, Any]:
-    """The client's settings that reach a target."""
+    """The client's settings with which it reaches the target."""
     cluster = as_cluster(target)
     return {**cluster.properties, "bootstrap.servers": cluster.bootstrap}
 
 
 def fields(target: Target) -> dict[str, Any]:
-    """A target for another process, which makes it with `Cluster(**fields)`. Never an argument:
-    other users see those.
+    """The target's fields for another process, which calls `Cluster(**fields)`. Never pass them as
+    command line arguments, which other users can see.
     """
     cluster = as_cluster(target)
     return {"bootstrap": cluster.bootstrap, "properties": dict(cluster.properties)}
 
 
 def client() -> ModuleType:
-    """The Kafka client's module. Raises HarnessError if it does not load."""
+    """Imports the module of the Kafka client. Raises HarnessError if that fails."""
     try:
         import confluent_kafka
     except ImportError as error:
@@ -109,7 +109,7 @@ _PLAIN: Final = ("sasl.oauthbearer.token.endpoint.url",)
 
 
 def secret(name: str) -> bool:
-    """Whether a property's value is a secret, by its name."""
+    """Whether the value of the property with this name is a secret."""
     return (
         name not in _PLAIN
         and not name.endswith((".location", ".file"))

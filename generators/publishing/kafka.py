@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A message's place in Kafka."""
+    """The topic, partition and offset of a message in Kafka."""
 
     topic: str
     partition: int
@@ -45,9 +45,9 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result of one `publish`: how many messages were acknowledged and how many failed, the
-    first different error texts, and the place of each message in the order of the input; None for
-    those not delivered. No places with `keep_offsets=False`.
+    """The result of `publish`: how many messages were acknowledged and how many failed; the first
+    different error texts; and, unless `keep_offsets` was False, the place of each message in the
+    order of the input, None for a message that failed.
     """
 
     acknowledged: int
@@ -57,12 +57,11 @@ class PublishResult:
 
 
 def places(deliveries: Sequence[Delivered], first: int, count: int) -> list[Placed | None]:
-    """The places of `count` messages from number `first` on, by what was told of them, each
-    partition in order.
+    """The places of `count` messages from number `first` on, from the delivery reports.
 
-    A retry that the broker recognises too late is acknowledged without an offset. An idempotent
-    producer's messages lie in their order, so such a message, if no earlier one determines it,
-    precedes its successor.
+    A retry that the broker recognises too late is acknowledged without an offset. The messages of
+    an idempotent producer keep their order in a partition, so that the offset follows from the
+    message before it, or else from the one after it.
     """
     record_places: list[Placed | None] = [None] * count
     following: dict[tuple[str, int], int] = {}

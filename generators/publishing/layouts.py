@@ -1,5 +1,5 @@
-"""Which topic each table's messages go to: a pattern with the writer's own topic and the names of
-the table.
+"""Chooses the topic of each table's messages by a pattern, which may name the writer's own topic
+and the names of the table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ PARTS: Final = ("topic", "database", "schema", "table")
 
 
 def parts(pattern: str, option: str = "--topic") -> tuple[str, ...]:
-    """The parts that a pattern names. Raises UsageError, which names the option."""
+    """The placeholders that a pattern has. Raises UsageError, which names the option, for an
+    unknown one.
+    """
     try:
         names = tuple(name for _, name, _, _ in Formatter().parse(pattern) if name is not None)
     except ValueError as error:
@@ -32,8 +34,8 @@ PART_PATTERN: Final = r"\{(topic|database|schema|table)\}"
 
 
 def require_part(pattern: str) -> None:
-    """Refuses a --topic-pattern that leads all tables to one topic. Raises UsageError if it names
-    no part, or an unknown one.
+    """Raises UsageError for a --topic-pattern without a placeholder, which would lead all tables to
+    one topic, and for an unknown placeholder.
     """
     if not parts(pattern, "--topic-pattern"):
         raise UsageError(
@@ -42,7 +44,7 @@ def require_part(pattern: str) -> None:
 
 
 def topic_of(pattern: str, writer_topic: str, table: Table) -> str:
-    """The topic of a table's message; `writer_topic` is its writer's topic."""
+    """The topic of a table's message. `writer_topic` is the topic that the writer gave the message."""
     name = pattern.format(
         topic=writer_topic, database=table.database, schema=table.schema or "", table=table.name
     )

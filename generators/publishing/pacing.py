@@ -68,7 +68,7 @@ _DROPPED_S: Final = 5.0
 
 
 class PublishError(HarnessError):
-    """Publishing stopped before its end. `acknowledged` counts what the broker had confirmed until
+    """Publishing stopped before its end. `acknowledged` is the number of messages confirmed until
     then.
     """
 
@@ -103,8 +103,8 @@ class Published:
 
 
 def add_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts, quantiles and errors of several publishings together; each is what
-    `dataclasses.asdict` makes of a Published, or JSON of that.
+    """Adds the counts, quantiles and errors of several publishings. Each is a dict of the fields of
+    Published, perhaps read from JSON.
     """
     latencies = Histogram()
     errors: list[str] = []
@@ -126,9 +126,7 @@ def add_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 class PublishStopped(PublishError):
-    """The broker cannot be reached or has stopped answering; `published` is what was done until
-    then.
-    """
+    """The broker cannot be reached, or stopped answering. `published` is the result until then."""
 
     def __init__(self, message: str, published: Published) -> None:
         super().__init__(message, published.acknowledged)
@@ -136,7 +134,7 @@ class PublishStopped(PublishError):
 
 
 class PublishInterrupted(KeyboardInterrupt):
-    """Ctrl-C while publishing; `published` is what was done until then."""
+    """Ctrl-C while publishing. `published` is the result until then."""
 
     def __init__(self, published: Published) -> None:
         super().__init__("interrupted")
@@ -144,7 +142,9 @@ class PublishInterrupted(KeyboardInterrupt):
 
 
 class Paced:
-    """A producer with its accounts, and the watch over time without any acknowledgement."""
+    """A Kafka producer that keeps a schedule, counts delivery reports, and notices when no
+    acknowledgement comes for too long.
+    """
 
     def __init__(
         self,
@@ -204,16 +204,18 @@ class Paced:
             self.fatal = error.str()
 
     def transact(self, what: Callable[[], object]) -> None:
-        """A step of a transaction. Raises PublishError."""
+        """Executes one step of a transaction (begin, commit, abort). Raises PublishError if it
+        fails.
+        """
         try:
             what()
         except self.refusal as error:
             raise self.error(f"a transaction failed: {error.args[0].str()}") from error
 
     def poll(self, seconds: float) -> None:
-        """Serves callbacks for up to that long, reports progress, and raises PublishError if the
-        broker stops answering, or for a topic that may not be written: later messages would fail
-        too.
+        """Handles delivery reports for up to `seconds` and reports progress. Raises PublishError if
+        the broker has stopped answering, or if the topic may not be written, so that all later
+        messages would fail, too.
         """
         self.producer.poll(seconds)
         now = time.monotonic()
@@ -234,8 +236,8 @@ class Paced:
             )
 
     def connect(self, topic: str) -> None:
-        """Has the client find broker and topic; an idempotent one would otherwise wait half a
-        second before its first message.
+        """Makes the client look up the broker and the topic; an idempotent client would otherwise
+        wait half a second before its first message.
         """
         kafka = client()
         limit = min(self.timeout_s, 30.0)
@@ -259,7 +261,9 @@ class Paced:
         self.poll(0)
 
     def error(self, what: str) -> PublishError:
-        """Drops what is still queued; the error, with the progress and what to do."""
+        """Drops all queued messages, and returns the error for `what` with the progress and a
+        remedy.
+        """
         self.abandon()
         done = self.ledger.acknowledged
         because = f" ({self.heard[-1]})" if self.heard else ""
@@ -272,7 +276,7 @@ class Paced:
         )
 
     def abandon(self) -> None:
-        """Drops what is still queued, so that nothing waits for it."""
+        """Drops all queued messages, so that nothing waits for them."""
         self.producer.purge()
         # The client tells of what it dropped when its threads come to it.
         deadline = time.monotonic() + _DROPPED_S
@@ -280,7 +284,7 @@ class Paced:
             self.producer.poll(0.05)
 
     def finish(self, seconds: float) -> None:
-        """Waits at most that long for messages in flight, and drops the rest."""
+        """Waits at most `seconds` for messages in flight, then drops the rest."""
         with contextlib.suppress(PublishError):
             deadline = time.monotonic() + seconds
             while len(self.producer) and time.monotonic() < deadline:
@@ -288,13 +292,11 @@ class Paced:
         self.abandon()
 
     def intended(self) -> float:
-        """When the next message is meant to go out, in seconds since the epoch."""
+        """The time at which the next message is due, in seconds since the epoch."""
         return self.clock() if self.rate is None else self.began + self.number / self.rate
 
     def burst(self, messages: Iterable[Message]) -> int:
-        """Hands messages to the client, each with its intended time; returns how many there
-        were.
-        """
+        """Gives the client all messages at once, each with its intended time. Returns their number."""
         if self.rate is None and self.ledger.delivered is None and not self.stamp:
             return self._plain(messages)
         first = self.number
@@ -312,8 +314,8 @@ class Paced:
         return self.number - first
 
     def _plain(self, messages: Iterable[Message]) -> int:
-        """Hands messages to the client where neither a schedule nor stamps nor single reports are
-        needed: nothing is kept for a message. Returns how many there were.
+        """Gives the client all messages without a schedule, timestamps of ours and single reports,
+        so that nothing is kept for a message. Returns their number.
         """
         chunk = self.number // _LARGEST_BURST
         report = (
@@ -343,8 +345,8 @@ class Paced:
         return number - first
 
     def _hand(self, message: Message, report: Callback, timestamp_ms: int) -> None:
-        """Hands over one message, waiting for room; one that the client refuses has failed, and no
-        report will come.
+        """Gives the client one message; waits while its queue is full. A message that the client
+        refuses counts as failed; no report of it will come.
         """
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
@@ -368,23 +370,23 @@ class Paced:
                 return
 
     def begin(self) -> None:
-        """Begins a transaction if the messages are in transactions."""
+        """Begins a transaction, if transactions are used."""
         if self.commit_s is not None:
             self.transact(self.producer.begin_transaction)
             self._begun_s = self.clock()
 
     def due(self) -> bool:
-        """Whether the transaction is old enough to be committed."""
+        """Whether the open transaction is old enough to be committed."""
         return self.commit_s is not None and self.clock() - self._begun_s >= self.commit_s
 
     def commit(self) -> None:
-        """Waits for messages in flight, and commits the transaction if one is open."""
+        """Waits for messages in flight and commits the open transaction; does nothing without one."""
         self.drain()
         if self.commit_s is not None:
             self.transact(lambda: self.producer.commit_transaction(self.timeout_s))
 
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
-        """Serves reports until that time."""
+        """Handles delivery reports until the time `until`, or until `stop()` is true."""
         while (early := until - self.clock()) > 0 and not stop():
             # The client waits for whole milliseconds: with less it would not wait at all, and this
             # loop would take a core.
@@ -498,7 +500,9 @@ def publish_paced(
 def _produce(
     run: Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]
 ) -> None:
-    """Hands messages over as they fall due."""
+    """Gives the client the messages of the input when they are due, until the input ends or `over`
+    says so.
+    """
     clock, rate, burst = run.clock, run.rate, 64
     while not over():
         if run.due():

@@ -102,8 +102,8 @@ _METHOD: Final = "sasl.oauthbearer.method"
 
 
 def parse_property(assignment: str) -> tuple[str, str]:
-    """Name and value of NAME=VALUE. Raises UsageError, also for a secret that is no name of an
-    environment variable.
+    """Splits NAME=VALUE; a value env:VARIABLE is read from the environment. Raises UsageError for
+    another text, an unknown variable, and a secret that is given directly.
     """
     name, equals, value = assignment.partition("=")
     name = name.strip()
@@ -147,8 +147,8 @@ def read(path: Path) -> dict[str, str]:
 
 
 def check(cluster: Cluster) -> None:
-    """Raises UsageError for a property that the client does not know, a value that it refuses, and
-    one that the harness owns.
+    """Checks the properties of a cluster. Raises UsageError for one that the client does not know,
+    one whose value the client refuses, and one that the harness sets itself.
     """
     properties = cluster.properties
     for name in properties:

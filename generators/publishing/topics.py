@@ -35,7 +35,7 @@ TOPIC_CONFIG: Mapping[str, str] = {
 
 
 def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
-    """A silent admin client; its log goes to `heard`."""
+    """An admin client that prints nothing; its log lines are passed to `heard`."""
     client()
     from confluent_kafka.admin import AdminClient
 
@@ -48,8 +48,8 @@ def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
 
 
 def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> str:
-    """An error text for a broker that does not answer, or does not let this client in; `heard` are
-    the client's errors.
+    """The error text for a broker that does not answer, or does not let this client in. `heard` are
+    the client's error messages.
     """
     distinct_errors = list(dict.fromkeys(heard))
     # "All brokers are down" only repeats the other texts.
@@ -81,8 +81,8 @@ class TopicForbidden(HarnessError):
 def denied(
     bootstrap: Target, topic: str, needed: str, remedy: str = "publish to another topic"
 ) -> str:
-    """An error text for a topic that this client may not use; `needed` are the missing
-    operations.
+    """The error text for a topic that this client may not use; `needed` are the operations that it
+    is not allowed.
     """
     who = as_cluster(bootstrap).principal
     return (
@@ -92,14 +92,12 @@ def denied(
 
 
 def check_reachable(bootstrap: Target, timeout_s: float = 10) -> None:
-    """Asks the broker at `bootstrap` for its metadata. Raises HarnessError if none comes within
-    `timeout_s`.
-    """
+    """Asks the broker for its metadata. Raises HarnessError if no answer comes within `timeout_s`."""
     visible(bootstrap, timeout_s)
 
 
 def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetadata]:
-    """The topics that this client may see. Raises HarnessError."""
+    """The names of the topics that this client may see. Raises HarnessError."""
     kafka = client()
     heard: list[str] = []
     admin = admin_of(bootstrap, heard)
@@ -112,7 +110,7 @@ def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetad
 
 
 def _forbids(error: BaseException) -> bool:
-    """Whether a client's error says that it lacks the right."""
+    """Whether a client's error says that the client lacks a permission."""
     codes = client().KafkaError
     first = error.args[0] if error.args else None
     return isinstance(first, codes) and first.code() in (
@@ -189,7 +187,7 @@ def create_topics(
 
 
 def config_of(append_time: bool) -> Mapping[str, str]:
-    """The options of a topic that is created."""
+    """The configuration of a topic to be created."""
     return (
         {**TOPIC_CONFIG, "message.timestamp.type": "LogAppendTime"} if append_time else TOPIC_CONFIG
     )
@@ -203,7 +201,7 @@ def _led(topic: TopicMetadata, partitions: int) -> bool:
 
 
 def forbidden(bootstrap: Target, name: str, why: str) -> str:
-    """An error text for a topic that this client may not create."""
+    """The error text for a topic that this client may not create."""
     cluster = as_cluster(bootstrap)
     return (
         f"the broker at {cluster} does not let {cluster.principal} create topic {name!r}"
@@ -255,7 +253,7 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
 
 
 def sized(bootstrap: Target, topic: str | None, error_text: str) -> str:
-    """A refusal of a message; of one that is too large with the limit."""
+    """The error text for a refused message; for one that is too large, with the topic's limit."""
     if "size too large" not in error_text:
         return error_text
     limit, whose = (
@@ -272,7 +270,7 @@ def sized(bootstrap: Target, topic: str | None, error_text: str) -> str:
 
 
 def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
-    """A setting of a topic; "" if this client may not see it."""
+    """The value of a topic's setting; "" if this client may not see it."""
     kafka = client()
     from confluent_kafka.admin._config import ConfigResource
 
@@ -291,8 +289,8 @@ def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
 
 
 def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
-    """The first offset of each partition of a topic, and the one that follows its last. Raises
-    HarnessError.
+    """For each partition of a topic the first offset, and the offset that the next record will get.
+    Raises HarnessError.
     """
     kafka = client()
     consumer = kafka.Consumer(
@@ -332,15 +330,15 @@ def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tupl
 
 
 def records_in(bootstrap: Target, topic: str, timeout_s: float = 10) -> int:
-    """How many records a topic's partitions hold by their first and next offsets. Raises
-    HarnessError.
+    """The number of records in a topic, from the first and the next offset of each partition.
+    Raises HarnessError.
     """
     return sum(high - low for low, high in ends(bootstrap, topic, timeout_s).values())
 
 
 def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30) -> None:
-    """Deletes topics; one that does not exist is fine. Raises HarnessError when the broker refuses
-    or does not answer.
+    """Deletes topics; ignores those that do not exist. Raises HarnessError if the broker refuses or
+    does not answer.
     """
     kafka = client()
     admin = admin_of(bootstrap)

@@ -23,8 +23,8 @@ ABORTED: Final = b"of an aborted transaction"
 
 
 class Transactions:
-    """A producer of transactions. Raises HarnessError where the broker refuses or does not
-    answer.
+    """A producer whose messages are in transactions. Its methods raise HarnessError if the broker
+    refuses or does not answer.
     """
 
     def __init__(self, to: Target) -> None:
@@ -35,7 +35,7 @@ class Transactions:
         self._begun = False
 
     def send(self, messages: Iterable[Message]) -> list[Placed]:
-        """Publishes messages to their topics in the open transaction, else in a new one; returns
+        """Publishes messages in the open transaction, or in a new one if none is open. Returns
         their places, in order.
         """
         if not self._begun:
@@ -56,7 +56,7 @@ class Transactions:
         return record_places
 
     def end(self, *, commit: bool) -> None:
-        """Commits or aborts the open transaction, if one is."""
+        """Commits the open transaction, or aborts it if not `commit`; does nothing without one."""
         if self._begun:
             producer = self._run.producer
             ending = producer.commit_transaction if commit else producer.abort_transaction
@@ -65,8 +65,8 @@ class Transactions:
 
 
 def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> None:
-    """Waits until the transactions in partitions of topics have ended: the broker writes the end
-    after its answer.
+    """Waits until the broker has written the ends of the transactions into these partitions, which
+    happens after its answer to the producer.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin._listoffsets import OffsetSpec
@@ -90,16 +90,16 @@ def await_transaction_ends(to: Target, places: Iterable[tuple[str, int]]) -> Non
 
 
 class Interleaved:
-    """Two producers: what the first sends is committed, what the second sends is aborted and leaves
-    gaps between the offsets.
+    """Two producers that publish side by side: the first one's messages are committed; the second
+    one's are aborted, so that offsets have gaps for readers of committed messages.
     """
 
     def __init__(self, to: Target) -> None:
         self._to, self._writers = to, (Transactions(to), Transactions(to))
 
     def publish(self, messages: Iterable[tuple[Message, bool]]) -> list[Placed]:
-        """Publishes messages, each partition in order; those with True are aborted. Returns the
-        places of all, in order.
+        """Publishes messages, in order within each partition. A message that comes with True is
+        aborted. Returns the places of all of them, in order.
         """
         runs: dict[tuple[str, int], list[list[int]]] = {}
         pairs = list(messages)
@@ -128,8 +128,8 @@ class Interleaved:
 
 
 def delete_before(to: Target, firsts: Mapping[tuple[str, int], int], timeout_s: float = 30) -> None:
-    """Deletes the records of partitions of topics before an offset, which becomes the first. Raises
-    HarnessError.
+    """Deletes the records before an offset in each of these partitions, so that the offset becomes
+    the first. Raises HarnessError.
     """
     kafka, admin = client(), admin_of(to)
     places = [

@@ -17,7 +17,13 @@ from typing import Any, Final
 
 from conformance.brokers.jars import LOGGING, Bundle
 from conformance.judging.judge import Capabilities
-from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
+from conformance.rules.tables import (
+    TableFile,
+    check_fields,
+    check_name,
+    naming_place,
+    read_package_toml,
+)
 from generators.errors import UnknownName
 from generators.wire_format import FORMATS
 
@@ -91,18 +97,20 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
     lists = {**shared, **file.data.get("lists", {})}
     entries: dict[str, dict[str, Any]] = {}
     for place, name, entry in file.entries("reader"):
-        with named_place(f"{place}: {name}"):
+        with naming_place(f"{place}: {name}"):
             base_reader = entry.get("of", "")
             entries[name] = {
                 **entries.get(check_name(base_reader, "reader", ("", *entries)), {}),
                 **entry,
             }
-            checked(entries[name], _FIELDS, _NEEDED, empty=("faults", "source", "note"))
+            check_fields(entries[name], _FIELDS, _NEEDED, empty=("faults", "source", "note"))
             for format_, claims in entries[name]["formats"].items():
                 check_name(format_, "format", FORMATS)
-                checked(claims, _CLAIMS)
+                check_fields(claims, _CLAIMS)
             if "jars" in entries[name]:
-                checked(entries[name]["jars"], _JARS, ("name", "title", "size", "main", "modules"))
+                check_fields(
+                    entries[name]["jars"], _JARS, ("name", "title", "size", "main", "modules")
+                )
             reader = _reader(entries[name], file.data.get("texts", {}), lists)
         yield reader
         if entry.get("ignoring"):
@@ -175,11 +183,11 @@ def _ignoring(reader: Reader) -> Reader:
 
 
 _PARTS: Final = {"texts": dict, "lists": dict, "reader": list}
-_SHARED: Final = TableFile(*ours(__name__, "claims"), _PARTS).data["lists"]
+_SHARED: Final = TableFile(*read_package_toml(__name__, "claims"), _PARTS).data["lists"]
 READERS: Final = tuple(
     reader
     for product in _PRODUCTS
-    for reader in of_product(TableFile(*ours(__name__, product), _PARTS), _SHARED)
+    for reader in of_product(TableFile(*read_package_toml(__name__, product), _PARTS), _SHARED)
 )
 
 

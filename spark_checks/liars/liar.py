@@ -18,7 +18,14 @@ from pyspark.sql import functions as F
 
 from conformance.judging.output import ENVELOPE, REQUIRED
 from conformance.rules.rules import rules
-from conformance.rules.tables import Legal, TableFile, check_name, checked, named_place, ours
+from conformance.rules.tables import (
+    Legal,
+    TableFile,
+    check_fields,
+    check_name,
+    naming_place,
+    read_package_toml,
+)
 from generators.errors import UsageError
 from generators.model import Column, Deployment, SourceType, Table
 from generators.wire_format import FORMATS, module_name
@@ -174,7 +181,7 @@ TABLES: Final[Mapping[str, Mapping[str, Legal]]] = {
 
 @cache
 def _file(name: str) -> TableFile:
-    return TableFile(*ours(__package__, name), PARTS)
+    return TableFile(*read_package_toml(__package__, name), PARTS)
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
@@ -183,7 +190,7 @@ def liars(fmt: str) -> tuple[Liar, ...]:
     """
     file = _file(fmt)
     shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
-    with named_place(file.place("shared")):
+    with naming_place(file.place("shared")):
         listed = [
             shared[check_name(name, "shared liar", shared)]
             for name in file.data.get("shared", "").split()
@@ -195,11 +202,11 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 
 
 def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
-    with named_place(f"{place}: {line.get('name', 'a liar')}"):
-        checked(line, FIELDS, ("name", "convicts", "why"))
+    with naming_place(f"{place}: {line.get('name', 'a liar')}"):
+        check_fields(line, FIELDS, ("name", "convicts", "why"))
         for name, table in TABLES.items():
-            with named_place(name):
-                checked(
+            with naming_place(name):
+                check_fields(
                     line.get(name, {}), table, ("sql",) if name == "cells" and name in line else ()
                 )
         ways = [way for way in (*WAYS, "decoder") if way in line]

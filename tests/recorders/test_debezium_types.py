@@ -17,7 +17,7 @@ TABLE = Path(__file__).parents[2] / FILE
 
 
 def test_the_committed_table_is_as_the_tool_writes_it():
-    assert debezium_types.written_table(column_readings()) == TABLE.read_text("utf-8")
+    assert debezium_types.readings_toml(column_readings()) == TABLE.read_text("utf-8")
 
 
 def test_a_line_of_the_program():

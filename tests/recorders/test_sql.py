@@ -115,7 +115,7 @@ def test_a_literal_of_postgresql_is_ascii_on_one_line(kind, value, text):
 
 def test_a_table_is_created_and_its_rows_are_inserted_before_they_change():
     before, after = {"id": 1, "v": "x", "e": 2}, {"id": 1, "v": "y", "e": 2}
-    plan = sql.realised(
+    plan = sql.plan_statements(
         History(
             (change(MARIADB, Op.UPDATE, (before, after)), change(MARIADB, Op.DELETE, (after, None)))
         )
@@ -148,14 +148,16 @@ def test_each_updated_row_has_an_event_of_its_own_and_mariadb_logs_no_row_that_s
         ({"id": i, "v": "x", "e": None}, {"id": i, "v": "y" if i else "x", "e": None})
         for i in range(3)
     ]
-    plan = sql.realised(History((change(MARIADB, Op.UPDATE, *rows),)))
+    plan = sql.plan_statements(History((change(MARIADB, Op.UPDATE, *rows),)))
     assert [len(event.rows) for event in plan.history.events[1:]] == [3, 1, 1]
     assert len(plan.statements) == 5
 
 
 def test_postgresql_has_an_enum_type_a_table_and_rows_that_are_found_without_a_key():
     row = {"id": 1, "e": "it's", "j": Json(1)}
-    plan = sql.realised(History((change(POSTGRESQL, Op.DELETE, (row, None)),)), identity="full")
+    plan = sql.plan_statements(
+        History((change(POSTGRESQL, Op.DELETE, (row, None)),)), identity="full"
+    )
     kind, table, full, _, deleted = plan.statements
     assert kind == """CREATE TYPE "enum_1_t""_s2" AS ENUM (E'it\\'s')"""
     assert (
@@ -180,7 +182,7 @@ def test_rows_follow_a_statement():
         rename,
         change(renamed, Op.DELETE, (row, None)),
     )
-    plan = sql.realised(History(events))
+    plan = sql.plan_statements(History(events))
     assert [text.split(" ")[0] for text in plan.statements] == [
         "CREATE",
         "INSERT",
@@ -191,7 +193,9 @@ def test_rows_follow_a_statement():
 
 def test_a_snapshot_is_no_statement():
     with pytest.raises(Refused, match="a READ is no statement"):
-        sql.realised(History((change(MARIADB, Op.READ, (None, {"id": 1, "v": None, "e": None})),)))
+        sql.plan_statements(
+            History((change(MARIADB, Op.READ, (None, {"id": 1, "v": None, "e": None})),))
+        )
 
 
 def test_what_mariadb_cannot_have_is_left_out():

@@ -38,7 +38,13 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from conformance.rules.tables import TableFile, check_name, checked, named_place, ours
+from conformance.rules.tables import (
+    TableFile,
+    check_fields,
+    check_name,
+    naming_place,
+    read_package_toml,
+)
 from generators.errors import UnknownName, UsageError
 
 REPOSITORY: Final = "https://github.com/{name}"
@@ -127,7 +133,7 @@ def pages() -> Mapping[str, Page]:
 @cache
 def page(name: str) -> Page:
     """A page. Raises UnknownName with the nearest match, and UsageError as `pages` does."""
-    return read(check_name(name, "page of sources", _names()), ours(__name__, name)[1])
+    return read(check_name(name, "page of sources", _names()), read_package_toml(__name__, name)[1])
 
 
 @cache
@@ -157,8 +163,8 @@ def read(name: str, toml_text: str) -> Page:
             )
     page = Page(name, data["title"], data.get("intro", ""), documents, repositories, facts := {})
     for key, value in data.get("facts", {}).items():
-        with named_place(f"{name}#{key}"):
-            checked(value, {"fact": str, "evidence": list}, ("fact", "evidence"))
+        with naming_place(f"{name}#{key}"):
+            check_fields(value, {"fact": str, "evidence": list}, ("fact", "evidence"))
             if not value["fact"].endswith("."):
                 raise UsageError("a fact is a sentence.")
             facts[key] = Fact(
@@ -171,7 +177,7 @@ def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
     kind = next((kind for kind in EVIDENCE if kind in data), "")
     if not kind:
         raise UsageError(f"evidence is {', '.join(EVIDENCE)}, not {', '.join(data)}.")
-    checked(data, {name: int if name == "issue" else str for name in (kind, *EVIDENCE[kind])})
+    check_fields(data, {name: int if name == "issue" else str for name in (kind, *EVIDENCE[kind])})
     value, quote = data[kind], data.get("quote", "")
     if kind == "document":
         document = page.documents[check_name(value, kind, page.documents)]

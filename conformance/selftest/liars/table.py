@@ -12,7 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from conformance.rules.book import book
 from conformance.rules.rules import rules
-from conformance.rules.tables import Legal, TableFile, check_name, checked, named_place, ours
+from conformance.rules.tables import (
+    Legal,
+    TableFile,
+    check_fields,
+    check_name,
+    naming_place,
+    read_package_toml,
+)
 from conformance.selftest.memory import BREACHES
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import CONDITIONS, alter_of, when
@@ -59,7 +66,7 @@ def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -
     if not isinstance(does, str):
         return Operator(name, (), alter_of(does, conditions))
     operator = OPERATORS[check_name(does, "operator", OPERATORS)]
-    alter = when(operator.alter, checked(conditions, CONDITIONS, what="condition"))
+    alter = when(operator.alter, check_fields(conditions, CONDITIONS, what="condition"))
     return replace(operator, name=name, alter=alter, levels=LEVELS)
 
 
@@ -95,10 +102,12 @@ def lines() -> tuple[Line, ...]:
     """Every line of the files. Raises UsageError with file and line."""
     read_lines: list[Line] = []
     for path in FILES:
-        file = TableFile(*ours(__package__, path.stem), {"level": LEVELS, "liars": list})
+        file = TableFile(
+            *read_package_toml(__package__, path.stem), {"level": LEVELS, "liars": list}
+        )
         defaults = {"level": file.data["level"]} if "level" in file.data else {}
         for place, name, table in file.entries("liars"):
-            with named_place(f"{place}: {name}"):
+            with naming_place(f"{place}: {name}"):
                 read_lines.append(_read_line(name, table, defaults))
     return tuple(read_lines)
 
@@ -106,7 +115,7 @@ def lines() -> tuple[Line, ...]:
 def _read_line(name: str, table: Any, defaults: Mapping[str, Any]) -> Line:
     """Parses a line of a table. `defaults` has the level that the file gives for all its lines."""
     required = ("name", "by", "why", *({"level"} - defaults.keys()))
-    entry = {**defaults, **checked(table, FIELDS, required)}
+    entry = {**defaults, **check_fields(table, FIELDS, required)}
     if ("does" in entry) == ("breaks" in entry):
         raise UsageError("a liar says either what it does or which law it breaks.")
     globs = tuple(entry["by"].split())

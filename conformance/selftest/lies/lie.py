@@ -29,11 +29,11 @@ from conformance.rules.rules import rules
 from conformance.rules.tables import (
     Legal,
     TableFile,
-    called,
+    call_named,
+    check_fields,
     check_name,
-    checked,
-    named_place,
-    ours,
+    naming_place,
+    read_package_toml,
 )
 from conformance.selftest.lies.altering import ALTERS, ARGUMENTS, EDITS, Alter, in_avro, in_json
 from generators.drawing.cases import LAYOUT
@@ -102,14 +102,14 @@ def _read_entries(name: str) -> dict[str, Entry]:
     writer's messages that the judge is not told of). A lie of the family that the format has, too,
     differs by what its own entry says.
     """
-    file = TableFile(*ours(__package__, name), PARTS)
+    file = TableFile(*read_package_toml(__package__, name), PARTS)
     entries = _read_entries(file.data["like"]) if "like" in file.data else {}
     defaults = Entry("", {"profile": file.data.get("profile", "")})
     profiles = file.data.get("profiles", {})
     for place, lie, table in file.entries("lies"):
         family_entry = entries.get(lie, defaults)
-        with named_place(f"{place}: {lie}"):
-            entry = {**family_entry.table, **checked(table, FIELDS)}
+        with naming_place(f"{place}: {lie}"):
+            entry = {**family_entry.table, **check_fields(table, FIELDS)}
         profile = profiles.get(entry["profile"], entry["profile"])
         entries[lie] = Entry(place, {**entry, "profile": profile})
     return entries
@@ -118,7 +118,7 @@ def _read_entries(name: str) -> dict[str, Entry]:
 def _read_lie(fmt: Format[Any], name: str, entry_of_lie: Entry) -> Lie:
     """The lie of an entry. Raises UsageError for an unknown profile, rule, fact, edit or change."""
     entry = entry_of_lie.table
-    with named_place(f"{entry_of_lie.place}: {name}"):
+    with naming_place(f"{entry_of_lie.place}: {name}"):
         honest, convicts = fmt.profile(entry["profile"]), entry.get("by")
         if convicts:
             check_name(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
@@ -139,14 +139,14 @@ def _read_lie(fmt: Format[Any], name: str, entry_of_lie: Entry) -> Lie:
                     ),
                 )
             case ["edits"]:
-                edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
+                edits = [call_named(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
                 avro = fmt.container == "avro"
                 return replace(
                     lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits)
                 )
             case ["alters"]:
                 return replace(
-                    lie, alter=called(entry["alters"], "change of a message", ALTERS, ARGUMENTS)
+                    lie, alter=call_named(entry["alters"], "change of a message", ALTERS, ARGUMENTS)
                 )
         raise UsageError(f"a lie says one of {', '.join(_WAYS)}.")
 

@@ -7,14 +7,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from conformance.rules.tables import TableFile, called, check_name, checked, named_place, ours
+from conformance.rules.tables import (
+    TableFile,
+    call_named,
+    check_fields,
+    check_name,
+    naming_place,
+    read_package_toml,
+)
 from conformance.selftest.operators import cells, misread, rows
 from conformance.selftest.operators.general import alter_of
 from conformance.selftest.operators.operator import Operator, on_cells
 from generators.model import Logical
 
 _FILE: Final = TableFile(
-    *ours(__package__, "catalogue"),
+    *read_package_toml(__package__, "catalogue"),
     dict.fromkeys(("apt", "values", "rows", "fields", "typed", "cells"), dict),
 )
 _LEVELS: Final = {"rows": (1, 2), "fields": (1,), "typed": (2,)}
@@ -41,8 +48,8 @@ def _row_operators() -> Iterator[Operator]:
     """The operators on rows, images and envelopes."""
     for part, levels in _LEVELS.items():
         for place, name, table in _FILE.entries(part):
-            with named_place(f"{place}: {name}"):
-                entry = checked(table, {"apt": str, "does": list, "when": dict}, ("apt",))
+            with naming_place(f"{place}: {name}"):
+                entry = check_fields(table, {"apt": str, "does": list, "when": dict}, ("apt",))
                 if "does" in entry:
                     alter = alter_of(entry["does"], entry.get("when", {}))
                 else:
@@ -55,8 +62,8 @@ def _cell_operators() -> Iterator[Operator]:
     for group in cells.GROUPS:
         changes = dict(group.changes)
         for place, name, call in _FILE.entries(f"cells.{group.name}"):
-            with named_place(f"{place}: {group.name}-{name}"):
-                changes[name] = called(call, "change", cells.WORDS, cells.ARGUMENTS)
+            with naming_place(f"{place}: {group.name}-{name}"):
+                changes[name] = call_named(call, "change", cells.WORDS, cells.ARGUMENTS)
         apt = _apt(group.logicals[:1])
         for name, change in changes.items():
             alter = on_cells(change, group.logicals)

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from conformance.judging.compare import Typed
-from conformance.rules.tables import pattern
+from conformance.rules.tables import compile_pattern
 from conformance.selftest.operators import general
 from conformance.selftest.operators.operator import CellChange
 from generators.model import Logical, SourceType
@@ -65,7 +65,7 @@ bytes_change: Final = partial(_change_of_python_type, bytes)
 
 def _change_of_whole_matches(expression: str, change: Callable[[str], str | None]) -> CellChange:
     """Changes the texts of which the expression matches all; None makes NULL of one."""
-    regex = pattern(expression, flags=re.DOTALL)
+    regex = compile_pattern(expression, flags=re.DOTALL)
     return text_change(lambda value: change(value) if regex.fullmatch(value) else value)
 
 
@@ -633,7 +633,7 @@ NUMBERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
     "sub": lambda expression, replacement: text_change(
-        partial(pattern(expression, replacement).sub, replacement)
+        partial(compile_pattern(expression, replacement).sub, replacement)
     ),
     "null": lambda expression: _change_of_whole_matches(expression, lambda _text: None),
     "null-for": lambda *values: lambda _type, value: None if value in values else value,

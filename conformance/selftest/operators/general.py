@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import ENVELOPE, OutputRow
-from conformance.rules.tables import Legal, called, checked, pattern
+from conformance.rules.tables import Legal, call_named, check_fields, compile_pattern
 from conformance.selftest.operators.operator import Alter, Image, MessageContext, Rows, on_images
 from generators.model import Cell, Kind, Logical
 from generators.sources.registry import SOURCES
@@ -45,7 +45,7 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
     if not conditions:
         return alter
     patterns = {
-        about: pattern(expression, flags=re.DOTALL if about == "message" else 0)
+        about: compile_pattern(expression, flags=re.DOTALL if about == "message" else 0)
         for about, expression in conditions.items()
     }
     row_patterns = {about: regex for about, regex in patterns.items() if about not in _ON_MESSAGES}
@@ -188,13 +188,13 @@ def _join_parts(name: str, *parts: str) -> Alter:
 
 def _replace_matches(expression: str, replacement: str, flags: int = 0) -> Callable[[str], str]:
     """Replaces what matches the expression in a text."""
-    regex = pattern(expression, replacement, flags)
+    regex = compile_pattern(expression, replacement, flags)
     return lambda value: regex.sub(replacement, value)
 
 
 def _null_whole_matches(expression: str) -> Callable[[str], str | None]:
     """NULL for the texts of which the expression matches all."""
-    regex = pattern(expression)
+    regex = compile_pattern(expression)
     return lambda value: None if regex.fullmatch(value) else value
 
 
@@ -278,7 +278,7 @@ def _as_text(value: Any) -> Any:
 
 def _lose_columns(expression: str) -> Alter:
     """Makes the cells NULL in whose column's name the expression matches."""
-    regex = pattern(expression)
+    regex = compile_pattern(expression)
     return _on_each_cell(lambda column, value, _cells: None if regex.search(column) else value)
 
 
@@ -382,9 +382,9 @@ def alter_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
     these, which are applied one after the other. Raises UsageError for an unknown word, an illegal
     argument and an unknown condition.
     """
-    checked(conditions, CONDITIONS, what="condition")
+    check_fields(conditions, CONDITIONS, what="condition")
     calls = does if isinstance(does[0], list) else [does]
-    steps = [called(call, "operator", WORDS, ARGUMENTS) for call in calls]
+    steps = [call_named(call, "operator", WORDS, ARGUMENTS) for call in calls]
 
     def alter(output_rows: Rows, context: MessageContext) -> Rows:
         for step in steps:

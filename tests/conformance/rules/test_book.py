@@ -11,7 +11,7 @@ from text_tables import of_lines, rows
 import conformance.rules
 from conformance.rules import book
 from conformance.rules.order import Order, order_of
-from conformance.rules.order import read as order
+from conformance.rules.order import parse_order as order
 from conformance.rules.rules import (
     Aspect,
     Citation,

@@ -13,7 +13,7 @@ import pytest
 from text_tables import rows
 
 from conformance.rules.rules import rules
-from conformance.rules.tables import called
+from conformance.rules.tables import call_named
 from conformance.selftest.lies import lie as table
 from conformance.selftest.lies.altering import (
     ALTERS,
@@ -78,7 +78,7 @@ def message(value: bytes | None) -> Message:
 
 
 def edit(*words: Any) -> Edit:
-    return called([*words], "edit", EDITS, ARGUMENTS)
+    return call_named([*words], "edit", EDITS, ARGUMENTS)
 
 
 def altered(alter: Alter, value: bytes) -> bytes | None:
@@ -142,7 +142,7 @@ def test_spellings_are_replaced_whole() -> None:
 def test_changes_of_the_record() -> None:
     honest = message(b"value")
     messages = {
-        name: called([name, *words], "change", ALTERS, ARGUMENTS)(honest)
+        name: call_named([name, *words], "change", ALTERS, ARGUMENTS)(honest)
         for name, *words in CHANGES
     }
     assert messages == {

@@ -29,7 +29,7 @@ from conformance.selftest import checks as selftest
 from conformance.selftest import keeping
 from conformance.streams import kept
 from conformance.streams import reading as streams
-from conformance.streams.kept import Kept, judge
+from conformance.streams.kept import KeptTables, judge
 from conformance.streams.recipes import PARTITIONS, Group, Recipe, StreamResult
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
@@ -48,7 +48,7 @@ def rules_of(outcomes: list[StreamResult]) -> set[str]:
     return {rule.rpartition("/")[2] for outcome in outcomes for rule in outcome.broken}
 
 
-def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
+def spoil(how: str, group: Group, state: KeptTables) -> dict[str, list[Any]]:
     """The rows of the first table with one fault."""
     rows = {
         table: [(key, dict(image)) for key, image in pairs] for table, pairs in state.rows.items()
@@ -156,7 +156,7 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
     ]
     for changes, rule in spoiled:
         assert rules_of(judge(group, replace(state, **changes))) == {rule}
-    own = Kept(state.rows, frozenset(), {}, {}, rows_alone=True)
+    own = KeptTables(state.rows, frozenset(), {}, {}, rows_alone=True)
     assert [outcome.converged for outcome in judge(group, own)] == [True], (
         "rows alone are judged by rows alone"
     )
@@ -275,7 +275,7 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(
             mine = codec.dump_deployment(bad) in [part[0] for part in request["parts"]]
             return done(DecodeRaised("cannot read it") if mine else ChildDied("gone"))
 
-    outcomes = streams.plainly(Raising(), group, "x:y", None, tmp_path / "home")
+    outcomes = streams.read_streams(Raising(), group, "x:y", None, tmp_path / "home")
     assert [len(parts) for parts in asked] == [2, 1, 1]
     assert [(outcome.profile, outcome.wrong[0][1]) for outcome in outcomes] == [
         (group.streams[0].profile.name, "the query ended: cannot read it"),
@@ -323,7 +323,7 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
     test.
     """
     fmt, order = get(name), order_of(name)
-    kept_ = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
+    kept_ = [profile for profile in fmt.profiles if not streams.why_not_kept(fmt, profile)]
     for profile in dict.fromkeys((kept_[0], kept_[len(kept_) // 2], kept_[-1])):
         forms, last = set(), (0,)
         for change in (
@@ -408,7 +408,7 @@ def test_an_interrupted_check_leaves_nothing_running(
         begun.append(engine.pid)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(streams, "plainly", interrupted)
+    monkeypatch.setattr(streams, "read_streams", interrupted)
     result = performed("stream", "huawei-cdl-json", "--broker", "none", "--nemesis", "none")
     assert result.exit_code != 0
     assert begun[0] is not None
@@ -420,7 +420,7 @@ def test_no_check_goes_on_from_the_checkpoint_of_another(
 ) -> None:
     engine, homes = fake[0](), []
     monkeypatch.setattr(
-        streams, "plainly", lambda *arguments, **_: homes.append(arguments[-1]) or []
+        streams, "read_streams", lambda *arguments, **_: homes.append(arguments[-1]) or []
     )
     for _ in range(2):
         list(
@@ -456,7 +456,7 @@ class Engine:
 
 
 def passes(
-    monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., list[StreamResult]]
+    monkeypatch: pytest.MonkeyPatch, engine: Any, fake_read: Callable[..., list[StreamResult]]
 ) -> Any:
     """The results of a run with restarts whose passes are stubs: each result names its pass and its
     engine.
@@ -465,9 +465,11 @@ def passes(
     def result(name: str, asked: Engine) -> list[StreamResult]:
         return [StreamResult("f", "victim" if asked is engine.victim else "engine", name)]
 
-    monkeypatch.setattr(streams, "plainly", plainly)
-    monkeypatch.setattr(streams, "killed", lambda asked, *_: result("restart", asked))
-    monkeypatch.setattr(streams, "broker_killed", lambda asked, *_: result("broker", asked))
+    monkeypatch.setattr(streams, "read_streams", fake_read)
+    monkeypatch.setattr(streams, "read_while_killed", lambda asked, *_: result("restart", asked))
+    monkeypatch.setattr(
+        streams, "read_while_broker_killed", lambda asked, *_: result("broker", asked)
+    )
     settings = streams.StreamSettings(("huawei-cdl-json",), "1.0", "none", restart=True)
     return streams.run(settings, engine, "127.0.0.1:1", lambda _text: None)
 
@@ -564,7 +566,7 @@ def test_what_differs_is_told_in_every_style() -> None:
 def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_take_turns():
     fmt = get("huawei-cdl-json")
     group = streams.group_of(fmt, fmt.profiles[:2], NEMESES, 1)
-    few = streams.for_restarts(group)
+    few = streams.choose_for_restarts(group)
     nemeses = [
         nemesis
         for nemesis in NEMESES
@@ -613,7 +615,7 @@ def test_a_limit_that_expires_is_no_verdict_and_names_the_batch(tmp_path):
 
     engine = Answering(tmp_path, late)
     with pytest.raises(HarnessError) as raised:
-        streams.plainly(engine, group, "x:y", None, tmp_path / "home", limit_s=7)
+        streams.read_streams(engine, group, "x:y", None, tmp_path / "home", limit_s=7)
     assert engine.limits == [7]
     assert raised.value.exit_code == 3
     assert str(raised.value) == (
@@ -636,7 +638,9 @@ def test_a_stream_whose_query_ends_is_no_matter_of_the_other_streams_of_its_depl
 
     monkeypatch.setattr(streams, "read_state", lambda _: None)
     monkeypatch.setattr(streams, "judge", lambda part, _: judge(part, keeping.keep_tables(part)))
-    outcomes = streams.plainly(Answering(tmp_path, ends), group, "x:y", None, tmp_path / "home")
+    outcomes = streams.read_streams(
+        Answering(tmp_path, ends), group, "x:y", None, tmp_path / "home"
+    )
     assert {o.nemesis: [what for _, what in o.wrong] for o in outcomes if o.broken} == {
         "corrupt": ["the query ended: cannot read it"]
     }
@@ -647,7 +651,7 @@ def test_a_query_that_ends_under_everything_is_not_tried_stream_by_stream_for_ev
     fmt = get("huawei-cdl-json")
     group = streams.group_of(fmt, (fmt.profile("1.0"),), NEMESES, 1)
     engine = Answering(tmp_path, lambda _: done(DecodeRaised("cannot read it")))
-    outcomes = streams.plainly(engine, group, "x:y", None, tmp_path / "home")
+    outcomes = streams.read_streams(engine, group, "x:y", None, tmp_path / "home")
     assert len(engine.limits) == 1 + streams.ALONE
     assert [bool(o.broken) for o in outcomes] == [n < 3 for n in range(len(group.streams))]
     assert {o.lost for o in outcomes[3:]} == {
@@ -668,8 +672,8 @@ def test_a_reading_that_ends_before_its_kill_is_not_judged(tmp_path, monkeypatch
         reader = streams.GroupReader(Answering(tmp_path, ends), group, "x:y", {}, tmp_path)  # type: ignore[arg-type]
         yield reader, lambda how: judge(group, keeping.keep_tables(group), how)
 
-    monkeypatch.setattr(streams, "_published", published)
-    (outcome,) = streams.killed(
+    monkeypatch.setattr(streams, "_publish_streams", published)
+    (outcome,) = streams.read_while_killed(
         Answering(tmp_path, ends), group, "x:y", "127.0.0.1:1", tmp_path, lambda _: None
     )
     assert read == [{"batch": 1, "at": "before"}]
@@ -689,7 +693,7 @@ def test_a_commit_is_taken_back_with_all_that_came_behind_it(tmp_path):
             (tmp_path / part / name).write_text("")
     mark = tmp_path / "held-1-after"
     mark.write_text(json.dumps({"checkpoint": str(tmp_path)}))
-    streams.take_back(mark, 1)
+    streams.undo_commit(mark, 1)
     names = {
         part: sorted(p.name for p in (tmp_path / part).iterdir()) for part in ("offsets", "commits")
     }

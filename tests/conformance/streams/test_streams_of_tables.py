@@ -11,7 +11,7 @@ from command_lines import performed
 from conformance.cases.tables import read_tables
 from conformance.selftest import keeping
 from conformance.streams import reading, recipes
-from conformance.streams.kept import Kept, Keys, judge
+from conformance.streams.kept import KeptTables, Keys, judge
 from conformance.streams.recipes import StreamResult
 from generators.garbage.nemesis import select_nemeses
 from generators.wire_format import FORMATS, get
@@ -55,13 +55,13 @@ def state_of(group, turn=1):
         table: [(tuple(image[name] for name in keys[table])[::turn], image) for _, image in pairs]
         for table, pairs in state.rows.items()
     }
-    return Kept(rows, frozenset(), state.seen, {}, rows_alone=True)
+    return KeptTables(rows, frozenset(), state.seen, {}, rows_alone=True)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_keeps_the_tables(read, name):
     fmt = get(name)
-    profile = next(profile for profile in fmt.profiles if not reading.not_kept(fmt, profile))
+    profile = next(profile for profile in fmt.profiles if not reading.why_not_kept(fmt, profile))
     tables = read({"mysql": MYSQL, "postgresql": POSTGRESQL}[profile.source], profile.source)
     group = group_of(tables, name, profile.name, "none")
     assert {stream.table for stream in group.streams} == {"parent", "line"}
@@ -117,10 +117,10 @@ def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
     ]
     assert group.streams == ()
     story = group_of(values, "debezium-json", "3.5.0.Final", "none").streams[0].story
-    assert recipes.unsure(story) == ""
+    assert recipes.why_key_unsure(story) == ""
     table = replace(story.table, primary_key=("v",))
     assert (
-        recipes.unsure(replace(story, table=table))
+        recipes.why_key_unsure(replace(story, table=table))
         == "the messages name the key d, the table has v"
     )
 

@@ -33,7 +33,9 @@ def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
     )
     def holds(tables):
         statements = [
-            statement for table in tables for statement in sql.created(table, sql.DIALECTS[source])
+            statement
+            for table in tables
+            for statement in sql.create_statements(table, sql.DIALECTS[source])
         ]
         path.write_text(
             "".join(f"{statement};\n" for statement in statements),
